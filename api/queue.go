@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+
+	"presswork/tasks"
+)
+
+// Queue is the wall between HTTP and the task queue. tasks.Client is the one
+// in production.
+type Queue interface {
+	// Submit accepts a job for good: once it returns nil the job survives any
+	// crash. Replayed tells that the idempotency key was known and rec is the
+	// earlier job. Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
+	Submit(ctx context.Context, s tasks.Submission) (rec tasks.Record, replayed bool, err error)
+	// Replay looks an idempotency key up before the work of a submission is
+	// done. Errors: IdempotencyConflict, QueueUnavailable.
+	Replay(ctx context.Context, owner, key, fingerprint string) (rec tasks.Record, found bool, err error)
+	// Job returns a job, with its queue position. Errors: NotFound, QueueUnavailable.
+	Job(ctx context.Context, id string) (tasks.Record, error)
+	// Jobs lists an owner's jobs, newest first. Errors: InvalidOption (a bad
+	// cursor), QueueUnavailable.
+	Jobs(ctx context.Context, owner string, q tasks.Query) (tasks.Page, error)
+	// Cancel ends a job that is not terminal. Errors: NotFound, JobFinished
+	// (with the record as it is), QueueUnavailable.
+	Cancel(ctx context.Context, id string) (tasks.Record, error)
+	// Watch follows a job's events; see tasks.Watch. since < 0 means from now.
+	// Errors: NotFound, QueueUnavailable.
+	Watch(ctx context.Context, id string, since int64) (*tasks.Watch, error)
+	// Health returns nil when the queue answers.
+	Health(ctx context.Context) error
+	// Workers counts the worker processes that are alive.
+	Workers(ctx context.Context) (int, error)
+}

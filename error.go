@@ -1,0 +1,118 @@
+package presswork
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code names a failure. Codes are part of the public contract: they appear in
+// error bodies, in failed jobs and in webhooks, and are never renamed.
+type Code string
+
+// The codes, grouped by the HTTP status that api/errors.go gives them.
+const (
+	InvalidJSON        Code = "invalid_json"
+	UnknownField       Code = "unknown_field"
+	InvalidType        Code = "invalid_type"
+	InvalidOption      Code = "invalid_option"
+	ThemeNotFound      Code = "theme_not_found"
+	ContentEmpty       Code = "content_empty"
+	ContentNotUTF8     Code = "content_not_utf8"
+	InvalidURL         Code = "invalid_url"
+	FrontMatterInvalid Code = "front_matter_invalid"
+	WebhookInvalid     Code = "webhook_invalid"
+
+	InvalidAPIKey     Code = "invalid_api_key"
+	Forbidden         Code = "forbidden"
+	AddressNotAllowed Code = "address_not_allowed"
+	OriginNotAllowed  Code = "origin_not_allowed"
+
+	NotFound            Code = "not_found"
+	MethodNotAllowed    Code = "method_not_allowed"
+	IdempotencyConflict Code = "idempotency_conflict"
+	JobFinished         Code = "job_finished"
+	ArtifactExpired     Code = "artifact_expired"
+
+	ContentTooLarge      Code = "content_too_large"
+	UnsupportedMediaType Code = "unsupported_media_type"
+	RenderFailed         Code = "render_failed"
+	ContentTooComplex    Code = "content_too_complex"
+	StrictFindings       Code = "strict_findings"
+
+	RateLimited      Code = "rate_limited"
+	QueueFull        Code = "queue_full"
+	StoreUnavailable Code = "store_unavailable"
+	StoreFull        Code = "store_full"
+	QueueUnavailable Code = "queue_unavailable"
+	RenderTimeout    Code = "render_timeout"
+
+	// BrowserUnavailable is the one code no caller sees: a worker that gets it
+	// tries again, and only when the tries are used up does the job fail, as
+	// RenderFailed.
+	BrowserUnavailable Code = "browser_unavailable"
+	// Internal is every error nobody coined: its text stays in the log.
+	Internal Code = "internal_error"
+)
+
+// Error is a failure with two texts: Message is fit for the caller, Cause is
+// for the log only.
+type Error struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	// Param is the request field at fault, "options.page_size" say; empty when
+	// no single field is.
+	Param string `json:"param,omitempty"`
+	Cause error  `json:"-"`
+}
+
+// Errorf coins an error whose message is public. A %w verb keeps the operand
+// as the private cause as well.
+func Errorf(code Code, format string, args ...any) *Error {
+	wrapped := fmt.Errorf(format, args...)
+	return &Error{Code: code, Message: wrapped.Error(), Cause: errors.Unwrap(wrapped)}
+}
+
+// WithCause returns a copy of e that carries cause for the log.
+func (e *Error) WithCause(cause error) *Error {
+	c := *e
+	c.Cause = cause
+	return &c
+}
+
+// WithParam returns a copy of e that names the request field at fault.
+func (e *Error) WithParam(param string) *Error {
+	c := *e
+	c.Param = param
+	return &c
+}
+
+// Error gives both texts; it is for logs.
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s (%v)", e.Code, e.Message, e.Cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+// Unwrap returns the private cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// AsError returns the coined error inside err, or an Internal one whose public
+// message gives nothing away. AsError(nil) is nil.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Code: Internal, Message: "internal error", Cause: err}
+}
+
+// CodeOf returns the code of err: "" for nil, Internal for an un-coined error.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	return AsError(err).Code
+}

@@ -1,0 +1,30 @@
+package suggest_test
+
+import (
+	"testing"
+
+	"presswork/internal/suggest"
+)
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	choices := []string{"nord", "night", "winter", "page_size", "page_ranges"}
+	for word, want := range map[string]string{
+		"nrod": "nord", "NORD": "nord", "pagesize": "page_size", "page-size": "page_size",
+		"wintre": "winter", "zzz": "", "": "", "something_else": "",
+	} {
+		if got := suggest.Nearest(word, choices); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestPhrase(t *testing.T) {
+	t.Parallel()
+	if got, want := suggest.Phrase("nrod", []string{"nord"}), `; did you mean "nord"?`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := suggest.Phrase("xyz", []string{"nord"}); got != "" {
+		t.Errorf("got %q, want nothing", got)
+	}
+}

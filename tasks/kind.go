@@ -1,0 +1,53 @@
+package tasks
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Kind is a type of task: its name on the queue and the payload it carries.
+// Adding one is a line here, a payload struct, a golden file in testdata, and
+// a handler in worker.
+type Kind[P any] struct {
+	// Name is the Asynq type; it ends in the payload's version.
+	Name  string
+	Queue Queue
+	// Retries is how often the task may run again; never 0, because Asynq
+	// archives a crashed task that has no retry left.
+	Retries int
+	// Timeout bounds one run; at least a second, because Asynq reads less as
+	// "30 minutes".
+	Timeout time.Duration
+}
+
+// The kinds.
+var (
+	// ConvertPDF turns Markdown into a PDF artifact.
+	ConvertPDF = Kind[Convert]{Name: "convert:v1", Queue: Render, Retries: 5, Timeout: 5 * time.Minute}
+	// DeliverWebhook tells a webhook of a job's end: 8 tries over about a day.
+	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second}
+)
+
+// Task is one typed task, encoded and ready to submit.
+type Task struct {
+	Kind    string
+	Queue   Queue
+	Payload []byte
+	Retries int
+	Timeout time.Duration
+}
+
+// Task encodes a payload.
+func (k Kind[P]) Task(payload P) (Task, error) {
+	b, err := json.Marshal(payload)
+	if err != nil {
+		return Task{}, err
+	}
+	return Task{Kind: k.Name, Queue: k.Queue, Payload: b, Retries: k.Retries, Timeout: k.Timeout}, nil
+}
+
+// On returns the task on another queue: Bulk, for a submission in no hurry.
+func (t Task) On(q Queue) Task {
+	t.Queue = q
+	return t
+}

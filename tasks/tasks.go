@@ -1,0 +1,118 @@
+// Package tasks is the queue's language: the kinds of task and their payloads,
+// the job record with its event log, and the client and server that carry them
+// over Asynq. No other room knows Asynq or Redis keys.
+//
+// The job record is the authority on a job; the Asynq task only carries it. A
+// submission writes the record first and the task second; a sweeper closes the
+// gap between them. One Lua script makes every transition: it bumps the
+// sequence number, appends to the event log, and publishes, so that a watcher
+// sees each event exactly once.
+package tasks
+
+import (
+	"time"
+
+	"presswork"
+)
+
+// Queue is one Asynq queue; each has its own server in a worker.
+type Queue string
+
+// The queues. Render, Export and Bulk share a worker's render slots.
+const (
+	Render Queue = "render"
+	Export Queue = "export"
+	Text   Queue = "text"
+	Infer  Queue = "infer"
+	Bulk   Queue = "bulk"
+)
+
+// Queues lists every queue.
+func Queues() []Queue { return []Queue{Render, Export, Text, Infer, Bulk} }
+
+// InlineLimit is the largest content, in bytes, that a payload carries itself;
+// longer content lies in the store under storage.SourceKey.
+const InlineLimit = 16 << 10
+
+// Record is a job with what callers do not see.
+type Record struct {
+	presswork.Job
+	// Owner is the name of the key that submitted the job; "" when keys are off.
+	Owner    string
+	Filename string
+	// WebhookURL is told of the terminal state; "" for nobody.
+	WebhookURL string
+	RequestID  string
+	// TraceParent is the W3C header the submission came with.
+	TraceParent string
+}
+
+// Submission is a job to accept.
+type Submission struct {
+	// ID is the job's ULID, from NewID.
+	ID string
+	// Job kind, shown to callers.
+	Kind       presswork.Kind
+	Theme      string
+	Owner      string
+	Filename   string
+	WebhookURL string
+	// IdempotencyKey, when set, makes a second submission with the same Owner
+	// and Fingerprint return the first one's record.
+	IdempotencyKey string
+	// Fingerprint is a digest over the parsed request.
+	Fingerprint string
+	RequestID   string
+	TraceParent string
+	// Task is what the worker will run, from Kind.Task.
+	Task Task
+}
+
+// Query selects jobs of one owner, newest first.
+type Query struct {
+	Limit int
+	// Cursor is Page.NextCursor of the page before.
+	Cursor   string
+	Statuses []presswork.Status
+	Kind     presswork.Kind
+}
+
+// Page is one page of a listing.
+type Page struct {
+	Records    []Record
+	HasMore    bool
+	NextCursor string
+}
+
+// Convert is the payload of ConvertPDF. It is a promise: testdata/convert_v1.json
+// must decode for ever.
+type Convert struct {
+	// Content is the Markdown when it is at most InlineLimit bytes.
+	Content string `json:"content,omitempty"`
+	// ContentKey is the store key of longer Markdown.
+	ContentKey string            `json:"content_key,omitempty"`
+	Theme      string            `json:"theme"`
+	Options    presswork.Options `json:"options"`
+	Assets     []Asset           `json:"assets,omitempty"`
+	Filename   string            `json:"filename,omitempty"`
+}
+
+// Asset is a file that came with the Markdown.
+type Asset struct {
+	// Name is the clean relative path the Markdown refers to.
+	Name string `json:"name"`
+	// Key is where the bytes lie in the store.
+	Key    string `json:"key"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Webhook is the payload of DeliverWebhook. It carries the whole body, so that
+// a delivery outlives the job it tells of.
+type Webhook struct {
+	// MessageID is the webhook-id header, the same on every try.
+	MessageID string    `json:"message_id"`
+	URL       string    `json:"url"`
+	Body      string    `json:"body"`
+	CreatedAt time.Time `json:"created_at"`
+}
