@@ -11,6 +11,9 @@ type Code string
 
 // The codes, grouped by the HTTP status that api/errors.go gives them.
 const (
+	// InvalidRequest is a request that is wrong before its fields are looked
+	// at: unreadable HTTP, a broken multipart body, a range past the end.
+	InvalidRequest     Code = "invalid_request"
 	InvalidJSON        Code = "invalid_json"
 	UnknownField       Code = "unknown_field"
 	InvalidType        Code = "invalid_type"

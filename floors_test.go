@@ -1,0 +1,175 @@
+package presswork_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floors is the architecture, lowest floor first: a package imports packages of
+// lower floors only (and storage/minio its parent). docs/architecture.md holds
+// the same table.
+var floors = [][]string{
+	{".", "internal/config", "internal/suggest", "internal/imagetype", "api/web"},
+	{"internal/strictjson"},
+	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready"},
+	{"storage/minio", "internal/pdf", "internal/chromium", "internal/toolbox", "internal/inference/openai"},
+	{"api", "worker", "internal/local"},
+	{"cmd/presswork"},
+}
+
+// rooms says which package alone may know a technology.
+var rooms = map[string]string{
+	"github.com/gofiber/":          "api",
+	"github.com/hibiken/":          "tasks",
+	"github.com/minio/minio-go/":   "storage/minio",
+	"github.com/go-rod/":           "internal/chromium",
+	"github.com/yuin/goldmark":     "internal/markdown",
+	"github.com/spf13/cobra":       "cmd/presswork",
+	"database/sql":                 "internal/cache",
+	"modernc.org/sqlite":           "internal/cache",
+	"github.com/pdfcpu/pdfcpu":     "internal/pdf",
+	"go.opentelemetry.io/otel/sdk": "cmd/presswork",
+	"github.com/fsnotify/":         "themes",
+}
+
+// testPackages may be imported by tests only.
+var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/e2e"}
+
+func TestImportsPointDownAndTechnologiesStayInTheirRooms(t *testing.T) {
+	t.Parallel()
+	for _, complaint := range violations(t, os.DirFS(".")) {
+		t.Error(complaint)
+	}
+}
+
+func TestAViolationIsSeen(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(writeTree(t, map[string]string{
+		"worker/x.go":           "package worker\nimport (\n_ \"github.com/gofiber/fiber/v2\"\n_ \"presswork/api\"\n)",
+		"tasks/y.go":            "package tasks\nimport _ \"presswork/internal/golden\"",
+		"internal/drawer/z.go":  "package drawer",
+		"storage/minio/fine.go": "package minio\nimport _ \"presswork/storage\"",
+	}))
+	got := strings.Join(violations(t, tree), "\n")
+	for _, want := range []string{"which only api may know", "arrows point down", "a test package", "stands on no floor"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+	if strings.Contains(got, "fine.go") {
+		t.Errorf("complains of a child that knows its parent: %s", got)
+	}
+}
+
+func TestArchitecturePageHoldsTheSameFloors(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, floor := range floors {
+		for _, pkg := range floor {
+			if _, err := os.Stat(pkg); err != nil {
+				continue
+			}
+			row := fmt.Sprintf("| %d |", n)
+			if !slices.ContainsFunc(strings.Split(string(b), "\n"), func(line string) bool {
+				return strings.HasPrefix(line, row) && strings.Contains(line, "`"+strings.Replace(pkg, ".", "presswork", 1)+"`")
+			}) {
+				t.Errorf("docs/architecture.md: the row %q lacks `%s`", row, pkg)
+			}
+		}
+	}
+}
+
+func violations(t *testing.T, tree fs.FS) []string {
+	t.Helper()
+	floorOf := map[string]int{}
+	for n, floor := range floors {
+		for _, pkg := range floor {
+			floorOf[pkg] = n
+		}
+	}
+	var out []string
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		pkg := path.Dir(name)
+		if slices.Contains(testPackages, pkg) {
+			return nil
+		}
+		floor, ok := floorOf[pkg]
+		if !ok {
+			out = append(out, fmt.Sprintf("%s: package %s stands on no floor", name, pkg))
+			return nil
+		}
+		src, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range f.Imports {
+			out = append(out, judge(name, pkg, floor, strings.Trim(spec.Path.Value, `"`), floorOf)...)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func judge(name, pkg string, floor int, imported string, floorOf map[string]int) (out []string) {
+	for _, tech := range slices.Sorted(maps.Keys(rooms)) {
+		if room := rooms[tech]; strings.HasPrefix(imported, tech) && pkg != room {
+			out = append(out, fmt.Sprintf("%s imports %s, which only %s may know", name, imported, room))
+		}
+	}
+	if imported != "presswork" && !strings.HasPrefix(imported, "presswork/") {
+		return out
+	}
+	target := strings.TrimPrefix(strings.TrimPrefix(imported, "presswork"), "/")
+	if target == "" {
+		target = "."
+	}
+	if slices.Contains(testPackages, target) {
+		return append(out, fmt.Sprintf("%s imports %s, a test package", name, target))
+	}
+	if to, ok := floorOf[target]; ok && to >= floor && path.Dir(pkg) != target {
+		out = append(out, fmt.Sprintf("%s (floor %d) imports %s (floor %d): arrows point down", name, floor, target, to))
+	}
+	return out
+}
+
+func writeTree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		full := path.Join(root, name)
+		if err := os.MkdirAll(path.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}

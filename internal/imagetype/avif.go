@@ -1,0 +1,75 @@
+package imagetype
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// avif takes the largest size the file's boxes tell: an AVIF may hold several
+// images, and which is shown is deep in its boxes. Only the boxes that describe
+// are searched, but all of them: a size that stands late counts as well, and
+// compressed data that happens to look like one does not.
+func avif(b []byte) (Info, error) {
+	info := Info{ContentType: "image/avif"}
+	widest := func(w, h uint64) {
+		if w*h > info.Pixels() {
+			info.Width, info.Height = w, h
+		}
+	}
+	for len(b) >= 8 {
+		kind, body, rest, ok := nextBox(b)
+		if !ok {
+			return Info{}, errDamaged
+		}
+		switch kind {
+		case "meta", "moov":
+			// An ispe is version and flags, width, height.
+			eachNamed(body, "ispe", 12, func(p []byte) {
+				widest(uint64(binary.BigEndian.Uint32(p[4:])), uint64(binary.BigEndian.Uint32(p[8:])))
+			})
+			// A track's header (ISO/IEC 14496-12, 8.3.2) ends with its size, in
+			// 1/65536 pixel; version 1 has longer times before it.
+			eachNamed(body, "tkhd", 84, func(p []byte) {
+				if p[0] == 1 {
+					p = p[min(12, len(p)-84):]
+				}
+				widest(uint64(binary.BigEndian.Uint32(p[76:])>>16), uint64(binary.BigEndian.Uint32(p[80:])>>16))
+			})
+		}
+		b = rest
+	}
+	return info, nil
+}
+
+// nextBox splits off the first box of a file (ISO/IEC 14496-12, 4.2). One that
+// claims to be longer than the file ends with it, as a file cut short does.
+func nextBox(b []byte) (kind string, body, rest []byte, ok bool) {
+	size, head := uint64(binary.BigEndian.Uint32(b)), uint64(8)
+	switch {
+	case size == 0: // to the end of the file
+		size = uint64(len(b))
+	case size == 1: // the size is too large for 32 bits
+		if len(b) < 16 {
+			return "", nil, nil, false
+		}
+		size, head = binary.BigEndian.Uint64(b[8:]), 16
+	}
+	if size < head {
+		return "", nil, nil, false
+	}
+	size = min(size, uint64(len(b)))
+	return string(b[4:8]), b[head:size], b[size:], true
+}
+
+// eachNamed calls f with what follows every occurrence of a box's name, if that
+// is at least size bytes.
+func eachNamed(b []byte, name string, size int, f func([]byte)) {
+	for {
+		at := bytes.Index(b, []byte(name))
+		if at < 0 || len(b) < at+4+size {
+			return
+		}
+		b = b[at+4:]
+		f(b)
+	}
+}

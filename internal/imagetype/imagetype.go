@@ -1,0 +1,128 @@
+// Package imagetype tells what an image is from its bytes, whatever its name or
+// its server says, and how much the browser would have to unpack to show it.
+package imagetype
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/xml"
+	"errors"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+)
+
+// MaxPixels is what the browser may have to unpack for one image: 200 MB at
+// four bytes a pixel.
+const MaxPixels = 50_000_000
+
+// Info is what the head of an image tells.
+type Info struct {
+	// ContentType is the media type, such as "image/png".
+	ContentType string
+	// Width and Height are in pixels. An SVG has none: both are 0.
+	Width, Height uint64
+}
+
+// Pixels is width times height; a size is at most 32 bits, so it cannot
+// overflow.
+func (i Info) Pixels() uint64 { return i.Width * i.Height }
+
+var (
+	errNotImage = errors.New("it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image")
+	errDamaged  = errors.New("the image is damaged")
+	errEntities = errors.New("SVG images may not define entities")
+)
+
+// Inspect reads an image's type and size without unpacking its pixels. It
+// refuses what the browser cannot show and an SVG that defines entities; the
+// limit on pixels is for the caller to apply. Its errors may be shown to anyone.
+func Inspect(b []byte) (Info, error) {
+	info, err := read(b)
+	if err == nil && info.ContentType != "image/svg+xml" && info.Pixels() == 0 {
+		err = errDamaged // no size, no limit that could hold
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return info, nil
+}
+
+func read(b []byte) (Info, error) {
+	switch {
+	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return decoded("image/png", b, png.DecodeConfig)
+	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
+		return decoded("image/jpeg", b, jpeg.DecodeConfig)
+	case bytes.HasPrefix(b, []byte("GIF87a")), bytes.HasPrefix(b, []byte("GIF89a")):
+		return decoded("image/gif", b, gif.DecodeConfig)
+	case len(b) >= 30 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
+		return webp(b)
+	case len(b) >= 12 && string(b[4:8]) == "ftyp" && (string(b[8:12]) == "avif" || string(b[8:12]) == "avis"):
+		return avif(b)
+	case isSVG(b):
+		// A few entities that hold each other unfold to gigabytes.
+		if bytes.Contains(b, []byte("<!ENTITY")) {
+			return Info{}, errEntities
+		}
+		return Info{ContentType: "image/svg+xml"}, nil
+	}
+	return Info{}, errNotImage
+}
+
+func decoded(contentType string, b []byte, config func(io.Reader) (image.Config, error)) (Info, error) {
+	c, err := config(bytes.NewReader(b))
+	if err != nil || c.Width < 0 || c.Height < 0 {
+		return Info{}, errDamaged
+	}
+	return Info{contentType, uint64(c.Width), uint64(c.Height)}, nil
+}
+
+// webp reads the canvas size of the three kinds of WebP (RFC 9649); b holds at
+// least 30 bytes.
+func webp(b []byte) (Info, error) {
+	info := Info{ContentType: "image/webp"}
+	switch string(b[12:16]) {
+	case "VP8 ":
+		info.Width = uint64(binary.LittleEndian.Uint16(b[26:]) & 0x3fff)
+		info.Height = uint64(binary.LittleEndian.Uint16(b[28:]) & 0x3fff)
+	case "VP8L":
+		bits := binary.LittleEndian.Uint32(b[21:])
+		info.Width, info.Height = uint64(bits&0x3fff)+1, uint64(bits>>14&0x3fff)+1
+	case "VP8X":
+		u24 := func(p []byte) uint64 { return uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 }
+		info.Width, info.Height = u24(b[24:])+1, u24(b[27:])+1
+	default:
+		return Info{}, errDamaged
+	}
+	return info, nil
+}
+
+// isSVG looks for an svg root element behind the declarations and comments an
+// XML file may begin with.
+func isSVG(b []byte) bool {
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("<")) {
+		return false
+	}
+	d := xml.NewDecoder(bytes.NewReader(b))
+	d.Strict = false
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	for range 32 {
+		token, err := d.RawToken()
+		if err != nil {
+			return false
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			return token.Name.Local == "svg"
+		case xml.CharData:
+			if len(bytes.TrimSpace(token)) > 0 {
+				return false // text before the root: not XML
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package imagetype_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"strings"
+	"testing"
+
+	"presswork/internal/imagetype"
+)
+
+func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := encode(&b, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// riff builds the head of a WebP file.
+func riff(chunk string, body ...byte) []byte {
+	b := append([]byte("RIFF\x00\x00\x00\x00WEBP"+chunk+"\x00\x00\x00\x00"), body...)
+	return append(b, make([]byte, 16)...)
+}
+
+func box(kind string, body ...[]byte) []byte {
+	inner := bytes.Join(body, nil)
+	b := binary.BigEndian.AppendUint32(nil, uint32(8+len(inner)))
+	return append(append(b, kind...), inner...)
+}
+
+func ftyp(brand string) []byte { return box("ftyp", []byte(brand+"\x00\x00\x00\x00mif1")) }
+
+func ispe(width, height uint32) []byte {
+	b := binary.BigEndian.AppendUint32(make([]byte, 4), width)
+	return box("ispe", binary.BigEndian.AppendUint32(b, height))
+}
+
+func tkhd(version byte, width, height uint32) []byte {
+	b := make([]byte, 76+12*int(version))
+	b[0] = version
+	b = binary.BigEndian.AppendUint32(b, width<<16)
+	return box("tkhd", binary.BigEndian.AppendUint32(b, height<<16))
+}
+
+func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		data []byte
+		want imagetype.Info
+	}{
+		"png":        {encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }), imagetype.Info{ContentType: "image/png", Width: 3, Height: 2}},
+		"jpeg":       {encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }), imagetype.Info{ContentType: "image/jpeg", Width: 3, Height: 2}},
+		"gif":        {encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }), imagetype.Info{ContentType: "image/gif", Width: 3, Height: 2}},
+		"webp":       {riff("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 3, 0, 2, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
+		"webp VP8L":  {riff("VP8L", 0x2f, 2, 0x40, 0, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
+		"webp VP8X":  {riff("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
+		"avif":       {join(ftyp("avif"), box("meta", ispe(3, 2))), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
+		"avif, data": {join(ftyp("avif"), box("meta", ispe(3, 2)), box("mdat", ispe(1<<31, 1<<31))), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
+		"avif, two":  {join(ftyp("avif"), box("meta", ispe(3, 2), ispe(30, 20), ispe(5, 5))), imagetype.Info{ContentType: "image/avif", Width: 30, Height: 20}},
+		// A small size in front does not hide a large one after it.
+		"avif, late":     {join(ftyp("avif"), box("meta", ispe(1, 1), make([]byte, 100<<10), ispe(1<<31, 1<<31))), imagetype.Info{ContentType: "image/avif", Width: 1 << 31, Height: 1 << 31}},
+		"avif, decoy":    {join(ftyp("avif"), box("free", ispe(1, 1), make([]byte, 100<<10)), box("meta", ispe(30, 20))), imagetype.Info{ContentType: "image/avif", Width: 30, Height: 20}},
+		"avif, cut":      {join(ftyp("avif"), box("meta", ispe(3, 2)), []byte("\x00\x01\x00\x00mdatx")), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
+		"avif, 64 bits":  {join(ftyp("avif"), []byte("\x00\x00\x00\x01mdat\x00\x00\x00\x00\x00\x00\x00\x11x"), box("meta", ispe(3, 2))), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
+		"avif sequence":  {join(ftyp("avis"), box("meta", ispe(3, 2)), box("moov", box("trak", tkhd(0, 30, 20)))), imagetype.Info{ContentType: "image/avif", Width: 30, Height: 20}},
+		"avif, long tkd": {join(ftyp("avis"), box("moov", box("trak", tkhd(1, 30, 20)))), imagetype.Info{ContentType: "image/avif", Width: 30, Height: 20}},
+		"svg":            {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), imagetype.Info{ContentType: "image/svg+xml"}},
+		"svg, declared":  {[]byte("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>\n<!-- x --><!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\" [<!ATTLIST a b CDATA \"c\">]>\n<svg:svg xmlns:svg=\"http://www.w3.org/2000/svg\"/>"), imagetype.Info{ContentType: "image/svg+xml"}},
+	} {
+		if got, err := imagetype.Inspect(c.data); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
+		}
+	}
+}
+
+func TestWhatTheBrowserCannotShowIsRefused(t *testing.T) {
+	t.Parallel()
+	const none, damaged = "it is not a PNG", "damaged"
+	flat := encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) })
+	copy(flat[6:10], make([]byte, 4))
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"nothing":       {nil, none},
+		"text":          {[]byte("hello"), none},
+		"html":          {[]byte("<!doctype html><html><body><svg></svg>"), none},
+		"text, svg":     {[]byte("<!-- a -->b<svg/>"), none},
+		"bmp":           {[]byte("BM\x00\x00\x00\x00"), none},
+		"other brand":   {join(ftyp("avio"), box("meta", ispe(3, 2))), none},
+		"heic":          {join(ftyp("heic"), box("meta", ispe(3, 2))), none},
+		"cut png":       {[]byte("\x89PNG\r\n\x1a\nxxxx"), damaged},
+		"cut jpeg":      {[]byte("\xff\xd8\xff\xe0"), damaged},
+		"flat gif":      {flat, damaged},
+		"odd webp":      {riff("XXXX"), damaged},
+		"flat webp":     {riff("VP8 "), damaged},
+		"sizeless avif": {join(ftyp("avif"), box("meta"), box("mdat", ispe(3, 2))), damaged},
+		"flat avif":     {join(ftyp("avif"), box("meta", ispe(3, 0))), damaged},
+		"cut avif":      {join(ftyp("avif"), box("meta", ispe(3, 2)))[:44], damaged},
+		"short box":     {join(ftyp("avif"), []byte("\x00\x00\x00\x07meta"), box("meta", ispe(3, 2))), damaged},
+		"cut tkhd":      {join(ftyp("avis"), box("moov", tkhd(1, 30, 20)[:92])), damaged},
+		"entities":      {[]byte(`<!DOCTYPE svg [<!ENTITY a "x">]><svg>&a;</svg>`), "entities"},
+	} {
+		if got, err := imagetype.Inspect(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %+v, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+func FuzzInspect(f *testing.F) {
+	f.Add(join(ftyp("avis"), box("meta", ispe(3, 2)), box("moov", tkhd(1, 30, 20))))
+	f.Add(riff("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0))
+	f.Add([]byte("<?xml version=\"1.0\"?><svg/>"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		info, err := imagetype.Inspect(data)
+		if err == nil && info.ContentType != "image/svg+xml" && info.Pixels() == 0 {
+			t.Errorf("%q has no size: %+v", data, info)
+		}
+	})
+}
