@@ -1,0 +1,56 @@
+// Package config is every setting of the program: environment to struct, and
+// struct to documentation. The struct's tags are the one source of names,
+// defaults and meanings; docs/configuration.md is printed from them.
+package config
+
+import (
+	"time"
+)
+
+// Config holds the settings. Fields with a secret tag may also be given as
+// NAME_FILE, the path of a file that holds the value, and are never printed.
+type Config struct {
+	APIHost        string   `env:"API_HOST" default:"127.0.0.1" help:"Listen address of the API."`
+	APIPort        int      `env:"API_PORT" default:"8000" min:"0" max:"65535" help:"Listen port of the API; 0 picks a free one."`
+	APITLSCert     string   `env:"API_TLS_CERT" help:"Certificate file (PEM); with API_TLS_KEY the API speaks TLS."`
+	APITLSKey      string   `env:"API_TLS_KEY" help:"Private key file (PEM) of API_TLS_CERT."`
+	TrustedProxies []string `env:"TRUSTED_PROXIES" check:"cidr" help:"Comma list of addresses or CIDRs whose X-Forwarded-* headers count."`
+	APIKeys        []string `env:"API_KEY" secret:"true" help:"Shared key; a comma list is several. Unset, the API is open on loopback and refuses to start on any other address unless API_AUTH is off."`
+	APIAuth        string   `env:"API_AUTH" default:"on" allowed:"on,off" help:"off lets an API without keys listen beyond loopback."`
+	KeysConfig     string   `env:"KEYS_CONFIG" help:"File of named keys, reloaded when it changes. Unset: keys.yaml if present."`
+	Debug          bool     `env:"DEBUG" default:"false" help:"Debug logging; the same as LOG_LEVEL=debug."`
+
+	DataDir      string `env:"DATA_DIR" default:"./.presswork" help:"What must last: the private Redis."`
+	ThemesDir    string `env:"THEMES_DIR" default:"./themes" help:"Custom themes, NAME.css each, reloaded when they change. May be absent."`
+	PDFOutputDir string `env:"PDF_OUTPUT_DIR" default:"./output" help:"Artifact directory when no S3 store is set."`
+
+	Workers      int      `env:"WORKERS" default:"0" min:"0" max:"256" help:"Renders at a time in this process: one limit shared by render, export and bulk. 0: the number of CPUs."`
+	WorkerQueues []string `env:"WORKER_QUEUES" allowed:"render,export,text,infer,bulk" help:"Comma list of the queues this worker takes. Unset: all."`
+	WorkerAddr   string   `env:"WORKER_ADDR" default:"127.0.0.1:9090" check:"hostport" help:"Where a worker serves /healthz, /readyz and /metrics."`
+
+	CacheMaxSizeGB     float64 `env:"CACHE_MAX_SIZE_GB" default:"2.0" min:"0" max:"1000000" help:"Cap on stored artifacts and the render cache, in GB. The least recently used go first, never one younger than an hour; full of such, submissions get 503 store_full."`
+	CacheRetentionDays int     `env:"CACHE_RETENTION_DAYS" default:"30" min:"1" max:"3650" help:"Artifacts and job records older than this are deleted; the record of a deleted artifact stays 7 days more."`
+
+	RedisURL         string `env:"REDIS_URL" redact:"url" help:"redis://, rediss://, unix:// or redis-sentinel:// address; a comma list is a cluster. Unset: a private redis-server under DATA_DIR."`
+	S3Endpoint       string `env:"S3_ENDPOINT" help:"host:port of MinIO or any S3. Unset: files in PDF_OUTPUT_DIR."`
+	S3Bucket         string `env:"S3_BUCKET" help:"Bucket; made when missing."`
+	S3AccessKey      string `env:"S3_ACCESS_KEY" secret:"true" help:"Access key."`
+	S3SecretKey      string `env:"S3_SECRET_KEY" secret:"true" help:"Secret key."`
+	S3Region         string `env:"S3_REGION" default:"us-east-1" help:"Region."`
+	S3UseTLS         bool   `env:"S3_USE_TLS" default:"false" help:"https to S3_ENDPOINT and S3_PUBLIC_ENDPOINT."`
+	S3PublicEndpoint string `env:"S3_PUBLIC_ENDPOINT" help:"host:port of the store as callers reach it: a download then answers 307 to a presigned URL there. Unset: downloads are streamed."`
+
+	AllowedOrigins  []string      `env:"ALLOWED_ORIGINS" check:"origin" help:"Comma list of origins (https://app.example) that may call from a browser, or *. Unset: same origin only."`
+	MaxContentBytes int64         `env:"MAX_CONTENT_BYTES" default:"10485760" min:"1024" max:"1073741824" help:"Largest Markdown, in bytes."`
+	MaxUploadBytes  int64         `env:"MAX_UPLOAD_BYTES" default:"104857600" min:"1024" max:"10737418240" help:"All files of one request, in bytes."`
+	RenderTimeout   time.Duration `env:"RENDER_TIMEOUT" default:"120s" min:"1s" max:"15m" help:"How long a document may take to compose, and to print; waiting for a free tab does not count."`
+	RateLimitRPM    int           `env:"RATE_LIMIT_RPM" default:"0" min:"0" max:"1000000" help:"Requests per minute and key; 0 is no limit."`
+	TokenSecret     string        `env:"TOKEN_SECRET" secret:"true" help:"Signs the tokens in URLs. Unset: made at first start and kept in Redis."`
+	WebhookSecret   string        `env:"WEBHOOK_SECRET" secret:"true" help:"Signs webhooks (whsec_…). Unset: made at first start and kept in Redis; set it to be able to verify."`
+
+	OutboundAllowPrivate string `env:"OUTBOUND_ALLOW_PRIVATE" help:"Addresses beyond the public internet that webhooks and remote images may reach: comma list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA. Link-local and metadata addresses never."`
+	MonitorReadonly      bool   `env:"MONITOR_READONLY" default:"false" help:"The queue monitor without buttons."`
+	LogFormat            string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is text on a terminal and json elsewhere."`
+	LogLevel             string `env:"LOG_LEVEL" default:"info" allowed:"debug,info,warn,error" help:"Lowest level that is logged."`
+	OTLPEndpoint         string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" check:"url" help:"OpenTelemetry collector (http://host:4318) that traces of requests and jobs are sent to. Unset: none are made."`
+}

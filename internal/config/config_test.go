@@ -1,0 +1,106 @@
+package config_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork/internal/config"
+)
+
+func env(pairs map[string]string) func(string) string {
+	return func(name string) string { return pairs[name] }
+}
+
+func TestDefaultsAreTheContracts(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.APIHost != "127.0.0.1" || c.APIPort != 8000 || c.RenderTimeout != 2*time.Minute || c.MaxContentBytes != 10<<20 || c.CacheMaxSizeGB != 2 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		says []string
+	}{
+		"number":   {map[string]string{"API_PORT": "eighty"}, []string{`API_PORT="eighty"`, "0 to 65535"}},
+		"range":    {map[string]string{"API_PORT": "70000"}, []string{"0 to 65535"}},
+		"not NaN":  {map[string]string{"CACHE_MAX_SIZE_GB": "NaN"}, []string{"CACHE_MAX_SIZE_GB"}},
+		"bool":     {map[string]string{"DEBUG": "maybe"}, []string{"true, false"}},
+		"duration": {map[string]string{"RENDER_TIMEOUT": "90"}, []string{"RENDER_TIMEOUT", "unit"}},
+		"word":     {map[string]string{"LOG_FORMAT": "xml"}, []string{"auto, text, json"}},
+		"list":     {map[string]string{"WORKER_QUEUES": "render,bogus"}, []string{"render, export"}},
+		"cidr":     {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,x"}, []string{`"x"`}},
+		"origin":   {map[string]string{"ALLOWED_ORIGINS": "app.example"}, []string{"scheme://host"}},
+		"url":      {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "*"}, []string{"http(s)://host"}},
+		"blank":    {map[string]string{"API_KEY": " , "}, []string{"API_KEY", "blank"}},
+		"tls":      {map[string]string{"API_TLS_CERT": "c.pem"}, []string{"API_TLS_KEY"}},
+		"s3":       {map[string]string{"S3_ENDPOINT": "h:1", "S3_BUCKET": "b", "S3_ACCESS_KEY": "k"}, []string{"S3_SECRET_KEY"}},
+		"both":     {map[string]string{"API_KEY": "hush", "API_KEY_FILE": "f"}, []string{"API_KEY_FILE"}},
+		"no file":  {map[string]string{"API_KEY_FILE": "/does/not/exist"}, []string{"API_KEY_FILE"}},
+	} {
+		_, err := config.Load(env(tc.env))
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, s := range tc.says {
+			if !strings.Contains(err.Error(), s) {
+				t.Errorf("%s: %q does not say %q", name, err, s)
+			}
+		}
+		if strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: the secret is in the error", name)
+		}
+	}
+}
+
+func TestSecretsComeFromFilesAndAreNeverShown(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("one,two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(env(map[string]string{"API_KEY_FILE": file, "REDIS_URL": "redis://u:hush@h:1/0"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.APIKeys) != 2 || c.APIKeys[1] != "two" {
+		t.Errorf("keys %q", c.APIKeys)
+	}
+	for _, s := range c.Settings() {
+		if strings.Contains(s.Value, "one") || strings.Contains(s.Value, "hush") {
+			t.Errorf("%s shows %q", s.Name, s.Value)
+		}
+	}
+}
+
+func TestDocumentationIsPrintedFromTheCode(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := config.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("..", "..", "docs", "configuration.md")
+	if os.Getenv("PRESSWORK_UPDATE") == "1" {
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, b.Bytes()) {
+		t.Error("docs/configuration.md is not what the code prints; `make generate` rewrites it")
+	}
+}
