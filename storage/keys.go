@@ -1,6 +1,10 @@
 package storage
 
-import "path"
+import (
+	"fmt"
+	"path"
+	"strings"
+)
 
 // Prefixes of the key layout.
 const (
@@ -21,3 +25,50 @@ func AssetKey(jobID string, n string) string { return path.Join(Sources+jobID, "
 
 // RenderKey is where the render cache keeps the PDF of a page with this hash.
 func RenderKey(hash string) string { return Renders + hash + ".pdf" }
+
+const (
+	maxKey     = 512
+	maxSegment = 200 // leaves room for what Disk adds, under the usual 255
+)
+
+// CheckKey accepts slash-separated segments of A-Z a-z 0-9 . _ - that do not
+// begin with a dot, so that a key is a harmless path on every file system. At
+// most 512 bytes in all and 200 a segment. Errors: ErrInvalidKey.
+func CheckKey(key string) error {
+	if key == "" {
+		return fmt.Errorf("%w: empty", ErrInvalidKey)
+	}
+	if len(key) > maxKey {
+		return fmt.Errorf("%w: %d bytes; at most %d", ErrInvalidKey, len(key), maxKey)
+	}
+	if i := strings.IndexFunc(key, func(r rune) bool { return !keyChar(r) }); i >= 0 {
+		return fmt.Errorf("%w: %q, at byte %d; allowed are A-Z a-z 0-9 . _ - and /", ErrInvalidKey, key, i)
+	}
+	for segment := range strings.SplitSeq(key, "/") {
+		switch {
+		case segment == "":
+			return fmt.Errorf("%w: %q has an empty segment", ErrInvalidKey, key)
+		case segment[0] == '.':
+			return fmt.Errorf("%w: %q has a segment that begins with a dot", ErrInvalidKey, key)
+		case len(segment) > maxSegment:
+			return fmt.Errorf("%w: a segment of %d bytes; at most %d", ErrInvalidKey, len(segment), maxSegment)
+		}
+	}
+	return nil
+}
+
+// CheckPrefix accepts the beginning of a key that CheckKey accepts.
+func CheckPrefix(prefix string) error {
+	if prefix == "" {
+		return nil
+	}
+	return CheckKey(strings.TrimSuffix(prefix, "/"))
+}
+
+func keyChar(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return true
+	}
+	return strings.ContainsRune("._-/", r)
+}

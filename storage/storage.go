@@ -7,8 +7,10 @@ package storage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -25,6 +27,10 @@ var (
 	ErrNotSupported = errors.New("not supported by this store")
 	// ErrRange: the range starts at or after the object's end.
 	ErrRange = errors.New("range not satisfiable")
+	// ErrSize: the reader of a Put yielded more or fewer bytes than was said.
+	ErrSize = errors.New("size mismatch")
+	// ErrInvalidAttrs: the attributes are not of the allowed form.
+	ErrInvalidAttrs = errors.New("invalid object attributes")
 )
 
 // Store keeps immutable objects under slash-separated keys. All methods are
@@ -32,6 +38,8 @@ var (
 type Store interface {
 	// Put creates an object, whole or not at all. Size is the exact number of
 	// bytes r yields, or -1. It fails with ErrExists if the key is taken.
+	// Errors: ErrExists, ErrSize, ErrInvalidKey, ErrInvalidAttrs, and what r
+	// failed with.
 	Put(ctx context.Context, key string, r io.Reader, size int64, attrs Attrs) (Info, error)
 	// Get opens an object for reading; the caller closes it.
 	// Errors: ErrNotFound, ErrRange.
@@ -56,8 +64,39 @@ type Store interface {
 type Attrs struct {
 	ContentType string
 	// Meta holds a few short ASCII values ("pages": "3"); keys are lower-case
-	// letters, digits and dashes.
+	// letters, digits and dashes. At most 1 KiB in all.
 	Meta map[string]string
+}
+
+// Check holds the attributes to what every store can carry, which is what fits
+// an HTTP header. Errors: ErrInvalidAttrs.
+func (a Attrs) Check() error {
+	if len(a.ContentType) > maxContentType || !printable(a.ContentType) {
+		return fmt.Errorf("%w: content type %.40q is not printable ASCII of at most %d bytes", ErrInvalidAttrs, a.ContentType, maxContentType)
+	}
+	total := 0
+	for k, v := range a.Meta {
+		total += len(k) + len(v)
+		if k == "" || strings.Trim(k, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return fmt.Errorf("%w: meta key %.40q; allowed are a-z, 0-9 and dashes", ErrInvalidAttrs, k)
+		}
+		if !printable(v) || strings.TrimSpace(v) != v {
+			return fmt.Errorf("%w: meta value %.40q of %s is not printable ASCII", ErrInvalidAttrs, v, k)
+		}
+	}
+	if total > maxMeta {
+		return fmt.Errorf("%w: meta of %d bytes; at most %d", ErrInvalidAttrs, total, maxMeta)
+	}
+	return nil
+}
+
+const (
+	maxContentType = 255
+	maxMeta        = 1 << 10
+)
+
+func printable(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // Info describes an object.
@@ -74,3 +113,18 @@ type Info struct {
 // Range selects Length bytes from Offset; the zero value is the whole object,
 // Length 0 means to the end.
 type Range struct{ Offset, Length int64 }
+
+// Within cuts r to an object of this size: n bytes from off. Errors: ErrRange.
+func (r Range) Within(size int64) (off, n int64, err error) {
+	if r == (Range{}) {
+		return 0, size, nil
+	}
+	if r.Offset < 0 || r.Length < 0 || r.Offset >= size {
+		return 0, 0, fmt.Errorf("%w: %d bytes from %d of %d", ErrRange, r.Length, r.Offset, size)
+	}
+	n = size - r.Offset
+	if r.Length > 0 {
+		n = min(n, r.Length)
+	}
+	return r.Offset, n, nil
+}

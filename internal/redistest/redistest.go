@@ -16,6 +16,30 @@ import (
 // test is skipped: `make test` runs it.
 func Start(t testing.TB) string {
 	t.Helper()
+	return run(t, "--appendonly", "no").Address
+}
+
+// StartDurable runs a redis-server that keeps an append-only file, so that the
+// test may kill it and start it again. It syncs always: with everysec Redis
+// holds answered writes back in memory while an earlier sync is busy, and a kill
+// loses them.
+func StartDurable(t testing.TB) *Server {
+	t.Helper()
+	return run(t, "--appendonly", "yes", "--appendfsync", "always")
+}
+
+// Server is a redis-server of a test.
+type Server struct {
+	// Address is its unix:// address, the same after a restart.
+	Address string
+
+	t    testing.TB
+	args []string
+	cmd  *exec.Cmd
+}
+
+func run(t testing.TB, args ...string) *Server {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("needs redis-server; `make test` runs this test")
 	}
@@ -26,23 +50,42 @@ func Start(t testing.TB) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	sock := filepath.Join(dir, "s")
-	cmd := exec.Command("redis-server", "--port", "0", "--unixsocket", sock, "--dir", dir,
-		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction")
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("redis-server: %v (`make setup` installs it)", err)
+	s := &Server{
+		Address: "unix://" + sock,
+		t:       t,
+		args: append([]string{"--port", "0", "--unixsocket", sock, "--dir", dir,
+			"--save", "", "--maxmemory-policy", "noeviction"}, args...),
 	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	client := redis.NewClient(&redis.Options{Network: "unix", Addr: sock})
+	t.Cleanup(s.Kill)
+	s.Restart()
+	return s
+}
+
+// Kill ends the server at once, as kill -9 does. Killing twice is harmless.
+func (s *Server) Kill() {
+	if s.cmd == nil {
+		return
+	}
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+	s.cmd = nil
+}
+
+// Restart starts a killed server on its data and waits until it answers.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.cmd = exec.Command("redis-server", s.args...)
+	if err := s.cmd.Start(); err != nil {
+		s.cmd = nil
+		s.t.Fatalf("redis-server: %v (`make setup` installs it)", err)
+	}
+	client := redis.NewClient(&redis.Options{Network: "unix", Addr: s.Address[len("unix://"):]})
 	defer client.Close()
 	deadline := time.Now().Add(10 * time.Second)
-	for client.Ping(t.Context()).Err() != nil {
+	for client.Ping(s.t.Context()).Err() != nil {
 		if time.Now().After(deadline) {
-			t.Fatal("redis-server did not answer within 10 s")
+			s.t.Fatal("redis-server did not answer within 10 s")
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return "unix://" + sock
 }

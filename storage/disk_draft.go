@@ -1,0 +1,238 @@
+package storage
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// draft is an object in the making: two temporary files on the file system
+// they will be renamed on.
+type draft struct {
+	root    *os.Root
+	key     string
+	durable bool
+	// data and header are the names of the temporary files.
+	data, header string
+}
+
+func (d *Disk) newDraft(root *os.Root, key string) *draft {
+	name := path.Join(tempDir, rand.Text())
+	volatile := slices.ContainsFunc(d.Volatile, func(p string) bool { return strings.HasPrefix(key, p) })
+	return &draft{root: root, key: key, durable: !volatile, data: name, header: name + ".json"}
+}
+
+// discard deletes what commit has not moved away.
+func (w *draft) discard() {
+	w.root.Remove(w.data)
+	w.root.Remove(w.header)
+}
+
+// fill writes both files from r.
+func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) (info Info, err error) {
+	f, err := w.root.OpenFile(w.data, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	if err != nil {
+		return Info{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, hash), bounded(ctx, r, size))
+	switch {
+	case err != nil:
+		return Info{}, err
+	case size >= 0 && n != size:
+		return Info{}, fmt.Errorf("%w: %d bytes were announced and %s came", ErrSize, size, count(n, size))
+	}
+	info = Info{
+		Key:      w.key,
+		Size:     n,
+		SHA256:   hex.EncodeToString(hash.Sum(nil)),
+		Modified: now(),
+		Attrs:    Attrs{ContentType: attrs.ContentType, Meta: maps.Clone(attrs.Meta)},
+	}
+	return info, w.writeHeader(info, f)
+}
+
+// link makes the data file a hard link of the object src, open as f. False
+// means that the bytes must be copied: the file system has no hard links, or
+// another object lies there by now.
+func (w *draft) link(src string, f *os.File) bool {
+	if w.root.Link(src, w.data) != nil {
+		return false
+	}
+	linked, err := w.root.Lstat(w.data)
+	if err == nil {
+		var opened fs.FileInfo
+		if opened, err = f.Stat(); err == nil && os.SameFile(linked, opened) {
+			return true
+		}
+	}
+	w.root.Remove(w.data)
+	return false
+}
+
+// header is the form of Info on disk.
+type header struct {
+	Size        int64             `json:"size"`
+	SHA256      string            `json:"sha256"`
+	Created     time.Time         `json:"created"`
+	ContentType string            `json:"content_type,omitempty"`
+	Meta        map[string]string `json:"meta,omitempty"`
+}
+
+// writeHeader writes the header of data and, for a durable object, forces both
+// to the medium, at once so that the file system may do it in one go.
+func (w *draft) writeHeader(info Info, data *os.File) (err error) {
+	b, err := json.Marshal(header{info.Size, info.SHA256, info.Modified, info.ContentType, info.Meta})
+	if err != nil {
+		return err
+	}
+	f, err := w.root.OpenFile(w.header, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(append(b, '\n')); err != nil {
+		return err
+	}
+	if !w.durable {
+		return nil
+	}
+	var both errgroup.Group
+	both.Go(data.Sync)
+	both.Go(f.Sync)
+	return both.Wait()
+}
+
+// commit moves a draft to its key, or fails with ErrExists.
+func (d *Disk) commit(w *draft) error {
+	var changed []string
+	err := d.locked(w.root, func() error {
+		if err := free(w.root, w.key); err != nil {
+			return err
+		}
+		made, err := makeDirs(w.root, path.Dir(w.key))
+		changed = append(made, path.Dir(w.key))
+		if err != nil {
+			return err
+		}
+		if err := w.root.Rename(w.header, headerOf(w.key)); err != nil {
+			return err
+		}
+		return w.root.Rename(w.data, w.key)
+	})
+	if err != nil || !w.durable {
+		return err
+	}
+	var all errgroup.Group
+	for _, dir := range changed {
+		all.Go(func() error { return syncDir(w.root, dir) })
+	}
+	return all.Wait()
+}
+
+// locked runs f while no other process changes names in the store.
+func (d *Disk) locked(root *os.Root, f func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	lock, err := root.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, fileMode)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // and with it the lock goes
+	for {
+		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+		if err == nil {
+			return f()
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return fmt.Errorf("lock %s: %w", lockFile, err)
+		}
+	}
+}
+
+// makeDirs is MkdirAll that tells in which directories it made one.
+func makeDirs(root *os.Root, dir string) (changed []string, err error) {
+	if dir == "." {
+		return nil, nil
+	}
+	if _, err := root.Lstat(dir); err == nil {
+		return nil, nil
+	}
+	if changed, err = makeDirs(root, path.Dir(dir)); err != nil {
+		return changed, err
+	}
+	if err := root.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return changed, err
+	}
+	return append(changed, path.Dir(dir)), nil
+}
+
+// syncDir forces the names in a directory to the medium.
+func syncDir(root *os.Root, dir string) error {
+	f, err := root.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the object was deleted meanwhile, and its directory with it
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	// Some network file systems cannot sync a directory, and need not.
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err
+	}
+	return nil
+}
+
+// bounded is r until ctx ends, and never more than one byte over size: enough
+// to see that there is more.
+func bounded(ctx context.Context, r io.Reader, size int64) io.Reader {
+	r = ctxReader{ctx, r}
+	if size < 0 {
+		return r
+	}
+	return io.LimitReader(r, size+1)
+}
+
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r ctxReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.r.Read(p)
+}
+
+func count(n, size int64) string {
+	if n > size {
+		return "more"
+	}
+	return fmt.Sprint(n)
+}
+
+// now is the present in the precision that survives a header.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func headerOf(key string) string {
+	dir, base := path.Split(key)
+	return dir + "." + base + ".json"
+}

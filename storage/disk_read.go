@@ -1,0 +1,214 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Get implements Store.
+func (d *Disk) Get(ctx context.Context, key string, rng Range) (io.ReadCloser, Info, error) {
+	f, info, err := d.find(ctx, key)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	off, n, err := rng.Within(info.Size)
+	if err != nil {
+		f.Close()
+		return nil, Info{}, fmt.Errorf("get %s: %w", key, err)
+	}
+	return object{io.NewSectionReader(f, off, n), f}, info, nil
+}
+
+// object reads a part of a file.
+type object struct {
+	*io.SectionReader
+	io.Closer
+}
+
+// Stat implements Store.
+func (d *Disk) Stat(ctx context.Context, key string) (Info, error) {
+	f, info, err := d.find(ctx, key)
+	if err != nil {
+		return Info{}, err
+	}
+	return info, f.Close()
+}
+
+func (d *Disk) find(ctx context.Context, key string) (*os.File, Info, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, Info{}, err
+	}
+	if ctx.Err() != nil {
+		return nil, Info{}, context.Cause(ctx)
+	}
+	root, err := d.open()
+	if err != nil {
+		return nil, Info{}, err
+	}
+	defer root.Close()
+	f, info, err := openObject(root, key)
+	if err != nil {
+		return nil, Info{}, fmt.Errorf("get %s: %w", key, err)
+	}
+	return f, info, nil
+}
+
+// List implements Store.
+func (d *Disk) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		if err := CheckPrefix(prefix); err != nil {
+			yield(Info{}, err)
+			return
+		}
+		root, err := d.open()
+		if err != nil {
+			yield(Info{}, err)
+			return
+		}
+		defer root.Close()
+		w := walk{ctx: ctx, root: root, prefix: prefix, yield: yield}
+		dir := "."
+		if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
+			dir = prefix[:i]
+		}
+		w.dir(dir)
+	}
+}
+
+type walk struct {
+	ctx    context.Context
+	root   *os.Root
+	prefix string
+	yield  func(Info, error) bool
+}
+
+// dir yields what lies below dir, and false to end the walk.
+func (w *walk) dir(dir string) bool {
+	entries, err := fs.ReadDir(w.root.FS(), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err != nil {
+		w.yield(Info{}, fmt.Errorf("list %s: %w", dir, err))
+		return false
+	}
+	// In key order a directory stands where its name with a slash does.
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(listName(a), listName(b)) })
+	for _, e := range entries {
+		key := path.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+			continue
+		case w.ctx.Err() != nil:
+			w.yield(Info{}, context.Cause(w.ctx))
+			return false
+		case e.IsDir():
+			if below := key + "/"; strings.HasPrefix(below, w.prefix) || strings.HasPrefix(w.prefix, below) {
+				if !w.dir(key) {
+					return false
+				}
+			}
+		case strings.HasPrefix(key, w.prefix):
+			info, err := statObject(w.root, key)
+			if errors.Is(err, ErrNotFound) {
+				continue // gone meanwhile, or somebody's own file
+			}
+			if !w.yield(info, err) || err != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func listName(e fs.DirEntry) string {
+	if e.IsDir() {
+		return e.Name() + "/"
+	}
+	return e.Name()
+}
+
+// openObject opens the bytes of an object and reads its header. The two are
+// a pair if the key named the same file before and after the header was read:
+// a header is only ever replaced while its key has no bytes.
+func openObject(root *os.Root, key string) (*os.File, Info, error) {
+	for {
+		f, err := root.Open(key)
+		if err != nil {
+			return nil, Info{}, notFound(err)
+		}
+		info, err := statObject(root, key)
+		if err != nil {
+			f.Close()
+			return nil, Info{}, err
+		}
+		opened, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return nil, Info{}, err
+		}
+		if at, err := root.Lstat(key); err == nil && os.SameFile(at, opened) {
+			return f, info, nil
+		}
+		// Deleted or replaced between the two looks: look again.
+		f.Close()
+	}
+}
+
+// statObject reads an object's header, and fails with ErrNotFound when the
+// bytes of that size are not there.
+func statObject(root *os.Root, key string) (Info, error) {
+	b, err := root.ReadFile(headerOf(key))
+	if err != nil {
+		return Info{}, notFound(err)
+	}
+	at, err := root.Lstat(key)
+	if err != nil {
+		return Info{}, notFound(err)
+	}
+	var h header
+	// A header or bytes that do not hold are what a power cut left of a
+	// volatile object, which never came to be.
+	if err := json.Unmarshal(b, &h); err != nil || !at.Mode().IsRegular() || at.Size() != h.Size {
+		return Info{}, ErrNotFound
+	}
+	return Info{
+		Key:      key,
+		Size:     h.Size,
+		SHA256:   h.SHA256,
+		Modified: h.Created,
+		Attrs:    Attrs{ContentType: h.ContentType, Meta: h.Meta},
+	}, nil
+}
+
+// free fails with ErrExists when an object lies under the key, and with what
+// went wrong when that cannot be known.
+func free(root *os.Root, key string) error {
+	switch _, err := statObject(root, key); {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return ErrExists
+}
+
+// notFound names a missing file as the contract does; a key below another
+// key's file is missing too.
+func notFound(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return ErrNotFound
+	}
+	return err
+}

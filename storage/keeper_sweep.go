@@ -1,0 +1,214 @@
+package storage
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// batch is how many objects are looked at between two renewals of the lock.
+const batch = 100
+
+// Sweep deletes what is past its retention, then, while the capped objects sum
+// up to more than the cap, the least recently used of those that are old
+// enough. While another node sweeps it does nothing.
+func (k *Keeper) Sweep(ctx context.Context) error {
+	token := rand.Text()
+	ok, err := k.acquire(ctx, token)
+	if err != nil || !ok {
+		return err
+	}
+	defer k.release(context.WithoutCancel(ctx), token)
+	s := sweep{k, token}
+	for _, step := range []func(context.Context) error{s.reconcile, s.expire, s.shrink} {
+		switch err := step(ctx); {
+		case errors.Is(err, errLockLost):
+			return nil
+		case err != nil:
+			return fmt.Errorf("sweep: %w", err)
+		}
+	}
+	return nil
+}
+
+type sweep struct {
+	*Keeper
+	token string
+}
+
+// expire deletes what was stored longer than the retention ago, and the sources
+// of jobs that have ended: nobody asks for those again, and they count towards
+// no cap.
+func (s sweep) expire(ctx context.Context) error {
+	for index, age := range map[string]time.Duration{madeKey: s.Retention, sourcesKey: min(s.MinAge, s.Retention)} {
+		until := strconv.FormatInt(s.Now().Add(-age).UnixMilli(), 10)
+		// What is kept all the same stays in front and is stepped over.
+		for kept := int64(0); ; {
+			if err := s.renew(ctx, s.token); err != nil {
+				return err
+			}
+			keys, err := s.Redis.ZRangeByScore(ctx, index, &redis.ZRangeBy{Min: "-inf", Max: until, Offset: kept, Count: batch}).Result()
+			if err != nil {
+				return err
+			}
+			if len(keys) == 0 {
+				break
+			}
+			for _, key := range keys {
+				if s.live(ctx, key) {
+					kept++
+					continue
+				}
+				if err := s.delete(ctx, key, "retention"); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// live tells whether a source belongs to a job that still needs it. When that
+// cannot be known it is kept: the next sweep asks again.
+func (s sweep) live(ctx context.Context, key string) bool {
+	rest, ok := strings.CutPrefix(key, Sources)
+	if !ok {
+		return false
+	}
+	job, _, _ := strings.Cut(rest, "/")
+	live, err := s.Live(ctx, job)
+	if err != nil {
+		s.Log.WarnContext(ctx, "a source past its retention is kept: its job is not known", "key", key, "error", err)
+		return true
+	}
+	return live
+}
+
+// shrink deletes the least recently used objects until the cap is kept.
+func (s sweep) shrink(ctx context.Context) error {
+	if s.MaxBytes <= 0 {
+		return nil
+	}
+	for young := int64(0); ; {
+		if err := s.renew(ctx, s.token); err != nil {
+			return err
+		}
+		keys, err := s.Redis.ZRange(ctx, usedKey, young, young+batch-1).Result()
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		made, err := s.Redis.ZMScore(ctx, madeKey, keys...).Result()
+		if err != nil {
+			return err
+		}
+		for i, key := range keys {
+			total, _, err := s.level(ctx)
+			if err != nil || total <= s.MaxBytes {
+				return err
+			}
+			if s.Now().Sub(time.UnixMilli(int64(made[i]))) < s.MinAge {
+				young++
+				continue
+			}
+			if err := s.delete(ctx, key, "size cap"); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// delete takes the object first and the entry second: after a crash between
+// the two the next sweep deletes what is not there, which is no error.
+func (s sweep) delete(ctx context.Context, key, reason string) error {
+	if err := s.Store.Delete(ctx, key); err != nil {
+		return err
+	}
+	s.Log.InfoContext(ctx, "deleted a stored object", "key", key, "reason", reason)
+	return s.remove(ctx, key)
+}
+
+// reconcile compares the index with the store when that was not done for long,
+// or never since the index was lost: it adds what it lacks and removes what is
+// stored no more.
+func (s sweep) reconcile(ctx context.Context) error {
+	began := s.Now()
+	last, err := s.Redis.Get(ctx, readyKey).Int64()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	if began.Sub(time.UnixMilli(last)) < s.Reconcile {
+		return nil
+	}
+	listed := map[string]struct{}{}
+	for _, prefix := range []string{Artifacts, Renders, Sources} {
+		if err := s.addListed(ctx, prefix, listed); err != nil {
+			return err
+		}
+	}
+	for _, index := range []string{madeKey, sourcesKey} {
+		if err := s.removeUnlisted(ctx, index, listed); err != nil {
+			return err
+		}
+	}
+	return s.Redis.Set(ctx, readyKey, began.UnixMilli(), 0).Err()
+}
+
+func (s sweep) addListed(ctx context.Context, prefix string, listed map[string]struct{}) error {
+	var entries []entry
+	flush := func() error {
+		if err := s.renew(ctx, s.token); err != nil {
+			return err
+		}
+		_, err := s.add(ctx, true, entries...)
+		entries = entries[:0]
+		return err
+	}
+	for info, err := range s.Store.List(ctx, prefix) {
+		if err != nil {
+			return err
+		}
+		listed[info.Key] = struct{}{}
+		entries = append(entries, entry{info.Key, info.Size, info.Modified})
+		if len(entries) == batch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// removeUnlisted forgets entries that the listing lacks. One may have been
+// stored behind its back, so the store has the last word.
+func (s sweep) removeUnlisted(ctx context.Context, index string, listed map[string]struct{}) error {
+	it := s.Redis.ZScan(ctx, index, 0, "", batch).Iterator()
+	for n := 0; it.Next(ctx); n++ {
+		key := it.Val()
+		if !it.Next(ctx) { // the score
+			break
+		}
+		if n%batch == 0 {
+			if err := s.renew(ctx, s.token); err != nil {
+				return err
+			}
+		}
+		if _, ok := listed[key]; ok {
+			continue
+		}
+		switch _, err := s.Store.Stat(ctx, key); {
+		case errors.Is(err, ErrNotFound):
+			if err := s.remove(ctx, key); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		}
+	}
+	return it.Err()
+}

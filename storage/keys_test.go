@@ -1,0 +1,37 @@
+package storage_test
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork/storage"
+)
+
+func TestTheLayoutsKeysAreValid(t *testing.T) {
+	t.Parallel()
+	const id = "01JD4N0Z8RZ8Q4J0V3T3H5K6WX"
+	for _, key := range []string{storage.ArtifactKey(id), storage.SourceKey(id), storage.AssetKey(id, "12"), storage.RenderKey(strings.Repeat("0a", 32))} {
+		if err := storage.CheckKey(key); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func FuzzAnAcceptedKeyStaysInsideAnyDirectory(f *testing.F) {
+	for _, seed := range []string{"artifacts/01J.pdf", "../x", "a/./b", "a//b", "/", ".tmp/x", "a\x00", "a/..", "å"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, key string) {
+		if storage.CheckKey(key) != nil {
+			return
+		}
+		if !filepath.IsLocal(key) || path.Clean(key) != key || len(key) > 512 || strings.Contains("/"+key, "/.") {
+			t.Errorf("accepted: %q", key)
+		}
+		if err := storage.CheckPrefix(key); err != nil {
+			t.Errorf("a key that is no prefix: %v", err)
+		}
+	})
+}

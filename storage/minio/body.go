@@ -1,0 +1,122 @@
+package minio
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"presswork/storage"
+)
+
+// spoolMemory is how much of a stream is kept in memory; longer ones go to a
+// file.
+const spoolMemory = 1 << 20
+
+// body is what a Put sends, with its size and digest known beforehand.
+type body struct {
+	io.ReadSeeker
+	size   int64
+	sha256 string
+	file   *os.File // the spool, if there is one
+}
+
+func (b body) close() {
+	if b.file != nil {
+		b.file.Close()
+	}
+}
+
+// readBody reads r to its end and makes it ready to be read again. Size is the
+// number of bytes that must come, or -1.
+func readBody(ctx context.Context, r io.Reader, size int64) (_ body, err error) {
+	hash := sha256.New()
+	limited := io.Reader(ctxReader{ctx, r})
+	if size >= 0 {
+		limited = io.LimitReader(limited, size+1) // one more shows that there is more
+	}
+	var b body
+	if seeker, start, ok := seekable(r); ok {
+		if b.size, err = io.Copy(hash, limited); err == nil {
+			b.ReadSeeker = section{seeker, start}
+			_, err = b.Seek(0, io.SeekStart)
+		}
+	} else {
+		err = b.spool(io.TeeReader(limited, hash))
+	}
+	if err == nil && size >= 0 && b.size != size {
+		err = fmt.Errorf("%w: announced were %d bytes", storage.ErrSize, size)
+	}
+	if err != nil {
+		b.close()
+		return body{}, err
+	}
+	b.sha256 = hex.EncodeToString(hash.Sum(nil))
+	return b, nil
+}
+
+func (b *body) spool(r io.Reader) error {
+	var head bytes.Buffer
+	n, err := io.CopyN(&head, r, spoolMemory)
+	if err == io.EOF {
+		b.ReadSeeker, b.size = bytes.NewReader(head.Bytes()), n
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if b.file, err = os.CreateTemp("", "presswork-upload-"); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	// Without a name it ends with the descriptor, crash included.
+	if err := os.Remove(b.file.Name()); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	if b.size, err = io.Copy(b.file, io.MultiReader(&head, r)); err != nil {
+		return err
+	}
+	b.ReadSeeker = b.file
+	_, err = b.Seek(0, io.SeekStart)
+	return err
+}
+
+// seekable tells whether r can be read again, and from where. A pipe's file
+// has the method and not the ability.
+func seekable(r io.Reader) (_ io.ReadSeeker, start int64, ok bool) {
+	s, ok := r.(io.ReadSeeker)
+	if !ok {
+		return nil, 0, false
+	}
+	start, err := s.Seek(0, io.SeekCurrent)
+	return s, start, err == nil
+}
+
+// section is a seeker that begins where its reader stood.
+type section struct {
+	io.ReadSeeker
+	start int64
+}
+
+// Seek implements io.Seeker.
+func (s section) Seek(offset int64, whence int) (int64, error) {
+	if whence == io.SeekStart {
+		offset += s.start
+	}
+	n, err := s.ReadSeeker.Seek(offset, whence)
+	return n - s.start, err
+}
+
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r ctxReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.r.Read(p)
+}

@@ -1,0 +1,232 @@
+package minio
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"presswork/storage"
+)
+
+// What we keep in an object's user metadata beside the caller's: its digest,
+// and which Put made it.
+const (
+	ownMeta   = "presswork-"
+	digestKey = ownMeta + "sha256"
+	putKey    = ownMeta + "put"
+)
+
+// Put implements storage.Store. The digest travels in the head of the request,
+// so the bytes are read twice: from r itself where it can seek, else from a
+// spool.
+func (s *Store) Put(ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs) (storage.Info, error) {
+	if err := errors.Join(storage.CheckKey(key), attrs.Check()); err != nil {
+		return storage.Info{}, err
+	}
+	b, err := readBody(ctx, r, size)
+	if err != nil {
+		return storage.Info{}, fmt.Errorf("put %s: %w", key, err)
+	}
+	defer b.close()
+	return s.put(ctx, key, b, b.size, b.sha256, attrs)
+}
+
+// Copy implements storage.Store. The bytes pass through this process: S3's own
+// copy cannot be made to spare an object that is there already.
+func (s *Store) Copy(ctx context.Context, src, dst string) (storage.Info, error) {
+	if err := storage.CheckKey(dst); err != nil {
+		return storage.Info{}, err
+	}
+	r, info, err := s.Get(ctx, src, storage.Range{})
+	if err != nil {
+		return storage.Info{}, err
+	}
+	defer r.Close()
+	return s.put(ctx, dst, r, info.Size, info.SHA256, info.Attrs)
+}
+
+func (s *Store) put(ctx context.Context, key string, r io.Reader, size int64, sha256 string, attrs storage.Attrs) (storage.Info, error) {
+	ctx, cancel := s.bounded(ctx, s.CallTimeout+time.Duration(size>>20)*time.Second)
+	defer cancel()
+	if s.overwrites {
+		if _, err := s.Stat(ctx, key); !errors.Is(err, storage.ErrNotFound) {
+			if err == nil {
+				err = storage.ErrExists
+			}
+			return storage.Info{}, fmt.Errorf("put %s: %w", key, err)
+		}
+	}
+	modified, err := s.send(ctx, key, r, size, sha256, attrs)
+	if err != nil {
+		return storage.Info{}, err
+	}
+	return storage.Info{
+		Key: key, Size: size, SHA256: sha256, Modified: modified,
+		Attrs: storage.Attrs{ContentType: attrs.ContentType, Meta: maps.Clone(attrs.Meta)},
+	}, nil
+}
+
+// send creates an object in one request, if it is absent.
+func (s *Store) send(ctx context.Context, key string, r io.Reader, size int64, sha256 string, attrs storage.Attrs) (time.Time, error) {
+	meta := map[string]string{digestKey: sha256, putKey: rand.Text()}
+	maps.Copy(meta, attrs.Meta)
+	opts := minio.PutObjectOptions{
+		UserMetadata: meta,
+		ContentType:  attrs.ContentType,
+		// One request is what makes the condition hold, and the object whole.
+		DisableMultipart: true,
+	}
+	if !s.overwrites {
+		opts.SetMatchETagExcept("*")
+	}
+	_, err := s.client.Client.PutObject(ctx, s.Bucket, key, r, size, opts)
+	if err = ended(ctx, err); err != nil {
+		err = failed("put", key, err)
+		if !errors.Is(err, storage.ErrExists) || !s.made(ctx, key, meta[putKey]) {
+			return time.Time{}, err
+		}
+	}
+	return time.Now().UTC().Truncate(time.Millisecond), nil
+}
+
+// made tells whether an object that exists is the one we were putting: the
+// answer to our first request was lost, and the second met its result.
+func (s *Store) made(ctx context.Context, key, put string) bool {
+	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
+	return err == nil && userMeta(o)[putKey] == put
+}
+
+// Get implements storage.Store.
+func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
+	if err := storage.CheckKey(key); err != nil {
+		return nil, storage.Info{}, err
+	}
+	var opts minio.GetObjectOptions
+	if rng != (storage.Range{}) {
+		if rng.Offset < 0 || rng.Length < 0 {
+			return nil, storage.Info{}, fmt.Errorf("get %s: %w", key, storage.ErrRange)
+		}
+		value := fmt.Sprintf("bytes=%d-", rng.Offset)
+		if rng.Length > 0 {
+			value += strconv.FormatInt(rng.Offset+rng.Length-1, 10)
+		}
+		opts.Set("Range", value)
+	}
+	// No time-out here: it would also end the reading. The transport bounds
+	// the wait for the head of the answer.
+	r, o, header, err := s.client.GetObject(ctx, s.Bucket, key, opts)
+	if err = ended(ctx, err); err != nil {
+		return nil, storage.Info{}, failed("get", key, err)
+	}
+	info := infoOf(o)
+	info.Key = key
+	// Of a part, o tells the part's size.
+	if _, total, ok := strings.Cut(header.Get("Content-Range"), "/"); ok {
+		if info.Size, err = strconv.ParseInt(total, 10, 64); err != nil {
+			r.Close()
+			return nil, storage.Info{}, fmt.Errorf("get %s: content-range: %w", key, err)
+		}
+	}
+	return r, info, nil
+}
+
+// Stat implements storage.Store.
+func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
+	if err := storage.CheckKey(key); err != nil {
+		return storage.Info{}, err
+	}
+	ctx, cancel := s.bounded(ctx, s.CallTimeout)
+	defer cancel()
+	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
+	if err = ended(ctx, err); err != nil {
+		return storage.Info{}, failed("stat", key, err)
+	}
+	return infoOf(o), nil
+}
+
+// Delete implements storage.Store.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := storage.CheckKey(key); err != nil {
+		return err
+	}
+	ctx, cancel := s.bounded(ctx, s.CallTimeout)
+	defer cancel()
+	if err := ended(ctx, s.client.RemoveObject(ctx, s.Bucket, key, minio.RemoveObjectOptions{})); err != nil {
+		if err := failed("delete", key, err); !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// List implements storage.Store. It tells no digests and no attributes.
+func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
+	return func(yield func(storage.Info, error) bool) {
+		if err := storage.CheckPrefix(prefix); err != nil {
+			yield(storage.Info{}, err)
+			return
+		}
+		opts := minio.ListObjectsOptions{Prefix: prefix, Recursive: true}
+		for o := range s.client.ListObjectsIter(ctx, s.Bucket, opts) {
+			if ctx.Err() != nil {
+				break
+			}
+			if o.Err != nil {
+				yield(storage.Info{}, failed("list", prefix, o.Err))
+				return
+			}
+			if !yield(storage.Info{Key: o.Key, Size: o.Size, Modified: o.LastModified}, nil) {
+				return
+			}
+		}
+		// An ended context ends the iterator without a word.
+		if ctx.Err() != nil {
+			yield(storage.Info{}, context.Cause(ctx))
+		}
+	}
+}
+
+// ended gives the reason of a context that ended in place of what the client
+// makes of it.
+func ended(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func infoOf(o minio.ObjectInfo) storage.Info {
+	meta := userMeta(o)
+	info := storage.Info{
+		Key: o.Key, Size: o.Size, SHA256: meta[digestKey], Modified: o.LastModified,
+		Attrs: storage.Attrs{ContentType: o.ContentType},
+	}
+	for k, v := range meta {
+		if !strings.HasPrefix(k, ownMeta) {
+			if info.Meta == nil {
+				info.Meta = map[string]string{}
+			}
+			info.Meta[k] = v
+		}
+	}
+	return info
+}
+
+// userMeta returns the user metadata under the names it was put with: HTTP has
+// made other letters of them.
+func userMeta(o minio.ObjectInfo) map[string]string {
+	meta := make(map[string]string, len(o.UserMetadata))
+	for k, v := range o.UserMetadata {
+		meta[strings.ToLower(k)] = v
+	}
+	return meta
+}

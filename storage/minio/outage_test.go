@@ -1,0 +1,237 @@
+package minio_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork/storage"
+	"presswork/storage/minio"
+	"presswork/storage/storagetest"
+)
+
+func put(t *testing.T, s storage.Store, key, body string) {
+	t.Helper()
+	if _, err := s.Put(t.Context(), key, strings.NewReader(body), int64(len(body)), storage.Attrs{ContentType: "text/plain"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPresignedURLDownloadsUnderItsFileName(t *testing.T) {
+	t.Parallel()
+	server := storagetest.StartMinIO(t)
+	o := options(server)
+	_, port, _ := net.SplitHostPort(server.Address)
+	o.PublicEndpoint = "localhost:" + port
+	s := start(t, o)
+	put(t, s, "artifacts/1.pdf", "the bytes")
+	u, err := s.Presign(t.Context(), "artifacts/1.pdf", `Überblick "1".pdf`, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(u, "http://localhost:"+port+"/") {
+		t.Errorf("the address is %s", u)
+	}
+	r := fetch(t, u)
+	body, _ := io.ReadAll(r.Body)
+	want := `attachment; filename*=UTF-8''%C3%9Cberblick%20%221%22.pdf`
+	if got := r.Header.Get("Content-Disposition"); string(body) != "the bytes" || got != want {
+		t.Errorf("got %q with %q", body, got)
+	}
+	if r := fetch(t, strings.Replace(u, "/artifacts/1.pdf", "/artifacts/2.pdf", 1)); r.StatusCode != http.StatusForbidden {
+		t.Errorf("the signature opens another object: %s", r.Status)
+	}
+	if _, err := start(t, options(server)).Presign(t.Context(), "artifacts/1.pdf", "x", time.Minute); !errors.Is(err, storage.ErrNotSupported) {
+		t.Errorf("without a public endpoint: got %v", err)
+	}
+}
+
+func fetch(t *testing.T, address string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Body.Close() })
+	return r
+}
+
+func TestALostAnswerIsNoTakenKey(t *testing.T) {
+	t.Parallel()
+	server := storagetest.StartMinIO(t)
+	target := &url.URL{Scheme: "http", Host: server.Address}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, r.In.Host // the host is signed
+	}}
+	var losses sync.Map
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, lost := losses.LoadOrStore(r.Method+r.URL.Path, true); r.Method == http.MethodPut && strings.Contains(r.URL.Path, "artifacts") && !lost {
+			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	o := options(server)
+	o.Endpoint = front.URL
+	s := start(t, o)
+	put(t, s, "artifacts/1.pdf", "once")
+	if _, err := s.Put(t.Context(), "artifacts/1.pdf", strings.NewReader("once"), 4, storage.Attrs{}); !errors.Is(err, storage.ErrExists) {
+		t.Errorf("a second Put: got %v, want ErrExists", err)
+	}
+}
+
+func TestAServerThatIsAwayIsAnOutage(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	outage(t, address, "connection refused")
+}
+
+func TestAServerThatHangsIsAnOutageInTime(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	outage(t, l.Addr().String(), "timeout awaiting response headers")
+}
+
+func outage(t *testing.T, address, want string) {
+	t.Helper()
+	s, err := minio.New(minio.Options{
+		Endpoint: address, AccessKey: "presswork", SecretKey: "presswork", CallTimeout: 500 * time.Millisecond, HealthTimeout: 200 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	_, stat := s.Stat(t.Context(), "a")
+	_, put := s.Put(t.Context(), "a", strings.NewReader("x"), 1, storage.Attrs{})
+	for call, err := range map[string]error{
+		"Start": s.Start(t.Context()), "Stat": stat, "Put": put, "Delete": s.Delete(t.Context(), "a"), "Health": s.Health(t.Context()),
+	} {
+		if err == nil || errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrExists) {
+			t.Errorf("%s: got %v", call, err)
+		} else if !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "did not answer within") {
+			t.Errorf("%s: %v says nothing of %q", call, err, want)
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("five calls took %s", took)
+	}
+}
+
+func TestAMissingBucketIsAnOutage(t *testing.T) {
+	t.Parallel()
+	s, err := minio.New(options(storagetest.StartMinIO(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Get(t.Context(), "a", storage.Range{}); err == nil || errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("Get: got %v", err)
+	}
+	if err := s.Health(t.Context()); err == nil {
+		t.Error("Health: the bucket is not missed")
+	}
+}
+
+func TestAWrongSecretStopsTheStart(t *testing.T) {
+	t.Parallel()
+	o := options(storagetest.StartMinIO(t))
+	o.SecretKey = "not the secret"
+	s, err := minio.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), o.Bucket) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// careless is as much of an S3 as a Put needs, without conditions.
+func careless(refuse bool) http.HandlerFunc {
+	var objects sync.Map
+	return func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		switch {
+		case r.Method == http.MethodPut && refuse && r.Header.Get("If-None-Match") != "":
+			w.WriteHeader(http.StatusNotImplemented)
+		case r.Method == http.MethodPut:
+			objects.Store(r.URL.Path, true)
+		case r.Method == http.MethodDelete:
+			objects.Delete(r.URL.Path)
+			w.WriteHeader(http.StatusNoContent)
+		case strings.Count(r.URL.Path, "/") > 1 && strings.Trim(r.URL.Path, "/") != "presswork":
+			w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+			w.Header().Set("ETag", `"0"`)
+			if _, ok := objects.Load(r.URL.Path); !ok {
+				w.WriteHeader(http.StatusNotFound)
+			}
+		}
+	}
+}
+
+func TestAServerWithoutConditionsIsAskedFirst(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]bool{"ignores them": false, "refuses them": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(careless(refuse))
+			t.Cleanup(server.Close)
+			var log strings.Builder
+			s := start(t, minio.Options{Endpoint: server.URL, AccessKey: "a", SecretKey: "b", Log: slog.New(slog.NewTextHandler(&log, nil))})
+			if !strings.Contains(log.String(), "If-None-Match") {
+				t.Errorf("no warning: %s", &log)
+			}
+			put(t, s, "a", "1")
+			if _, err := s.Put(t.Context(), "a", strings.NewReader("2"), 1, storage.Attrs{}); !errors.Is(err, storage.ErrExists) {
+				t.Errorf("got %v, want ErrExists", err)
+			}
+		})
+	}
+}
+
+func TestBadOptionsAreNamed(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]minio.Options{
+		"ftp://x":   {Endpoint: "ftp://x", AccessKey: "a", SecretKey: "b"},
+		"AccessKey": {Endpoint: "x:1"},
+		"a b":       {Endpoint: "a b", AccessKey: "a", SecretKey: "b"},
+	} {
+		if _, err := minio.New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v", o, err)
+		}
+	}
+}
+
+func start(t *testing.T, o minio.Options) *minio.Store {
+	t.Helper()
+	s, err := minio.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
