@@ -18,14 +18,20 @@ type Kind[P any] struct {
 	// Timeout bounds one run; at least a second, because Asynq reads less as
 	// "30 minutes".
 	Timeout time.Duration
+	// Backoff is the wait before each retry; empty for the common one of
+	// errors.go.
+	Backoff []time.Duration
 }
 
 // The kinds.
 var (
-	// ConvertPDF turns Markdown into a PDF artifact.
-	ConvertPDF = Kind[Convert]{Name: "convert:v1", Queue: Render, Retries: 5, Timeout: 5 * time.Minute}
+	// ConvertPDF turns Markdown into a PDF artifact. RENDER_TIMEOUT, at most 15
+	// minutes, is held by the worker; this is behind it.
+	ConvertPDF = Kind[Convert]{Name: "convert:v1", Queue: Render, Retries: 5, Timeout: 16 * time.Minute}
 	// DeliverWebhook tells a webhook of a job's end: 8 tries over about a day.
-	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second}
+	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second, Backoff: []time.Duration{
+		5 * time.Second, time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 15 * time.Hour,
+	}}
 )
 
 // Task is one typed task, encoded and ready to submit.

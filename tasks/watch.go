@@ -1,6 +1,14 @@
 package tasks
 
-import "presswork"
+import (
+	"context"
+	"sync"
+
+	"presswork"
+)
+
+// watchBuffer is how many events a reader may lag behind.
+const watchBuffer = 256
 
 // Watch is one watcher's view of a job: where it stands, then every event after
 // that, in order, each once. Close it when done.
@@ -18,9 +26,179 @@ type Watch struct {
 	err  func() error
 }
 
+// NewWatch makes a watch over events from any source: the client's, or that of a
+// stand-in for the queue. Close calls stop, Err calls err.
+func NewWatch(snapshot presswork.Event, events <-chan presswork.Event, stop func(), err func() error) *Watch {
+	return &Watch{Snapshot: snapshot, Events: events, stop: stop, err: err}
+}
+
 // Err tells why Events was closed: nil after the terminal event or Close,
 // ErrSlow when the reader fell too far behind, else an outage.
 func (w *Watch) Err() error { return w.err() }
 
 // Close ends the watch; twice is harmless.
 func (w *Watch) Close() { w.stop() }
+
+// Watch follows a job's events. ctx bounds the opening only: the watch lasts
+// until the job ends or Close.
+func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
+	if !ValidID(id) {
+		return nil, notFound(id)
+	}
+	select {
+	case <-c.relay.live:
+	case <-c.relay.ctx.Done():
+		return nil, unavailable(c.relay.ctx.Err())
+	case <-ctx.Done():
+		return nil, unavailable(context.Cause(ctx))
+	}
+	w := newWatcher(c.relay, id)
+	// From here on nothing is missed: what happens before the snapshot is in it
+	// or in the log, what happens after comes by the relay.
+	if err := c.relay.add(w); err != nil {
+		w.close()
+		return nil, err
+	}
+	snapshot, replay, err := c.open(ctx, id, since)
+	if err != nil {
+		c.relay.remove(w)
+		w.close()
+		return nil, err
+	}
+	// A since from a history that Redis has lost must not hide what follows.
+	w.last = snapshot.Seq
+	if since >= 0 {
+		w.last = min(since, snapshot.Seq)
+	}
+	if snapshot.Status.Terminal() && since >= snapshot.Seq {
+		w.close()
+	}
+	go w.run(replay)
+	return NewWatch(snapshot, w.out, w.close, w.failure), nil
+}
+
+// open reads the snapshot and what is to be replayed before live events.
+func (c *Client) open(ctx context.Context, id string, since int64) (presswork.Event, []presswork.Event, error) {
+	job, err := c.records.read(ctx, id)
+	if err == nil && job == nil {
+		err = notFound(id)
+	}
+	if err != nil {
+		return presswork.Event{}, nil, err
+	}
+	var replay []presswork.Event
+	if since >= 0 && since < job.Seq {
+		if replay, err = c.records.events(ctx, id, since); err != nil {
+			return presswork.Event{}, nil, err
+		}
+	}
+	if job.Status.Terminal() && len(replay) == 0 && since < job.Seq {
+		replay = []presswork.Event{job.lastEvent()}
+	}
+	return job.snapshot(), replay, nil
+}
+
+// watcher carries one watch from the relay to its reader.
+type watcher struct {
+	relay *relay
+	id    string
+	in    chan news
+	out   chan presswork.Event
+	// last is the seq of the last event yielded. Only run uses it.
+	last int64
+
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu  sync.Mutex
+	err error
+}
+
+func newWatcher(r *relay, id string) *watcher {
+	w := &watcher{relay: r, id: id, in: make(chan news, watchBuffer), out: make(chan presswork.Event)}
+	w.ctx, w.cancel = context.WithCancel(r.ctx)
+	return w
+}
+
+func (w *watcher) close() { w.cancel() }
+
+// fail ends the watch for a reason. Called with the relay's lock held.
+func (w *watcher) fail(err error) {
+	w.mu.Lock()
+	if w.ctx.Err() == nil && w.err == nil {
+		w.err = err
+	}
+	w.mu.Unlock()
+	w.cancel()
+}
+
+func (w *watcher) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+func (w *watcher) run(replay []presswork.Event) {
+	defer close(w.out)
+	defer w.cancel()
+	defer w.relay.remove(w)
+	if len(replay) > 0 && w.last >= replay[0].Seq {
+		// The terminal event of a finished job, at the snapshot's seq.
+		w.last = replay[0].Seq - 1
+	}
+	if !w.yield(replay) {
+		return
+	}
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case n := <-w.in:
+			if !w.take(n) {
+				return
+			}
+		}
+	}
+}
+
+// take yields what a piece of news brings; false ends the watch.
+func (w *watcher) take(n news) bool {
+	switch {
+	case n.seq <= w.last:
+		return true
+	case n.event != nil && n.seq == w.last+1:
+		return w.yield([]presswork.Event{*n.event})
+	}
+	// Something was lost between: the log has it.
+	missed, err := w.relay.records.events(w.ctx, w.id, w.last)
+	if err != nil {
+		// Nothing is yielded past a gap; the next check tries again.
+		if w.ctx.Err() == nil {
+			w.relay.log.Warn("missed events could not be read", "job_id", w.id, "after", w.last, "err", err)
+		}
+		return true
+	}
+	if len(missed) == 0 && n.event != nil {
+		missed = []presswork.Event{*n.event}
+	}
+	return w.yield(missed)
+}
+
+// yield hands events to the reader; false when the watch is over.
+func (w *watcher) yield(events []presswork.Event) bool {
+	for _, e := range events {
+		if e.Seq <= w.last {
+			continue
+		}
+		select {
+		case w.out <- e:
+			w.last = e.Seq
+		case <-w.ctx.Done():
+			return false
+		}
+		if e.Status.Terminal() {
+			return false
+		}
+	}
+	return true
+}

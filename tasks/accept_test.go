@@ -1,0 +1,124 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/internal/redistest"
+)
+
+// swallower is a go-redis hook that, once armed, loses the answer to the next
+// write that holds the text: the connection breaks after the server has acted.
+type swallower struct {
+	text  []byte
+	armed atomic.Bool
+}
+
+func (s *swallower) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &swallowedConn{Conn: conn, s: s}, nil
+	}
+}
+
+func (s *swallower) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (s *swallower) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+type swallowedConn struct {
+	net.Conn
+	s    *swallower
+	lose atomic.Bool
+}
+
+func (c *swallowedConn) Write(b []byte) (int, error) {
+	if bytes.Contains(b, c.s.text) && c.s.armed.CompareAndSwap(true, false) {
+		c.lose.Store(true)
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *swallowedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err == nil && c.lose.Load() {
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// newSubmission is a small conversion of this owner.
+func newSubmission(t *testing.T, owner string) Submission {
+	t.Helper()
+	task, err := ConvertPDF.Task(Convert{Content: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Submission{ID: NewID(), Kind: presswork.KindConversion, Owner: owner, Task: task}
+}
+
+func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
+	t.Parallel()
+	c, err := NewClient(redistest.Start(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+	ctx := t.Context()
+	lost := &swallower{text: []byte(createScript.Hash())}
+	c.rdb.AddHook(lost)
+	// Redis learns the script.
+	if _, _, err := c.Submit(ctx, newSubmission(t, "ann")); err != nil {
+		t.Fatal(err)
+	}
+	lost.armed.Store(true)
+	s := newSubmission(t, "ann")
+	rec, replayed, err := c.Submit(ctx, s)
+	if err != nil || replayed || rec.ID != s.ID {
+		t.Fatalf("%s, replayed %v, %v", rec.ID, replayed, err)
+	}
+	if lost.armed.Load() {
+		t.Fatal("no answer was lost")
+	}
+	if n := c.rdb.Exists(ctx, asynqTask(Render, s.ID)).Val(); n != 1 {
+		t.Error("the task is not on the queue")
+	}
+	if job := read(t, c.records, s.ID); job.Seq != 1 {
+		t.Errorf("the record was written twice: seq %d", job.Seq)
+	}
+	if _, replayed, err := c.Submit(ctx, s); err != nil || !replayed {
+		t.Errorf("a second submission: replayed %v, %v", replayed, err)
+	}
+}
+
+func TestEverySubmissionRenewsItsOwnersList(t *testing.T) {
+	t.Parallel()
+	c, err := NewClient(redistest.Start(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+	ctx := t.Context()
+	for _, owner := range []string{"ann", "bob", "bob"} {
+		// As if the list had been left to die.
+		c.rdb.Expire(ctx, ownerKey(owner), time.Minute)
+		if _, _, err := c.Submit(ctx, newSubmission(t, owner)); err != nil {
+			t.Fatal(err)
+		}
+		if ttl := c.rdb.TTL(ctx, ownerKey(owner)).Val(); ttl < 2*c.records.ttl-time.Minute {
+			t.Errorf("%s's list lives for %s", owner, ttl)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+func TestCancelReachesARunningHandlerAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	begun, ended := make(chan string, 1), make(chan time.Time, 1)
+	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		begun <- run.ID
+		<-ctx.Done()
+		ended <- time.Now()
+		return ctx.Err()
+	})
+	var took []time.Duration
+	for range 7 {
+		b.submit(t, submission(t))
+		id := receive(t, "the run", begun)
+		at := time.Now()
+		if _, err := b.client.Cancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, receive(t, "the end", ended).Sub(at))
+	}
+	slices.Sort(took)
+	if median := took[len(took)/2]; median > 100*time.Millisecond {
+		t.Errorf("the median of seven took %s: the message does not arrive", median)
+	}
+}
+
+func TestCancelReachesARunningHandler(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []bool{false, true} {
+		t.Run(fmt.Sprintf("message lost %v", lost), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, tasks.Options{})
+			begun, ended := make(chan *tasks.Run, 1), make(chan error, 1)
+			b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+				begun <- run
+				<-ctx.Done()
+				ended <- context.Cause(ctx)
+				return ctx.Err()
+			})
+			id := b.submit(t, submission(t))
+			run := receive(t, "the run", begun)
+			at := time.Now()
+			if lost {
+				// What the script does, without the message.
+				b.rdb.HSet(t.Context(), tasks.JobKey(id), "status", "cancelled")
+			} else if _, err := b.client.Cancel(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			if cause := receive(t, "the handler's end", ended); !errors.Is(cause, tasks.ErrCancelled) {
+				t.Errorf("ended by %v", cause)
+			}
+			if took := time.Since(at); took > time.Second {
+				t.Errorf("took %s", took)
+			}
+			if err := run.Complete(t.Context(), artifact(id), false); !errors.Is(err, tasks.ErrCancelled) {
+				t.Errorf("a cancelled run completed: %v", err)
+			}
+			if err := run.Progress(t.Context(), presswork.StageDone, 100, ""); !errors.Is(err, tasks.ErrCancelled) {
+				t.Errorf("a cancelled run reported: %v", err)
+			}
+			if rec := b.job(t, id); rec.Status != presswork.Cancelled || rec.Artifact != nil || rec.Attempts != 1 {
+				t.Errorf("%+v", rec)
+			}
+			eventually(t, "the task is done", func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
+		})
+	}
+}
+
+func TestCancelRacesWithTheEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	var completed sync.Map
+	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		err := complete(ctx, run, c)
+		if err == nil {
+			completed.Store(run.ID, true)
+		}
+		return err
+	})
+	var ids []string
+	cancelled := map[string]bool{}
+	for i := range 150 {
+		id := b.submit(t, submission(t))
+		ids = append(ids, id)
+		if i%3 == 0 {
+			time.Sleep(time.Duration(i) * 5 * time.Microsecond)
+		}
+		_, err := b.client.Cancel(t.Context(), id)
+		if err != nil {
+			wantCode(t, err, presswork.JobFinished)
+		}
+		cancelled[id] = err == nil
+	}
+	for _, id := range ids {
+		events := b.events(t, id, 0)
+		rec := b.job(t, id)
+		_, won := completed.Load(id)
+		if cancelled[id] == (rec.Status == presswork.Completed) || cancelled[id] && (won || rec.Artifact != nil) {
+			t.Errorf("cancel said %v, the run said %v, the job is %s", cancelled[id], won, rec.Status)
+		}
+		terminal := 0
+		for _, e := range events {
+			if e.Status.Terminal() {
+				terminal++
+			}
+		}
+		if terminal != 1 {
+			t.Errorf("%d terminal events", terminal)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package tasks_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"presswork/tasks"
+)
+
+// childEnv makes the test binary a worker process on this Redis, which begins
+// jobs and never ends them.
+const childEnv = "PRESSWORK_TASKS_TEST_CHILD"
+
+func runChild(address string) {
+	s, err := tasks.NewServer(address, tasks.Options{})
+	if err != nil {
+		panic(err)
+	}
+	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
+		fmt.Println(run.ID)
+		select {}
+	})
+	if err := s.Start(context.Background()); err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// child starts a worker process and returns it with a channel on which it tells
+// the jobs it has begun.
+func child(t *testing.T, address string) (*exec.Cmd, <-chan string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+address)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	begun := make(chan string, 10)
+	go func() {
+		for {
+			var id string
+			if _, err := fmt.Fscanln(out, &id); err != nil {
+				return
+			}
+			begun <- id
+		}
+	}()
+	return cmd, begun
+}

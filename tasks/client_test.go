@@ -1,0 +1,327 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"presswork"
+	"presswork/internal/redistest"
+	"presswork/tasks"
+)
+
+func TestSubmittedJobReadsBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	s := submission(t)
+	s.Filename, s.WebhookURL, s.RequestID, s.TraceParent = "r.pdf", "https://example.com", "req_1", "00-1-2-03"
+	rec, replayed, err := b.client.Submit(t.Context(), s)
+	if err != nil || replayed {
+		t.Fatal(err, replayed)
+	}
+	want := tasks.Record{
+		Job: presswork.Job{
+			ID: s.ID, Kind: presswork.KindConversion, Status: presswork.Queued, Stage: presswork.StageQueued, Seq: 1,
+			Theme: "nord", CreatedAt: rec.CreatedAt, Warnings: []presswork.Warning{},
+		},
+		Owner: "ann", Filename: "r.pdf", WebhookURL: "https://example.com", RequestID: "req_1", TraceParent: "00-1-2-03",
+	}
+	if diff := cmp.Diff(want, rec); diff != "" {
+		t.Errorf("Submit (-want +got):\n%s", diff)
+	}
+	want.QueuePosition = new(0)
+	if diff := cmp.Diff(want, b.job(t, s.ID)); diff != "" {
+		t.Errorf("Job (-want +got):\n%s", diff)
+	}
+	if age := time.Since(rec.CreatedAt); age < 0 || age > time.Minute || rec.CreatedAt.Location() != time.UTC {
+		t.Errorf("created at %v", rec.CreatedAt)
+	}
+	ttl := b.rdb.PTTL(t.Context(), tasks.JobKey(s.ID)).Val()
+	if want := 37 * 24 * time.Hour; ttl > want || ttl < want-time.Minute {
+		t.Errorf("the record lives %s, want %s", ttl, want)
+	}
+}
+
+func TestParallelSubmissionsWithOneKeyMakeOneJob(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ids, fresh := make([]string, 50), make([]bool, 50)
+	var wg sync.WaitGroup
+	for i := range ids {
+		s := submission(t)
+		s.IdempotencyKey, s.Fingerprint = "k", "f"
+		wg.Go(func() {
+			rec, replayed, err := b.client.Submit(t.Context(), s)
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i], fresh[i] = rec.ID, !replayed
+		})
+	}
+	wg.Wait()
+	first := 0
+	for i := range ids {
+		if ids[i] != ids[0] {
+			t.Fatalf("two jobs: %s, %s", ids[0], ids[i])
+		}
+		if fresh[i] {
+			first++
+		}
+	}
+	if first != 1 {
+		t.Errorf("%d submissions say they were the first", first)
+	}
+	if n := b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val(); n != 1 {
+		t.Errorf("%d tasks on the queue", n)
+	}
+	page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{})
+	if err != nil || len(page.Records) != 1 {
+		t.Errorf("listed %d jobs, %v", len(page.Records), err)
+	}
+}
+
+func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	s := submission(t)
+	s.IdempotencyKey, s.Fingerprint = "k", "f"
+	first := b.submit(t, s)
+
+	other := submission(t)
+	other.IdempotencyKey, other.Fingerprint = "k", "g"
+	_, _, err := b.client.Submit(t.Context(), other)
+	wantCode(t, err, presswork.IdempotencyConflict)
+	_, _, err = b.client.Replay(t.Context(), "ann", "k", "g")
+	wantCode(t, err, presswork.IdempotencyConflict)
+
+	other.Owner = "bob"
+	if id := b.submit(t, other); id == first {
+		t.Error("bob got ann's job")
+	}
+	rec, found, err := b.client.Replay(t.Context(), "ann", "k", "f")
+	if err != nil || !found || rec.ID != first {
+		t.Errorf("Replay: %v %v %v", rec.ID, found, err)
+	}
+	if _, found, err = b.client.Replay(t.Context(), "ann", "unused", "f"); err != nil || found {
+		t.Errorf("Replay of an unused key: %v %v", found, err)
+	}
+	if ttl := b.rdb.TTL(t.Context(), tasks.IdempotencyKey("ann", "k")).Val(); ttl > 24*time.Hour || ttl < 23*time.Hour {
+		t.Errorf("the key is kept for %s", ttl)
+	}
+}
+
+func TestCrashBetweenKeyAndRecordHealsAtTheRetry(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	lost := tasks.NewID()
+	if err := b.rdb.Set(t.Context(), tasks.IdempotencyKey("ann", "k"), lost+" f", time.Hour).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := b.client.Replay(t.Context(), "ann", "k", "f"); err != nil || found {
+		t.Fatalf("Replay found a job that was never written: %v %v", found, err)
+	}
+	var fresh atomic.Int32
+	var wg sync.WaitGroup
+	for range 20 {
+		s := submission(t)
+		s.IdempotencyKey, s.Fingerprint = "k", "f"
+		wg.Go(func() {
+			rec, replayed, err := b.client.Submit(t.Context(), s)
+			if err != nil || rec.ID != lost {
+				t.Errorf("got %s, %v; want the id %s", rec.ID, err, lost)
+			}
+			if !replayed {
+				fresh.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := fresh.Load(); n != 1 {
+		t.Errorf("%d retries say they were the first", n)
+	}
+	if got := b.job(t, lost); got.Status != presswork.Queued || *got.QueuePosition != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestFullQueueRefusesAllButReplays(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{MaxPending: 2})
+	s := submission(t)
+	s.IdempotencyKey, s.Fingerprint = "k", "f"
+	b.submit(t, s)
+	b.submit(t, submission(t))
+	eventually(t, "a third submission is refused", func() bool {
+		_, _, err := b.client.Submit(t.Context(), submission(t))
+		return presswork.CodeOf(err) == presswork.QueueFull
+	})
+	if _, replayed, err := b.client.Submit(t.Context(), s); err != nil || !replayed {
+		t.Errorf("replay on a full queue: %v %v", replayed, err)
+	}
+	bulk := submission(t)
+	bulk.Task = bulk.Task.On(tasks.Bulk)
+	b.submit(t, bulk)
+}
+
+func TestMalformedSubmissionIsRefused(t *testing.T) {
+	t.Parallel()
+	client, err := tasks.NewClient("unix:///nowhere", tasks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(*tasks.Submission){
+		"id":      func(s *tasks.Submission) { s.ID = "../x" },
+		"task":    func(s *tasks.Submission) { s.Task = tasks.Task{} },
+		"retries": func(s *tasks.Submission) { s.Task.Retries = 0 },
+	} {
+		s := submission(t)
+		spoil(&s)
+		if _, _, err := client.Submit(t.Context(), s); presswork.CodeOf(err) != presswork.Internal {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCancelOfAWaitingJob(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	id := b.submit(t, submission(t))
+	rec, err := b.client.Cancel(t.Context(), id)
+	if err != nil || rec.Status != presswork.Cancelled || rec.FinishedAt == nil {
+		t.Fatalf("%+v %v", rec, err)
+	}
+	if n := b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val(); n != 0 {
+		t.Errorf("%d tasks stay on the queue", n)
+	}
+	rec, err = b.client.Cancel(t.Context(), id)
+	wantCode(t, err, presswork.JobFinished)
+	if rec.Status != presswork.Cancelled {
+		t.Errorf("the refusal carries %+v", rec)
+	}
+	for _, id := range []string{tasks.NewID(), "", "../../x", "01j00000000000000000000000"} {
+		_, err := b.client.Cancel(t.Context(), id)
+		wantCode(t, err, presswork.NotFound)
+		_, err = b.client.Job(t.Context(), id)
+		wantCode(t, err, presswork.NotFound)
+	}
+}
+
+func TestQueuePositionCountsTheJobsAhead(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	var ids []string
+	for range 5 {
+		ids = append(ids, b.submit(t, submission(t)))
+	}
+	for i, id := range ids {
+		if got := b.job(t, id).QueuePosition; got == nil || *got != i {
+			t.Errorf("job %d: position %v", i, got)
+		}
+	}
+	page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{})
+	if err != nil || *page.Records[0].QueuePosition != 4 {
+		t.Errorf("listed newest: %v, %v", page.Records[0].QueuePosition, err)
+	}
+}
+
+func TestOutageIsQueueUnavailable(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartDurable(t)
+	b := setupOn(t, redis.Address, tasks.Options{})
+	id := b.submit(t, submission(t))
+	redis.Kill()
+	ctx := t.Context()
+	_, _, submitErr := b.client.Submit(ctx, submission(t))
+	_, jobErr := b.client.Job(ctx, id)
+	_, listErr := b.client.Jobs(ctx, "ann", tasks.Query{})
+	_, cancelErr := b.client.Cancel(ctx, id)
+	_, watchErr := b.client.Watch(ctx, id, -1)
+	_, workersErr := b.client.Workers(ctx)
+	_, statsErr := b.client.Stats(ctx)
+	_, _, replayErr := b.client.Replay(ctx, "ann", "k", "f")
+	for _, err := range []error{submitErr, jobErr, listErr, cancelErr, watchErr, workersErr, statsErr, replayErr, b.client.Health(ctx)} {
+		wantCode(t, err, presswork.QueueUnavailable)
+		if presswork.AsError(err).Message == "" || errors.Unwrap(err) == nil {
+			t.Errorf("%v lacks a message or a cause", err)
+		}
+	}
+	redis.Restart()
+	eventually(t, "healthy again", func() bool { return b.client.Health(ctx) == nil })
+	if b.job(t, id).Status != presswork.Queued {
+		t.Error("the job is lost")
+	}
+}
+
+func TestSecretIsAgreedUpon(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	other, err := tasks.NewClient(b.address, tasks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Stop(context.Background())
+	secrets := make([]string, 20)
+	var wg sync.WaitGroup
+	for i := range secrets {
+		c := []*tasks.Client{b.client, other}[i%2]
+		wg.Go(func() {
+			s, err := c.Secret(t.Context(), "token")
+			if err != nil {
+				t.Error(err)
+			}
+			secrets[i] = string(s)
+		})
+	}
+	wg.Wait()
+	for _, s := range secrets {
+		if s != secrets[0] || len(s) != 32 {
+			t.Fatal("the nodes do not agree")
+		}
+	}
+	if s, err := b.client.Secret(t.Context(), "webhook"); err != nil || string(s) == secrets[0] {
+		t.Error("two names, one secret", err)
+	}
+}
+
+func TestStatsCountTheQueues(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	b.submit(t, submission(t))
+	b.submit(t, submission(t))
+	stats, err := b.client.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []tasks.QueueStats{{Queue: "render", Pending: 2}, {Queue: "export"}, {Queue: "text"}, {Queue: "infer"}, {Queue: "bulk"}}
+	if diff := cmp.Diff(want, stats, cmpopts.IgnoreFields(tasks.QueueStats{}, "Oldest")); diff != "" {
+		t.Error(diff)
+	}
+	if stats[0].Oldest <= 0 || stats[0].Oldest > time.Minute || stats[1].Oldest != 0 {
+		t.Errorf("oldest %s and %s", stats[0].Oldest, stats[1].Oldest)
+	}
+}
+
+func TestWorkersCountsProcesses(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	s := b.serve(t, tasks.Options{}, complete)
+	eventually(t, "one process with two queues counts once", func() bool {
+		n, err := b.client.Workers(t.Context())
+		return err == nil && n == 1
+	})
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
+		t.Fatal("a stopped worker still counts:", n, err)
+	}
+}

@@ -1,0 +1,136 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// completion sees to it that what Asynq writes at a task's end arrives. Asynq
+// 0.26 repeats a failed write with a context that is cancelled already, so that
+// one lost packet makes a finished task run again a minute later. This go-redis
+// hook repeats it until the task's lease ends.
+//
+// It also drops that write for a run that was superseded: the task belongs to
+// another run by then, and would be taken from under it.
+type completion struct {
+	log *slog.Logger
+
+	mu sync.Mutex
+	// muted counts, by task id, the ends that shall not be written.
+	muted map[string]int
+}
+
+const (
+	firstRepeat = 100 * time.Millisecond
+	lastRepeat  = 2 * time.Second
+)
+
+func (c *completion) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c *completion) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (c *completion) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		id, ok := completedTask(cmd)
+		if !ok {
+			return next(ctx, cmd)
+		}
+		if c.unmute(id) {
+			return nil
+		}
+		err := c.insist(ctx, cmd, next)
+		if err != nil && strings.Contains(err.Error(), "NOT FOUND") {
+			// Written by a first try whose answer was lost, or the task is gone:
+			// nothing is left to do.
+			c.log.Debug("the end of a task was written already", "task_id", id)
+			return nil
+		}
+		return err
+	}
+}
+
+// insist repeats the command while the network fails, until the deadline of
+// ctx, which is the lease's.
+func (c *completion) insist(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline = time.Now().Add(lastRepeat)
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	defer cancel()
+	for wait := firstRepeat; ; wait = min(2*wait, lastRepeat) {
+		err := next(ctx, cmd)
+		if err == nil || !isOutage(err) || time.Until(deadline) < wait {
+			return err
+		}
+		time.Sleep(wait)
+	}
+}
+
+// isOutage reports whether the server may answer otherwise in a moment.
+func isOutage(err error) bool {
+	if _, ok := errors.AsType[redis.Error](err); ok {
+		return redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "READONLY") ||
+			redis.HasErrorPrefix(err, "MASTERDOWN") || redis.HasErrorPrefix(err, "CLUSTERDOWN")
+	}
+	return !errors.Is(err, net.ErrClosed) && !errors.Is(err, redis.ErrClosed)
+}
+
+// completedTask recognises the scripts by which a task leaves the active list:
+// done, completed, retry, archive, requeue. Alone among Asynq's scripts they
+// name the active list and the lease of one queue and the task that is their
+// first argument. So does our removeScript, but with these three keys only, while
+// each of Asynq's has a fourth.
+func completedTask(cmd redis.Cmder) (id string, ok bool) {
+	keys, argv := scriptOf(cmd)
+	if len(keys) < 4 || len(argv) == 0 {
+		return "", false
+	}
+	// Retry and archive name the task before the lists.
+	at := 0
+	if !strings.HasSuffix(keys[0], "}:active") {
+		at = 1
+	}
+	q := Queue(strings.TrimSuffix(strings.TrimPrefix(keys[at], "asynq:{"), "}:active"))
+	if keys[at] != asynqActive(q) || keys[at+1] != asynqLease(q) {
+		return "", false
+	}
+	id, ok = argv[0].(string)
+	return id, ok && slices.Contains(keys[:4], asynqTask(q, id))
+}
+
+// mute drops the next end of this task.
+func (c *completion) mute(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.muted[id]++
+}
+
+// hear forgets the ends of this task that were to be dropped.
+func (c *completion) hear(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.muted, id)
+}
+
+func (c *completion) unmute(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.muted[id] == 0 {
+		return false
+	}
+	if c.muted[id]--; c.muted[id] == 0 {
+		delete(c.muted, id)
+	}
+	return true
+}

@@ -1,0 +1,314 @@
+package tasks_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/redistest"
+	"presswork/tasks"
+)
+
+func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	worker, begun := child(t, b.address)
+	id := b.submit(t, submission(t))
+	if got := receive(t, "the child begins", begun); got != id {
+		t.Fatalf("the child runs %s", got)
+	}
+	var again time.Time
+	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		again = time.Now()
+		return complete(ctx, run, c)
+	})
+	killed := time.Now()
+	if err := worker.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	terminal := 0
+	for _, e := range b.events(t, id, 0) {
+		if e.Status.Terminal() {
+			terminal++
+		}
+	}
+	took := again.Sub(killed)
+	t.Logf("ran again after %s", took.Round(10*time.Millisecond))
+	if took > 15*time.Second || terminal != 1 {
+		t.Errorf("ran again after %s, %d terminal events", took, terminal)
+	}
+	if rec := b.job(t, id); rec.Status != presswork.Completed || rec.Attempts != 2 {
+		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
+	}
+}
+
+func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	// The server reaps and takes nothing, because the queue is paused.
+	b.rdb.Set(ctx, tasks.AsynqKey(tasks.Render, "paused"), 1, 0)
+	b.serve(t, tasks.Options{}, complete)
+	id := b.submit(t, submission(t))
+	for range 3 {
+		// A worker takes the task and dies.
+		eventually(t, "the task is on the queue", func() bool {
+			return b.rdb.RPopLPush(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqActive(tasks.Render)).Val() == id
+		})
+		b.rdb.Do(ctx, "zadd", tasks.AsynqLease(tasks.Render), time.Now().Add(10*time.Second).Unix(), id)
+	}
+	rec := b.finished(t, id)
+	if rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderFailed ||
+		rec.Error.Message != "the worker died 3 times on this document" {
+		t.Errorf("%+v", rec.Error)
+	}
+	eventually(t, "nothing of the task remains", func() bool {
+		return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id), tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)).Val() == 0
+	})
+}
+
+func TestALivingRunKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	begun, goOn := make(chan int, 5), make(chan struct{})
+	b.serve(t, tasks.Options{RenderSlots: 4}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		begun <- run.Attempt
+		<-goOn
+		return complete(ctx, run, c)
+	})
+	id := b.submit(t, submission(t))
+	receive(t, "the run", begun)
+	// As if the machine had slept; several times, so that no luck helps.
+	for range 3 {
+		b.rdb.Do(t.Context(), "zadd", tasks.AsynqLease(tasks.Render), "xx", time.Now().Add(19*time.Second).Unix(), id)
+		eventually(t, "the lease is renewed", func() bool {
+			return b.rdb.ZScore(t.Context(), tasks.AsynqLease(tasks.Render), id).Val() > float64(time.Now().Add(25*time.Second).Unix())
+		})
+	}
+	close(goOn)
+	if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
+		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
+	}
+}
+
+func TestGhostsAreSweptAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	s := b.server(t, tasks.Options{})
+	active, lease := tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)
+	// A task that is active without a lease: its worker got no answer to the
+	// dequeue, and the lease was lost.
+	id := b.submit(t, submission(t))
+	b.rdb.RPopLPush(ctx, tasks.AsynqPending(tasks.Render), active)
+	// Entries whose task is gone, in either list.
+	b.rdb.LPush(ctx, active, "ghost")
+	b.rdb.Do(ctx, "zadd", lease, time.Now().Add(time.Hour).Unix(), "phantom")
+
+	suspects, err := s.SweepGhosts(ctx, tasks.Render, nil)
+	if err != nil || len(suspects) != 1 || suspects[0] != id {
+		t.Fatalf("suspects %v, %v", suspects, err)
+	}
+	if n := b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val(); n != 0 {
+		t.Error("requeued at first sight")
+	}
+	if suspects, err = s.SweepGhosts(ctx, tasks.Render, suspects); err != nil || len(suspects) != 0 {
+		t.Fatalf("suspects %v, %v", suspects, err)
+	}
+	if n := b.rdb.Exists(ctx, active, lease).Val(); n != 0 {
+		t.Errorf("%d lists still hold entries", n)
+	}
+	b.serve(t, tasks.Options{}, complete)
+	if rec := b.finished(t, id); rec.Status != presswork.Completed {
+		t.Errorf("%+v", rec)
+	}
+}
+
+func TestReaperDropsLeasesWithoutATask(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	b.rdb.LPush(ctx, tasks.AsynqActive(tasks.Render), "ghost")
+	b.rdb.Do(ctx, "zadd", tasks.AsynqLease(tasks.Render), 1, "ghost")
+	b.serve(t, tasks.Options{}, complete)
+	at := time.Now()
+	eventually(t, "the ghost is gone", func() bool {
+		return b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, "ghost")).Val() == 0
+	})
+	if took := time.Since(at); took > 10*time.Second {
+		t.Errorf("the ghost was run after, for %s", took)
+	}
+}
+
+func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	s := submission(t)
+	if err := b.client.Accept(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	var runs sync.Map
+	srv := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		if _, twice := runs.LoadOrStore(run.ID, true); twice {
+			t.Error("the job ran twice")
+		}
+		if c.Content != "# Hi" {
+			t.Errorf("payload %+v", c)
+		}
+		return complete(ctx, run, c)
+	})
+	if err := srv.SweepLedger(ctx, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if b.job(t, s.ID).Status != presswork.Queued {
+		t.Fatal("the sweeper did not leave a young submission alone")
+	}
+	// Several workers sweep at the same time.
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			if err := srv.SweepLedger(ctx, time.Now().Add(20*time.Second)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if rec := b.finished(t, s.ID); rec.Status != presswork.Completed || rec.Attempts != 1 {
+		t.Errorf("%+v", rec)
+	}
+	eventually(t, "the job has left the ledger", func() bool { return b.rdb.Exists(ctx, tasks.LedgerKey).Val() == 0 })
+}
+
+func TestLedgerForgetsWhatWasNeverWrittenAndEndsWhatWasSetAside(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	b.rdb.Do(ctx, "zadd", tasks.LedgerKey, 1, tasks.NewID())
+	id := b.submit(t, submission(t))
+	waiting := b.submit(t, submission(t))
+	b.rdb.HSet(ctx, tasks.AsynqTask(tasks.Render, id), "state", "archived")
+	s := b.server(t, tasks.Options{})
+	at := time.Now().Add(20 * time.Second)
+	if err := s.SweepLedger(ctx, at); err != nil {
+		t.Fatal(err)
+	}
+	if next := b.rdb.ZScore(ctx, tasks.LedgerKey, waiting).Val(); next <= float64(at.UnixMilli()) {
+		t.Error("a job that was looked at is due at once again")
+	}
+	if got := b.rdb.ZRange(ctx, tasks.LedgerKey, 0, -1).Val(); len(got) != 1 || got[0] != waiting {
+		t.Errorf("the ledger holds %v, want %s", got, waiting)
+	}
+	if rec := b.job(t, id); rec.Status != presswork.Failed {
+		t.Errorf("an archived job is %s", rec.Status)
+	}
+}
+
+func TestOneBadJobDoesNotStopTheLedger(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	garbled, wrongType, unsettled := b.submit(t, submission(t)), b.submit(t, submission(t)), b.submit(t, withWebhook(t))
+	stateless := b.submit(t, submission(t))
+	good := submission(t)
+	if err := b.client.Accept(ctx, good); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.client.Cancel(ctx, unsettled); err != nil {
+		t.Fatal(err)
+	}
+	b.rdb.HSet(ctx, tasks.JobKey(garbled), "seq", "many")
+	b.rdb.Set(ctx, tasks.JobKey(wrongType), "x", 0)
+	b.rdb.Set(ctx, tasks.AsynqTask(tasks.Render, stateless), "x", 0)
+	bad := []string{garbled, wrongType, unsettled, stateless}
+	for _, id := range bad {
+		b.rdb.Do(ctx, "zadd", tasks.LedgerKey, 1, id)
+	}
+	// The settling of a job with a webhook fails each time.
+	s := b.server(t, tasks.Options{WebhookData: func(tasks.Record) any { return make(chan int) }})
+	if err := s.SweepLedger(ctx, time.Now().Add(20*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, good.ID)).Val(); n != 1 {
+		t.Error("the good job is not on the queue")
+	}
+	for _, id := range bad {
+		if _, err := b.rdb.ZScore(ctx, tasks.LedgerKey, id).Result(); err != nil {
+			t.Errorf("job %s left the ledger: %v", id, err)
+		}
+	}
+	page, err := b.client.Jobs(ctx, "ann", tasks.Query{})
+	if err != nil || len(page.Records) != 3 {
+		t.Errorf("%d jobs are listed, want the 3 readable ones: %v", len(page.Records), err)
+	}
+}
+
+func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartDurable(t)
+	b := setupOn(t, redis.Address, tasks.Options{})
+	var completed sync.Map
+	b.serve(t, tasks.Options{RenderSlots: 4}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		if err := run.Progress(ctx, presswork.StagePrinting, 50, ""); err != nil {
+			return err
+		}
+		err := complete(ctx, run, c)
+		if err == nil {
+			if _, twice := completed.LoadOrStore(run.ID, true); twice {
+				t.Errorf("job %s was completed twice", run.ID)
+			}
+		}
+		return err
+	})
+	var mu sync.Mutex
+	var accepted []string
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				if rec, _, err := b.client.Submit(context.Background(), submission(t)); err == nil {
+					mu.Lock()
+					accepted = append(accepted, rec.ID)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for range 2 {
+		var before int
+		mu.Lock()
+		before = len(accepted)
+		mu.Unlock()
+		eventually(t, "jobs are accepted", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(accepted) > before+200
+		})
+		redis.Kill()
+		redis.Restart()
+	}
+	close(stop)
+	wg.Wait()
+	if len(accepted) < 400 {
+		t.Fatalf("only %d accepted", len(accepted))
+	}
+	for _, id := range accepted {
+		terminal := 0
+		for _, e := range b.events(t, id, 0) {
+			if e.Status.Terminal() {
+				terminal++
+			}
+		}
+		if rec := b.job(t, id); terminal != 1 || rec.Status != presswork.Completed {
+			t.Errorf("job %s: %s, %d terminal events", id, rec.Status, terminal)
+		}
+	}
+}

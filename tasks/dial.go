@@ -1,0 +1,235 @@
+package tasks
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// addressForms is the part of every complaint that says what would be right. A
+// complaint never repeats the address: it may hold a password.
+const addressForms = "allowed are redis://[user:password@]host:port[/db], rediss://… (TLS), unix:///path/to/socket[?db=n], " +
+	"redis-sentinel://[:password@]host:port,host:port/master[/db], or several redis:// addresses separated by commas (a cluster)"
+
+// Time-outs of every connection: short, so that an outage is seen at once, and
+// few retries, so that tails stay bounded.
+const (
+	dialTimeout = 2 * time.Second
+	ioTimeout   = time.Second
+	maxRetries  = 2
+)
+
+// Dial makes a client for a Redis address; see addressForms for what it reads.
+// It does not connect yet. poolSize bounds its connections per server; 0 means
+// 64.
+func Dial(address string, poolSize int) (redis.UniversalClient, error) {
+	return dial(address, func(o *redis.UniversalOptions) { o.PoolSize = cmp.Or(poolSize, 64) })
+}
+
+// dialBlocking makes a client for commands that wait at the server for up to
+// patience.
+func dialBlocking(address string, poolSize int, patience time.Duration) (redis.UniversalClient, error) {
+	return dial(address, func(o *redis.UniversalOptions) {
+		o.PoolSize = poolSize
+		o.ReadTimeout = patience + ioTimeout
+		o.MaxRetries = -1
+	})
+}
+
+// Hosts returns the host:port of every server that a Redis address names, in its
+// order; a unix socket has none. A cluster and sentinels lead to further servers
+// that no address names.
+func Hosts(address string) ([]string, error) {
+	o, err := readAddress(address)
+	if err != nil || o.unix {
+		return nil, err
+	}
+	return o.Addrs, nil
+}
+
+func dial(address string, adjust func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
+	o, err := readAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
+	o.MaxRetries = maxRetries
+	// Without it go-redis ignores a context's deadline on the socket.
+	o.ContextTimeoutEnabled = true
+	adjust(&o.UniversalOptions)
+	if o.unix {
+		return redis.NewClient(o.single()), nil
+	}
+	return redis.NewUniversalClient(&o.UniversalOptions), nil
+}
+
+// address is where Redis is; go-redis' UniversalOptions have no unix sockets.
+type address struct {
+	redis.UniversalOptions
+	unix bool
+}
+
+func (a *address) single() *redis.Options {
+	o := a.UniversalOptions.Simple()
+	o.Network = "unix"
+	return o
+}
+
+// readAddress parses an address; its error says what would be right.
+func readAddress(s string) (*address, error) {
+	a, err := parseAddress(s)
+	if err != nil {
+		return nil, fmt.Errorf("redis address: %w; %s", err, addressForms)
+	}
+	return a, nil
+}
+
+func parseAddress(s string) (*address, error) {
+	scheme, rest, found := strings.Cut(strings.TrimSpace(s), "://")
+	if !found || rest == "" {
+		return nil, errors.New("it has no scheme or no host")
+	}
+	switch scheme {
+	case "redis", "rediss":
+		if strings.Contains(rest, ",") {
+			return parseCluster(scheme, rest)
+		}
+		return parseOne(scheme, rest)
+	case "unix":
+		return parseOne(scheme, rest)
+	case "redis-sentinel":
+		return parseSentinel(rest)
+	}
+	return nil, fmt.Errorf("the scheme %q is unknown", scheme)
+}
+
+func parseOne(scheme, rest string) (*address, error) {
+	u, err := split(scheme + "://" + rest)
+	if err != nil {
+		return nil, err
+	}
+	a := &address{unix: scheme == "unix"}
+	a.Username, a.Password = credentials(u)
+	if a.unix {
+		if u.Host != "" || u.Path == "" {
+			return nil, errors.New("the socket's path must be absolute")
+		}
+		a.Addrs = []string{u.Path}
+		a.DB, err = database(u.Query().Get("db"))
+		return a, err
+	}
+	if a.Addrs, err = hosts(u.Host, "6379"); err != nil {
+		return nil, err
+	}
+	if scheme == "rediss" {
+		a.TLSConfig = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
+	}
+	a.DB, err = database(strings.Trim(u.Path, "/"))
+	return a, err
+}
+
+// parseCluster reads "h1:p,h2:p" and "redis://h1:p,redis://h2:p"; credentials
+// are those of the first address.
+func parseCluster(scheme, rest string) (*address, error) {
+	all := &address{}
+	for i, part := range strings.Split(rest, ",") {
+		one, err := parseOne(scheme, strings.TrimPrefix(strings.TrimSpace(part), scheme+"://"))
+		if err != nil {
+			return nil, err
+		}
+		if one.DB != 0 {
+			return nil, errors.New("a cluster has no database but 0")
+		}
+		if i == 0 {
+			all.Username, all.Password, all.TLSConfig = one.Username, one.Password, one.TLSConfig
+		}
+		all.Addrs = append(all.Addrs, one.Addrs...)
+	}
+	if all.TLSConfig != nil {
+		// Each node is checked against its own name.
+		all.TLSConfig.ServerName = ""
+	}
+	all.IsClusterMode = true
+	return all, nil
+}
+
+func parseSentinel(rest string) (*address, error) {
+	// net/url refuses a host list, so the list is cut out first.
+	userinfo, list := "", rest
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		userinfo, list = rest[:at+1], rest[at+1:]
+	}
+	list, path, _ := strings.Cut(list, "/")
+	u, err := split("redis-sentinel://" + userinfo + "sentinels/" + path)
+	if err != nil {
+		return nil, err
+	}
+	a := &address{}
+	a.Username, a.Password = credentials(u)
+	if a.Addrs, err = hosts(list, "26379"); err != nil {
+		return nil, err
+	}
+	master, db, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
+	if master == "" {
+		return nil, errors.New("the master's name is missing")
+	}
+	a.MasterName = master
+	a.DB, err = database(db)
+	return a, err
+}
+
+// split parses without repeating the address in its error.
+func split(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return nil, errors.New("it cannot be read (percent-encode special characters of the password)")
+	}
+	for key := range u.Query() {
+		if key != "db" || u.Scheme != "unix" {
+			return nil, errors.New("it has a query parameter that is not known")
+		}
+	}
+	return u, nil
+}
+
+func credentials(u *url.URL) (user, password string) {
+	if u.User == nil {
+		return "", ""
+	}
+	password, _ = u.User.Password()
+	return u.User.Username(), password
+}
+
+func hosts(list, defaultPort string) ([]string, error) {
+	var out []string
+	for hostport := range strings.SplitSeq(list, ",") {
+		host, port, err := net.SplitHostPort(hostport)
+		if err != nil {
+			host, port = strings.Trim(hostport, "[]"), defaultPort
+		}
+		if n, err := strconv.Atoi(port); host == "" || err != nil || n < 1 || n > 65535 {
+			return nil, errors.New("a host or port is missing or wrong")
+		}
+		out = append(out, net.JoinHostPort(host, port))
+	}
+	return out, nil
+}
+
+func database(s string) (int, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0, errors.New("the database must be a number of 0 or more")
+	}
+	return n, nil
+}

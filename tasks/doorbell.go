@@ -1,0 +1,183 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// ringWait is how long one wait for the bell lasts, ± 20 %. It bounds how
+	// old a dequeue's lease may be, which Asynq computes before the wait.
+	ringWait = time.Second
+	// deafWait is the time between two polls without BLMOVE.
+	deafWait = 20 * time.Millisecond
+	// pausedWait is how often a paused queue is looked at.
+	pausedWait = 200 * time.Millisecond
+	// outageWait is the brake that Asynq lacks when Redis does not answer.
+	outageWait = 250 * time.Millisecond
+)
+
+// doorbell makes Asynq's polling wait for work instead. It is a go-redis hook
+// that recognises Asynq's dequeue script. When the queue is empty it blocks on
+// BLMOVE from the pending list's right end to the same end: that changes
+// nothing and returns when something arrives. Pick-up takes a quarter of a
+// millisecond and an idle queue costs one command a second.
+//
+// The dequeue is also where a task's slot is taken. Without a recognised script,
+// or without BLMOVE, Asynq's own polling remains.
+type doorbell struct {
+	// blocking is a client of its own: a waiting connection serves nobody else.
+	blocking redis.UniversalClient
+	slots    *slots
+	log      *slog.Logger
+	// ctx ends when the server stops taking tasks.
+	ctx context.Context
+
+	// empty holds the queues whose last dequeue found nothing.
+	empty sync.Map
+	// deaf: Redis refused BLMOVE.
+	deaf atomic.Bool
+
+	dequeues, rings atomic.Int64
+}
+
+func (d *doorbell) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (d *doorbell) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (d *doorbell) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if q, ok := dequeueOf(cmd); ok {
+			d.dequeues.Add(1)
+			return d.dequeue(ctx, cmd, q, next)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// dequeueOf recognises Asynq's dequeue script by its keys: pending, paused,
+// active, lease of one queue.
+func dequeueOf(cmd redis.Cmder) (Queue, bool) {
+	keys, _ := scriptOf(cmd)
+	if len(keys) != 4 {
+		return "", false
+	}
+	q := Queue(strings.TrimSuffix(strings.TrimPrefix(keys[0], "asynq:{"), "}:pending"))
+	ok := keys[0] == asynqPending(q) && keys[1] == asynqKey(q, "paused") && keys[2] == asynqActive(q) && keys[3] == asynqLease(q)
+	return q, ok
+}
+
+// scriptOf returns the keys and arguments of a script call.
+func scriptOf(cmd redis.Cmder) (keys []string, argv []any) {
+	args := cmd.Args()
+	if name := cmd.Name(); (name != "evalsha" && name != "eval") || len(args) < 3 {
+		return nil, nil
+	}
+	n, ok := args[2].(int)
+	if !ok || n < 0 || len(args) < 3+n {
+		return nil, nil
+	}
+	keys = make([]string, n)
+	for i := range keys {
+		if keys[i], ok = args[3+i].(string); !ok {
+			return nil, nil
+		}
+	}
+	return keys, args[3+n:]
+}
+
+// dequeue answers redis.Nil to Asynq, "the queue is empty", when within about a
+// second there was no slot or no task.
+func (d *doorbell) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
+	patience, cancel := context.WithTimeout(d.ctx, ringWait)
+	defer cancel()
+	rung := false
+	for {
+		if _, empty := d.empty.Load(q); empty && !d.deaf.Load() {
+			if rung = d.wait(q); !rung {
+				return redis.Nil
+			}
+			d.rings.Add(1)
+			d.empty.Delete(q)
+		}
+		if !d.slots.acquire(patience, q) {
+			return redis.Nil
+		}
+		err := next(ctx, cmd)
+		if err == nil {
+			d.slots.grant(q)
+			return nil
+		}
+		d.slots.release(q)
+		switch {
+		case redis.HasErrorPrefix(err, "NOSCRIPT"):
+			// Asynq sends the script itself next.
+			return err
+		case !errors.Is(err, redis.Nil):
+			d.sleep(outageWait)
+			return err
+		}
+		d.empty.Store(q, struct{}{})
+		switch {
+		case d.deaf.Load():
+			d.sleep(deafWait)
+			return redis.Nil
+		case rung && d.paused(ctx, q):
+			d.sleep(pausedWait)
+			return redis.Nil
+		case patience.Err() != nil:
+			return redis.Nil
+		}
+	}
+}
+
+// paused tells why the bell rang and yet there was nothing: a paused queue
+// would ring for ever, while a quicker worker is no reason to wait.
+func (d *doorbell) paused(ctx context.Context, q Queue) bool {
+	n, err := d.blocking.Exists(ctx, asynqKey(q, "paused")).Result()
+	return err != nil || n > 0
+}
+
+// wait blocks until the queue has something, for a second at most.
+func (d *doorbell) wait(q Queue) bool {
+	if d.ctx.Err() != nil {
+		return false
+	}
+	seconds := ringWait.Seconds() * (0.8 + 0.4*rand.Float64())
+	err := d.blocking.Do(context.Background(), "blmove", asynqPending(q), asynqPending(q), "right", "right", seconds).Err()
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, redis.Nil) || d.ctx.Err() != nil:
+		return false
+	case isRefusal(err):
+		d.deaf.Store(true)
+		d.log.Warn("Redis refuses BLMOVE (it needs version 6.2): queues are polled instead", "err", err)
+		return false
+	}
+	d.sleep(outageWait)
+	return false
+}
+
+// isRefusal reports whether the server answered that it will not do this, as
+// opposed to not answering, loading, or having no master.
+func isRefusal(err error) bool {
+	return redis.HasErrorPrefix(err, "ERR") || redis.HasErrorPrefix(err, "NOPERM")
+}
+
+func (d *doorbell) sleep(t time.Duration) {
+	select {
+	case <-time.After(t):
+	case <-d.ctx.Done():
+	}
+}

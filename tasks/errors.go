@@ -1,0 +1,97 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"presswork"
+)
+
+// ErrSlow ends a watch whose reader fell too far behind.
+var ErrSlow = errors.New("the watcher is too slow")
+
+// errDraining ends the context of a run that a stopping worker gives back.
+var errDraining = errors.New("the worker is stopping")
+
+// verdict is what a handler's error means for its task.
+type verdict int
+
+const (
+	// final: trying again would end the same way.
+	final verdict = iota
+	// again: it may go better, as often as the kind's Retries allow.
+	again
+	// patient: something we depend on is down; tries are not counted.
+	patient
+)
+
+// patience is how long a job may wait for a dependency, from its creation.
+const patience = 24 * time.Hour
+
+// verdictOf is the table from error code to retry.
+func verdictOf(err error) verdict {
+	switch presswork.CodeOf(err) {
+	case presswork.StoreUnavailable, presswork.StoreFull, presswork.QueueUnavailable:
+		return patient
+	case presswork.BrowserUnavailable, presswork.Internal:
+		return again
+	}
+	return final
+}
+
+// public is the error a failed job carries, when no more tries are left.
+func public(err error) *presswork.Error {
+	e := presswork.AsError(err)
+	if e.Code == presswork.BrowserUnavailable {
+		return presswork.Errorf(presswork.RenderFailed, "the browser failed each time it printed this document").WithCause(err)
+	}
+	return e
+}
+
+// retryError tells Asynq that, and when, a task shall run again.
+type retryError struct {
+	delay   time.Duration
+	counted bool
+	cause   error
+}
+
+func (e *retryError) Error() string { return fmt.Sprintf("again in %s: %v", e.delay, e.cause) }
+func (e *retryError) Unwrap() error { return e.cause }
+
+// delayOf is how long to wait before a further try: counted ones by the kind's
+// own table or 1, 4, 15, 60 s; patient ones double up to 30 s. A tenth of
+// jitter keeps a herd apart.
+func delayOf(v verdict, tried int, backoff []time.Duration) time.Duration {
+	var d time.Duration
+	switch {
+	case v == patient:
+		d = min(30*time.Second, time.Second<<min(tried, 5))
+	case len(backoff) > 0:
+		d = backoff[min(tried, len(backoff)-1)]
+	default:
+		d = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second, time.Minute}[min(tried, 3)]
+	}
+	return d + rand.N(d/10)
+}
+
+// retryDelay is Asynq's RetryDelayFunc.
+func retryDelay(_ int, err error, _ *asynq.Task) time.Duration {
+	if r, ok := errors.AsType[*retryError](err); ok {
+		return r.delay
+	}
+	// A lost lease, or a handler that ignored its context's end.
+	return 0
+}
+
+// isFailure is Asynq's IsFailure: whether a try counts.
+func isFailure(err error) bool {
+	if r, ok := errors.AsType[*retryError](err); ok {
+		return r.counted
+	}
+	return !errors.Is(err, asynq.ErrLeaseExpired) && !errors.Is(err, context.Canceled)
+}

@@ -1,0 +1,60 @@
+package tasks
+
+import (
+	"context"
+	"time"
+)
+
+// What the tests of package tasks_test see of the inside.
+var (
+	IdempotencyKey = idempotencyKey
+	JobKey         = jobKey
+	LogKey         = logKey
+	WebhookTask    = webhookTask
+	AsynqTask      = asynqTask
+	AsynqPending   = asynqPending
+	AsynqActive    = asynqActive
+	AsynqLease     = asynqLease
+	AsynqKey       = asynqKey
+)
+
+const (
+	LedgerKey     = ledgerKey
+	CancelChannel = cancelChannel
+)
+
+// Accept is the first half of Submit, as when the process dies after it.
+func (c *Client) Accept(ctx context.Context, s Submission) error {
+	_, _, err := c.accept(ctx, s)
+	return err
+}
+
+// Bell tells how often Asynq's dequeue was recognised, and how often the bell
+// rang.
+func (s *Server) Bell() (dequeues, rings int64) {
+	return s.doorbell.dequeues.Load(), s.doorbell.rings.Load()
+}
+
+// SweepLedger is the sweeper's look at the open jobs, at another time.
+func (s *Server) SweepLedger(ctx context.Context, at time.Time) error { return s.sweepLedger(ctx, at) }
+
+// SweepGhosts is the sweeper's comparison of a queue's lists.
+func (s *Server) SweepGhosts(ctx context.Context, q Queue, before []string) ([]string, error) {
+	return s.sweepGhosts(ctx, q, before)
+}
+
+// Watchers counts the open watches.
+func (c *Client) Watchers() (n int) {
+	c.relay.mu.Lock()
+	defer c.relay.mu.Unlock()
+	for _, set := range c.relay.watchers {
+		n += len(set)
+	}
+	return n
+}
+
+// Taking tells whether the server still takes tasks.
+func (s *Server) Taking() bool { return s.taking.Err() == nil }
+
+// Active counts the runs of this process.
+func (s *Server) Active() int { return len(s.active.all()) }

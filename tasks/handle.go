@@ -1,0 +1,257 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"presswork"
+)
+
+// handler is a kind as the server runs it.
+type handler struct {
+	queue   Queue
+	retries int
+	timeout time.Duration
+	backoff []time.Duration
+	// job is set for kinds that belong to a job, plain for the others.
+	job   func(ctx context.Context, run *Run, payload []byte) error
+	plain func(ctx context.Context, payload []byte) error
+}
+
+// Handle makes the server run a kind of task that belongs to a job, on the
+// kind's own queue and, when it prints, on Bulk. The handler ends the job by
+// Run.Complete; an error that it returns ends the job as failed, or makes the
+// task run again, by the table in errors.go. ctx ends when the job is
+// cancelled, after the kind's Timeout, and when the server stops; its cause says
+// which. Call Handle before Start.
+func Handle[P any](s *Server, k Kind[P], h func(ctx context.Context, run *Run, payload P) error) {
+	s.handle(k.Name, handler{
+		queue: k.Queue, retries: k.Retries, timeout: k.Timeout, backoff: k.Backoff,
+		job: func(ctx context.Context, run *Run, b []byte) error {
+			payload, err := decodePayload[P](k.Name, b)
+			if err != nil {
+				return err
+			}
+			return h(ctx, run, payload)
+		},
+	})
+}
+
+// HandlePlain makes the server run a kind of task that belongs to no job. An
+// error makes it run again until the kind's Retries are used up; then it is
+// logged and dropped.
+func HandlePlain[P any](s *Server, k Kind[P], h func(ctx context.Context, payload P) error) {
+	s.handle(k.Name, handler{
+		queue: k.Queue, retries: k.Retries, timeout: k.Timeout, backoff: k.Backoff,
+		plain: func(ctx context.Context, b []byte) error {
+			payload, err := decodePayload[P](k.Name, b)
+			if err != nil {
+				return err
+			}
+			return h(ctx, payload)
+		},
+	})
+}
+
+// unreadableError is a payload that no retry will make readable.
+type unreadableError struct{ cause error }
+
+func (e unreadableError) Error() string { return e.cause.Error() }
+func (e unreadableError) Unwrap() error { return e.cause }
+
+func decodePayload[P any](kind string, b []byte) (payload P, err error) {
+	if err := json.Unmarshal(b, &payload); err != nil {
+		return payload, unreadableError{fmt.Errorf("payload of a %s task: %w", kind, err)}
+	}
+	return payload, nil
+}
+
+func (s *Server) handle(kind string, h handler) {
+	if _, taken := s.handlers[kind]; taken {
+		panic("tasks: kind " + kind + " has two handlers")
+	}
+	s.handlers[kind] = h
+}
+
+// process is Asynq's handler. Asynq's context is not passed on: it ends by rules
+// of its own, and what a task returns after that is ignored.
+func (s *Server) process(actx context.Context, t *asynq.Task) error {
+	id, _ := asynq.GetTaskID(actx)
+	queue, _ := asynq.GetQueueName(actx)
+	tried, _ := asynq.GetRetryCount(actx)
+	s.slots.claim(Queue(queue))
+	defer s.slots.release(Queue(queue))
+	h, ok := s.handlers[t.Type()]
+	if !ok {
+		// A newer release put it there; a newer worker will take it.
+		return &retryError{delay: delayOf(patient, 5, nil), cause: fmt.Errorf("this worker does not know the kind %q", t.Type())}
+	}
+	if h.plain != nil {
+		return s.processPlain(id, Queue(queue), h, t.Payload(), tried)
+	}
+	err := s.processJob(id, Queue(queue), h, t.Payload(), tried)
+	if err != errNotOurs {
+		return err
+	}
+	s.disown(actx, id)
+	return nil
+}
+
+// disown drops the end of a task that another run owns. When Asynq has given
+// this run up already it writes none, and the mute would meet the other's.
+func (s *Server) disown(actx context.Context, id string) {
+	if actx.Err() == nil {
+		s.completion.mute(id)
+	}
+}
+
+func (s *Server) processPlain(id string, q Queue, h handler, payload []byte, tried int) error {
+	ctx, cancel := s.context(h.timeout)
+	defer cancel(nil)
+	defer s.active.add(&activeRun{task: id, queue: q, ctx: ctx, end: cancel})()
+	err := guarded(func() error { return h.plain(ctx, payload) })
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(context.Cause(ctx), errDraining):
+		return &retryError{cause: errDraining}
+	case judge(err) == final || tried >= h.retries:
+		s.log.Error("a task is dropped", "task_id", id, "tries", tried+1, "err", err)
+		return nil
+	}
+	s.log.Warn("a task will run again", "task_id", id, "tries", tried+1, "err", err)
+	return &retryError{delay: delayOf(again, tried, h.backoff), counted: true, cause: err}
+}
+
+func (s *Server) processJob(id string, q Queue, h handler, payload []byte, tried int) error {
+	ctx, cancel := s.context(h.timeout)
+	defer cancel(nil)
+	// A mute that is left over was meant for another run. Not after begin: from
+	// there on this run's own predecessor may ask for one.
+	s.completion.hear(id)
+	rec, fence, err := s.records.begin(ctx, id)
+	if err != nil {
+		return s.notBegun(ctx, id, err)
+	}
+	run := &Run{
+		ID: id, Attempt: rec.Attempts, Record: rec.Record, records: s.records, fence: fence, end: cancel,
+	}
+	defer s.active.add(&activeRun{task: id, queue: q, fence: fence, ctx: ctx, end: cancel})()
+	err = guarded(func() error { return h.job(ctx, run, payload) })
+	if run.done != nil {
+		s.settle(run.done)
+		return nil
+	}
+	if err == nil {
+		err = errors.New("the handler ended without a result")
+	}
+	if ctx.Err() != nil {
+		// Whatever the handler made of it, this is why it ended.
+		err = context.Cause(ctx)
+	}
+	return s.conclude(run, h, tried, err)
+}
+
+// notBegun decides about a task whose job cannot be worked at.
+func (s *Server) notBegun(ctx context.Context, id string, err error) error {
+	switch {
+	case loss(err) != nil:
+		// Finished, cancelled or gone: the task is done.
+		s.log.Debug("a task's job needs no work", "job_id", id, "reason", err)
+		return nil
+	case errors.Is(context.Cause(ctx), errDraining):
+		return &retryError{cause: errDraining}
+	}
+	s.log.Warn("a job could not be begun", "job_id", id, "err", err)
+	return &retryError{delay: delayOf(patient, 0, nil), cause: err}
+}
+
+// conclude decides what an error of a run means, and says so in the record.
+func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
+	switch {
+	case errors.Is(err, ErrCancelled):
+		return nil
+	case errors.Is(err, ErrSuperseded):
+		return s.superseded(run)
+	case errors.Is(err, errDraining):
+		return &retryError{cause: err}
+	}
+	log := s.log.With("job_id", run.ID, "attempt", run.Attempt, "request_id", run.Record.RequestID, "traceparent", run.Record.TraceParent, "err", err)
+	v := judge(err)
+	exhausted := v == again && tried >= h.retries || v == patient && time.Since(run.Record.CreatedAt) > patience
+	if v == final || exhausted {
+		// The run's own context may have ended; what it reports outlives it.
+		rec, ferr := run.finish(context.Background(), failed("", "", public(err)))
+		switch {
+		case ferr == nil:
+			log.Error("a job failed", "code", public(err).Code)
+			s.settle(rec)
+			return nil
+		case loss(ferr) != nil:
+			return s.superseded(run)
+		}
+		return &retryError{delay: delayOf(patient, 0, nil), cause: errors.Join(err, ferr)}
+	}
+	delay := delayOf(v, tried, h.backoff)
+	if v == patient {
+		delay = delayOf(v, run.Attempt, nil)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	defer cancel()
+	message := fmt.Sprintf("attempt %d did not succeed (%s); trying again in %s", run.Attempt, presswork.CodeOf(err), delay.Round(time.Second))
+	if nerr := s.records.note(ctx, run.ID, run.fence, message, nil); loss(nerr) != nil {
+		return s.superseded(run)
+	}
+	log.Warn("a job will be tried again", "delay", delay)
+	return &retryError{delay: delay, counted: v == again, cause: err}
+}
+
+// errNotOurs: another run owns the task, so that its end is not to be written.
+var errNotOurs = errors.New("the task is another run's")
+
+// superseded answers errNotOurs, or, when the job is finished, lets the task be
+// done.
+func (s *Server) superseded(run *Run) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	defer cancel()
+	rec, err := s.records.read(ctx, run.ID)
+	if err == nil && (rec == nil || rec.Status.Terminal()) {
+		return nil
+	}
+	s.log.Warn("a run was superseded by another", "job_id", run.ID, "attempt", run.Attempt)
+	return errNotOurs
+}
+
+// judge is verdictOf, with what only this room can tell.
+func judge(err error) verdict {
+	if _, ok := errors.AsType[unreadableError](err); ok {
+		return final
+	}
+	return verdictOf(err)
+}
+
+// context is what a handler gets.
+func (s *Server) context(timeout time.Duration) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(s.work)
+	tctx, stop := context.WithTimeoutCause(ctx, timeout, presswork.Errorf(presswork.RenderTimeout, "the job took longer than %s", timeout))
+	return tctx, func(cause error) {
+		cancel(cause)
+		stop()
+	}
+}
+
+// guarded turns a handler's panic into an error.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,17 @@
+package tasks
+
+import (
+	"github.com/oklog/ulid/v2"
+)
+
+// NewID returns a new job id: a ULID in upper-case Crockford base 32, so that
+// ids sort by the time of their making; those of one process strictly increase
+// while its clock does not go back. It is safe for concurrent use.
+func NewID() string { return ulid.Make().String() }
+
+// ValidID reports whether s has the form of NewID, so that it may become part
+// of a key.
+func ValidID(s string) bool {
+	id, err := ulid.ParseStrict(s)
+	return err == nil && id.String() == s
+}

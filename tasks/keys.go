@@ -1,0 +1,45 @@
+package tasks
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Keys of our own. A job's two keys share the hash tag {id}, so that one script
+// may touch both on a Redis Cluster.
+const (
+	// ledgerKey is a sorted set of the jobs that still need somebody: not
+	// terminal, or terminal with a webhook not yet on the queue. The score is
+	// the next time, in Unix milliseconds, at which the sweeper looks.
+	ledgerKey = "pw:open"
+	// eventsChannel carries every event of every job.
+	eventsChannel = "pw:events"
+	// cancelChannel carries the ids of cancelled jobs.
+	cancelChannel = "pw:cancel"
+)
+
+func jobKey(id string) string       { return "pw:{" + id + "}:job" }
+func logKey(id string) string       { return "pw:{" + id + "}:events" }
+func ownerKey(owner string) string  { return "pw:owner:" + owner }
+func secretKey(name string) string  { return "pw:secret:" + name }
+func webhookTask(job string) string { return "webhook-" + job }
+
+// idempotencyKey is hashed because both parts come from outside.
+func idempotencyKey(owner, key string) string {
+	sum := sha256.Sum256([]byte(owner + "\x00" + key))
+	return "pw:idem:" + hex.EncodeToString(sum[:16])
+}
+
+// Asynq's own keys, as of v0.26. Its public API would cost a round trip for
+// each of the questions we ask together.
+const (
+	asynqQueues  = "asynq:queues"
+	asynqServers = "asynq:servers"
+)
+
+func asynqKey(q Queue, part string) string { return "asynq:{" + string(q) + "}:" + part }
+func asynqTask(q Queue, id string) string  { return asynqTaskPrefix(q) + id }
+func asynqTaskPrefix(q Queue) string       { return asynqKey(q, "t:") }
+func asynqPending(q Queue) string          { return asynqKey(q, "pending") }
+func asynqActive(q Queue) string           { return asynqKey(q, "active") }
+func asynqLease(q Queue) string            { return asynqKey(q, "lease") }

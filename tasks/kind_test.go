@@ -1,0 +1,89 @@
+package tasks_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+// A payload in testdata was on somebody's queue once: it must decode for ever,
+// and to the same thing.
+func TestPayloadsDecodeForEver(t *testing.T) {
+	t.Parallel()
+	decodes(t, "testdata/convert_v1.json", tasks.Convert{
+		Content:    "# Hi\n",
+		ContentKey: "sources/01JD4X2Z8Q0000000000000000",
+		Theme:      "nord",
+		Options:    presswork.Options{PageSize: "A4", TOC: new(presswork.Depth(3)), Keywords: presswork.Keywords{"a", "b"}, Margins: presswork.Margins{Top: "20mm"}, Tagged: new(false)},
+		Assets:     []tasks.Asset{{Name: "img/a.png", Key: "assets/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"}},
+		Filename:   "report.pdf",
+	})
+	decodes(t, "testdata/webhook_v1.json", tasks.Webhook{
+		MessageID: "msg_01JD4X2Z8Q0000000000000000", URL: "https://example.com/hook", Body: `{"type":"job.completed"}`,
+		CreatedAt: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),
+	})
+}
+
+func decodes[P any](t *testing.T, file string, want P) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got P
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&got); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func TestKindsAreSafeForAsynq(t *testing.T) {
+	t.Parallel()
+	convert, err := tasks.ConvertPDF.Task(tasks.Convert{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook, err := tasks.DeliverWebhook.Task(tasks.Webhook{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range []tasks.Task{convert, webhook, convert.On(tasks.Bulk)} {
+		if task.Retries < 1 || task.Timeout < time.Second {
+			t.Errorf("%s: %d retries, time-out %s", task.Kind, task.Retries, task.Timeout)
+		}
+	}
+	if len(tasks.DeliverWebhook.Backoff) != tasks.DeliverWebhook.Retries {
+		t.Error("the webhook's retries and their delays differ")
+	}
+	if convert.Queue != tasks.Render || convert.On(tasks.Bulk).Queue != tasks.Bulk {
+		t.Error("On changed the wrong task")
+	}
+}
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	last := ""
+	for range 1000 {
+		id := tasks.NewID()
+		if !tasks.ValidID(id) || id <= last {
+			t.Fatalf("%q after %q", id, last)
+		}
+		last = id
+	}
+	for _, s := range []string{"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000", last + "0", "{}" + last[2:]} {
+		if tasks.ValidID(s) {
+			t.Errorf("%q passes for an id", s)
+		}
+	}
+}

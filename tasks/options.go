@@ -1,0 +1,86 @@
+package tasks
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Options configure a Client and a Server; each ignores what only the other
+// reads. The zero value is the default of every field.
+type Options struct {
+	// Log receives what an operator should know. Default: discarded.
+	Log *slog.Logger
+	// Retention is how long results are kept; a job's record outlives it by
+	// seven days, so that an expired artifact can be told from an unknown job.
+	// Default 30 days.
+	Retention time.Duration
+	// WebhookData makes the "data" of a webhook's body: the job as its caller
+	// sees it, with addresses that work outside. Default: Record.Job.
+	WebhookData func(Record) any
+
+	// MaxPending (Client) is how many tasks may wait in one queue before
+	// submissions to it are refused with QueueFull. Default 100 000; negative
+	// for no limit.
+	MaxPending int64
+
+	// Queues (Server) are the queues to serve, as far as a kind is handled that
+	// uses them. Default: all.
+	Queues []Queue
+	// RenderSlots (Server) is how many jobs of Render, Export and Bulk together
+	// are printed at a time in this process. Two more are taken, so that
+	// preparing and storing overlap printing. Default: the number of CPUs.
+	RenderSlots int
+	// TextConcurrency (Server) is how many tasks of Text run at a time. Default:
+	// twice the number of CPUs.
+	TextConcurrency int
+	// InferConcurrency (Server) is how many tasks of Infer run at a time.
+	// Default 512.
+	InferConcurrency int
+	// DrainTimeout (Server) is how long Stop lets running handlers go on.
+	// Default 30 s.
+	DrainTimeout time.Duration
+}
+
+const (
+	defaultRetention  = 30 * 24 * time.Hour
+	afterRetention    = 7 * 24 * time.Hour
+	defaultMaxPending = 100_000
+	defaultInfer      = 512
+	defaultDrain      = 30 * time.Second
+)
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Retention = cmp.Or(o.Retention, defaultRetention)
+	o.MaxPending = cmp.Or(o.MaxPending, defaultMaxPending)
+	o.RenderSlots = cmp.Or(o.RenderSlots, runtime.NumCPU())
+	o.TextConcurrency = cmp.Or(o.TextConcurrency, 2*runtime.NumCPU())
+	o.InferConcurrency = cmp.Or(o.InferConcurrency, defaultInfer)
+	o.DrainTimeout = cmp.Or(o.DrainTimeout, defaultDrain)
+	if o.WebhookData == nil {
+		o.WebhookData = func(r Record) any { return r.Job }
+	}
+	if len(o.Queues) == 0 {
+		o.Queues = Queues()
+	}
+	for _, q := range o.Queues {
+		if !slices.Contains(Queues(), q) {
+			return o, fmt.Errorf("queue %q does not exist; the queues are %v", q, Queues())
+		}
+	}
+	for name, n := range map[string]int64{
+		"Retention": int64(o.Retention), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
+		"InferConcurrency": int64(o.InferConcurrency), "DrainTimeout": int64(o.DrainTimeout),
+	} {
+		if n < 0 {
+			return o, fmt.Errorf("tasks.Options.%s is negative", name)
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,113 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+)
+
+const (
+	// firstLook is when the sweeper first looks at a new job: long after a
+	// submission has put the task on the queue, or died.
+	firstLook = 15 * time.Second
+	// timeoutMargin lets a handler end by its own deadline before Asynq gives
+	// up on it.
+	timeoutMargin = 30 * time.Second
+	// retryHeadroom keeps Asynq from archiving: it does so at its own limit even
+	// for a try that does not count. Ours is in process.
+	retryHeadroom = 25
+	// webhookMemory is how long a delivered webhook's task id stays taken, so
+	// that a second settling of its job adds no second one.
+	webhookMemory = time.Hour
+)
+
+// outbox puts tasks on the queue, and keeps the ledger of jobs that still need
+// somebody.
+type outbox struct {
+	rdb         redis.UniversalClient
+	asynq       *asynq.Client
+	webhookData func(Record) any
+	log         *slog.Logger
+}
+
+// enqueue puts a task on its queue; that it is there already is success.
+func (o *outbox) enqueue(ctx context.Context, id string, t Task, opts ...asynq.Option) error {
+	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),
+		asynq.MaxRetry(t.Retries+retryHeadroom), asynq.Timeout(max(t.Timeout, time.Second)+timeoutMargin))
+	_, err := o.asynq.EnqueueContext(ctx, asynq.NewTask(t.Kind, t.Payload), opts...)
+	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// settle does what remains after a job's end: its webhook goes on the queue,
+// then the job leaves the ledger. Until both are done the sweeper repeats it.
+func (o *outbox) settle(ctx context.Context, r *stored) error {
+	if r.WebhookURL != "" {
+		body, err := o.webhookBody(r)
+		if err != nil {
+			return err
+		}
+		t, err := DeliverWebhook.Task(Webhook{
+			MessageID: "msg_" + r.ID, URL: r.WebhookURL, Body: string(body), CreatedAt: now(),
+		})
+		if err != nil {
+			return err
+		}
+		if err := o.enqueue(ctx, webhookTask(r.ID), t, asynq.Retention(webhookMemory)); err != nil {
+			return err
+		}
+	}
+	if err := o.rdb.ZRem(ctx, ledgerKey, r.ID).Err(); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// settleSoon is settle where a failure need not stop the caller.
+func (o *outbox) settleSoon(ctx context.Context, r *stored) {
+	if err := o.settle(ctx, r); err != nil {
+		o.log.Warn("settling a finished job failed; the sweeper will repeat it", "job_id", r.ID, "err", err)
+	}
+}
+
+func (o *outbox) webhookBody(r *stored) ([]byte, error) {
+	at := r.updated
+	if r.FinishedAt != nil {
+		at = *r.FinishedAt
+	}
+	b, err := json.Marshal(struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      any       `json:"data"`
+	}{"job." + string(r.Status), at, o.webhookData(r.Record)})
+	if err != nil {
+		return nil, fmt.Errorf("webhook body of job %s: %w", r.ID, err)
+	}
+	return b, nil
+}
+
+// end writes a terminal state that no run wrote, and settles the job.
+func (o *outbox) end(ctx context.Context, recs *records, id string, e ending) (*stored, error) {
+	e.nonce = NewID()
+	rec, err := recs.finish(ctx, id, e)
+	if err != nil {
+		return rec, err
+	}
+	o.settleSoon(ctx, rec)
+	return rec, nil
+}
+
+// failed is the end of a job that went wrong.
+func failed(fence, nonce string, e *presswork.Error) ending {
+	return ending{fence: fence, nonce: nonce, status: presswork.Failed, message: e.Message, err: e}
+}

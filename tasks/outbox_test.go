@@ -1,0 +1,145 @@
+package tasks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+// webhookBody is what a webhook receives.
+type webhookBody struct {
+	Type      string        `json:"type"`
+	Timestamp time.Time     `json:"timestamp"`
+	Data      presswork.Job `json:"data"`
+}
+
+func withWebhook(t testing.TB) tasks.Submission {
+	s := submission(t)
+	s.WebhookURL = "https://example.com/hook"
+	return s
+}
+
+func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
+	t.Parallel()
+	o := tasks.Options{WebhookData: func(r tasks.Record) any {
+		job := r.Job
+		if job.Artifact != nil {
+			job.Artifact.URL = "https://api/" + job.ID
+		}
+		return job
+	}}
+	b := setup(t, o)
+	deliveries := make(chan tasks.Webhook, 10)
+	s := b.server(t, o)
+	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		if run.Record.Filename == "bad" {
+			return presswork.Errorf(presswork.RenderFailed, "no")
+		}
+		return complete(ctx, run, c)
+	})
+	tasks.HandlePlain(s, tasks.DeliverWebhook, func(_ context.Context, w tasks.Webhook) error {
+		deliveries <- w
+		return nil
+	})
+	cancelled, good, bad := withWebhook(t), withWebhook(t), withWebhook(t)
+	bad.Filename = "bad"
+	b.submit(t, cancelled)
+	if _, err := b.client.Cancel(t.Context(), cancelled.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.submit(t, good)
+	b.submit(t, bad)
+	b.submit(t, submission(t))
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{cancelled.ID: "job.cancelled", good.ID: "job.completed", bad.ID: "job.failed"}
+	for range 3 {
+		w := receive(t, "a webhook", deliveries)
+		var body webhookBody
+		if err := json.Unmarshal([]byte(w.Body), &body); err != nil {
+			t.Fatal(err)
+		}
+		id := body.Data.ID
+		if want[id] != body.Type || w.MessageID != "msg_"+id || w.URL != cancelled.WebhookURL ||
+			!body.Timestamp.Equal(*body.Data.FinishedAt) {
+			t.Errorf("%+v", w)
+		}
+		if id == good.ID && body.Data.Artifact.URL != "https://api/"+id {
+			t.Errorf("artifact %+v", body.Data.Artifact)
+		}
+		delete(want, id)
+	}
+	// The sweeper, looking at finished jobs, tells nobody twice.
+	eventually(t, "the ledger is empty", func() bool { return b.rdb.Exists(t.Context(), tasks.LedgerKey).Val() == 0 })
+	for _, id := range []string{cancelled.ID, good.ID, bad.ID} {
+		b.rdb.Do(t.Context(), "zadd", tasks.LedgerKey, 1, id)
+	}
+	if err := s.SweepLedger(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	b.finished(t, b.submit(t, submission(t)))
+	if len(deliveries) != 0 {
+		t.Errorf("delivered again: %+v", <-deliveries)
+	}
+}
+
+func TestWebhookIsSentWhenTheProcessDiedRightAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	s := withWebhook(t)
+	b.submit(t, s)
+	// The record is terminal, and nothing else was done.
+	ctx := t.Context()
+	b.rdb.HSet(ctx, tasks.JobKey(s.ID), "status", "cancelled")
+	srv := b.server(t, tasks.Options{})
+	for range 2 {
+		if err := srv.SweepLedger(ctx, time.Now().Add(20*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Text)).Val(); n != 1 {
+		t.Errorf("%d webhook tasks", n)
+	}
+	if n := b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, tasks.WebhookTask(s.ID)), tasks.LedgerKey).Val(); n != 1 {
+		t.Errorf("the task is missing or the ledger is not empty")
+	}
+}
+
+func TestPlainTasksAreTriedAsOftenAsTheirKindAllows(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	s := b.server(t, tasks.Options{})
+	kind := tasks.DeliverWebhook
+	kind.Backoff = []time.Duration{10 * time.Millisecond}
+	kind.Retries = 2
+	var tries, refused atomic.Int32
+	tasks.HandlePlain(s, kind, func(_ context.Context, w tasks.Webhook) error {
+		if w.URL == "final" {
+			refused.Add(1)
+			return presswork.Errorf(presswork.AddressNotAllowed, "private")
+		}
+		tries.Add(1)
+		return errors.New("status 500")
+	})
+	tasks.Handle(s, tasks.ConvertPDF, complete)
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again, final := withWebhook(t), withWebhook(t)
+	final.WebhookURL = "final"
+	for _, sub := range []tasks.Submission{again, final} {
+		b.submit(t, sub)
+		key := tasks.AsynqTask(tasks.Text, tasks.WebhookTask(sub.ID))
+		eventually(t, "the delivery is given up", func() bool { return b.rdb.HGet(t.Context(), key, "state").Val() == "completed" })
+	}
+	if tries.Load() != 3 || refused.Load() != 1 {
+		t.Errorf("%d tries, and %d of what is final", tries.Load(), refused.Load())
+	}
+}

@@ -1,0 +1,170 @@
+package tasks
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"presswork"
+)
+
+// The fields of a job's hash that make a Record. Beside them the hash holds
+// what only the transitions read: made, fence, begun, by, task, retries, timeout,
+// payload.
+const (
+	fieldID          = "id"
+	fieldKind        = "kind"
+	fieldStatus      = "status"
+	fieldStage       = "stage"
+	fieldProgress    = "progress"
+	fieldSeq         = "seq"
+	fieldMessage     = "message"
+	fieldUpdated     = "updated"
+	fieldTheme       = "theme"
+	fieldCached      = "cached"
+	fieldCreated     = "created"
+	fieldStarted     = "started"
+	fieldFinished    = "finished"
+	fieldAttempts    = "attempts"
+	fieldWarnings    = "warnings"
+	fieldArtifact    = "artifact"
+	fieldError       = "error"
+	fieldAnalysis    = "analysis"
+	fieldOwner       = "owner"
+	fieldFilename    = "filename"
+	fieldWebhook     = "webhook"
+	fieldRequestID   = "request_id"
+	fieldTraceParent = "traceparent"
+	fieldQueue       = "queue"
+)
+
+func recordFields() []string {
+	return []string{
+		fieldID, fieldKind, fieldStatus, fieldStage, fieldProgress, fieldSeq, fieldMessage, fieldUpdated,
+		fieldTheme, fieldCached, fieldCreated, fieldStarted, fieldFinished, fieldAttempts, fieldWarnings,
+		fieldArtifact, fieldError, fieldAnalysis, fieldOwner, fieldFilename, fieldWebhook, fieldRequestID,
+		fieldTraceParent, fieldQueue,
+	}
+}
+
+// stored is a Record with what of it stays in this room.
+type stored struct {
+	Record
+	queue   Queue
+	message string
+	updated time.Time
+}
+
+// snapshot is the state as a watcher's first message.
+func (s *stored) snapshot() presswork.Event {
+	e := s.lastEvent()
+	e.Type = presswork.EventSnapshot
+	return e
+}
+
+// lastEvent is the event that led to this state, made from the record alone.
+func (s *stored) lastEvent() presswork.Event {
+	kind := presswork.EventProgress
+	if s.Status.Terminal() {
+		kind = presswork.EventType(s.Status)
+	}
+	return presswork.Event{
+		Type: kind, JobID: s.ID, Seq: s.Seq, Status: s.Status, Stage: s.Stage, Progress: s.Progress,
+		Message: s.message, At: s.updated, Artifact: s.Artifact, Error: s.Error,
+	}
+}
+
+// decodeRecord reads the answer to an HMGET of recordFields; nil when there is
+// no such job.
+func decodeRecord(values []any) (*stored, error) {
+	fields := recordFields()
+	if len(values) < len(fields) {
+		return nil, fmt.Errorf("job record has %d of %d fields", len(values), len(fields))
+	}
+	m := make(map[string]string, len(fields))
+	for i, name := range fields {
+		if s, ok := values[i].(string); ok {
+			m[name] = s
+		}
+	}
+	if m[fieldID] == "" {
+		return nil, nil
+	}
+	d := decoder{m: m}
+	s := &stored{
+		queue: Queue(m[fieldQueue]), message: m[fieldMessage], updated: d.time(fieldUpdated),
+		Record: Record{
+			Owner: m[fieldOwner], Filename: m[fieldFilename], WebhookURL: m[fieldWebhook],
+			RequestID: m[fieldRequestID], TraceParent: m[fieldTraceParent],
+			Job: presswork.Job{
+				ID: m[fieldID], Kind: presswork.Kind(m[fieldKind]), Status: presswork.Status(m[fieldStatus]),
+				Stage: presswork.Stage(m[fieldStage]), Progress: int(d.int(fieldProgress)), Seq: d.int(fieldSeq),
+				Theme: m[fieldTheme], Cached: m[fieldCached] == "1", Attempts: int(d.int(fieldAttempts)),
+				CreatedAt: d.time(fieldCreated), StartedAt: d.optionalTime(fieldStarted),
+				FinishedAt: d.optionalTime(fieldFinished), Warnings: []presswork.Warning{},
+			},
+		},
+	}
+	if w := m[fieldWarnings]; w != "" {
+		d.json(fieldWarnings, "["+w+"]", &s.Warnings)
+	}
+	d.json(fieldArtifact, m[fieldArtifact], &s.Artifact)
+	d.json(fieldError, m[fieldError], &s.Error)
+	if a := m[fieldAnalysis]; a != "" {
+		s.Analysis = json.RawMessage(a)
+	}
+	if d.err != nil {
+		return nil, fmt.Errorf("job record %s: %w", s.ID, d.err)
+	}
+	return s, nil
+}
+
+// decoder keeps the first thing that was wrong.
+type decoder struct {
+	m   map[string]string
+	err error
+}
+
+func (d *decoder) note(field string, err error) {
+	if err != nil && d.err == nil {
+		d.err = fmt.Errorf("field %s: %w", field, err)
+	}
+}
+
+func (d *decoder) int(field string) int64 {
+	if d.m[field] == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(d.m[field], 10, 64)
+	d.note(field, err)
+	return n
+}
+
+func (d *decoder) time(field string) time.Time {
+	if d.m[field] == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, d.m[field])
+	d.note(field, err)
+	return t
+}
+
+func (d *decoder) optionalTime(field string) *time.Time {
+	t := d.time(field)
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func (d *decoder) json(field, text string, into any) {
+	if text != "" {
+		d.note(field, json.Unmarshal([]byte(text), into))
+	}
+}
+
+// now is the time in the precision of everything we write: milliseconds, UTC.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05.000Z07:00") }

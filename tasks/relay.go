@@ -1,0 +1,236 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+)
+
+const (
+	// checkEvery is how often the watched jobs are read anew, so that a lost
+	// message delays a watcher and never strands it.
+	checkEvery = 5 * time.Second
+	// relayBuffer is what go-redis may hold while we route; routing never waits.
+	relayBuffer = 4096
+	idLength    = 26
+)
+
+// relay is the one subscription of a process: it routes every event to the
+// watchers of its job.
+type relay struct {
+	records *records
+	log     *slog.Logger
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	once    sync.Once
+	running sync.WaitGroup
+	// live is closed once the subscription stands.
+	live chan struct{}
+
+	mu       sync.Mutex
+	watchers map[string]map[*watcher]struct{}
+	// ended is why there will be no more news.
+	ended error
+}
+
+func newRelay(recs *records, log *slog.Logger) *relay {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &relay{
+		records: recs, log: log, ctx: ctx, cancel: cancel,
+		live: make(chan struct{}), watchers: map[string]map[*watcher]struct{}{},
+	}
+}
+
+func (r *relay) start() {
+	r.once.Do(func() { r.running.Go(r.run) })
+}
+
+// stop ends the subscription and every watch.
+func (r *relay) stop() {
+	r.once.Do(func() {})
+	r.end(presswork.Errorf(presswork.QueueUnavailable, "the server is stopping"))
+	r.running.Wait()
+}
+
+// end fails every watch, and by add those that are being opened.
+func (r *relay) end(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended == nil {
+		r.ended = err
+	}
+	for _, set := range r.watchers {
+		for w := range set {
+			w.fail(r.ended)
+		}
+	}
+	r.cancel()
+}
+
+func (r *relay) run() {
+	// The context of Subscribe bounds only the first attempt; go-redis connects
+	// again by itself from then on.
+	sub := r.records.rdb.Subscribe(r.ctx, eventsChannel)
+	defer sub.Close()
+	messages := sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer))
+	check := time.NewTicker(checkEvery)
+	defer check.Stop()
+	// One check at a time, beside the routing; a request made meanwhile is
+	// remembered.
+	wanted := make(chan struct{}, 1)
+	r.running.Go(func() {
+		for {
+			select {
+			case <-r.ctx.Done():
+				return
+			case <-wanted:
+				r.check()
+			}
+		}
+	})
+	want := func() {
+		select {
+		case wanted <- struct{}{}:
+		default:
+		}
+	}
+	subscribed := false
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-check.C:
+			want()
+		case m, open := <-messages:
+			if !open {
+				// go-redis gives up only when its client is closed.
+				r.end(unavailable(redis.ErrClosed))
+				return
+			}
+			switch m := m.(type) {
+			case *redis.Message:
+				r.route(m.Payload)
+			case *redis.Subscription:
+				if !subscribed {
+					subscribed = true
+					close(r.live)
+				}
+				// After a reconnect: what was published meanwhile is lost.
+				want()
+			}
+		}
+	}
+}
+
+// news is what a watcher is told: an event, or only that the job has reached
+// seq.
+type news struct {
+	seq   int64
+	event *presswork.Event
+}
+
+// route hands a published message, "id seq event", to the job's watchers. Most
+// messages are of jobs nobody here watches, so the event is parsed late.
+func (r *relay) route(message string) {
+	if len(message) <= idLength {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	set := r.watchers[message[:idLength]]
+	if len(set) == 0 {
+		return
+	}
+	number, text, _ := strings.Cut(message[idLength+1:], " ")
+	seq, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		r.log.Error("an event has no sequence number", "message", message)
+		return
+	}
+	event := new(presswork.Event)
+	if err := json.Unmarshal([]byte(text), event); err != nil {
+		r.log.Error("an event cannot be read", "message", message, "err", err)
+		return
+	}
+	for w := range set {
+		select {
+		case w.in <- news{seq, event}:
+		default:
+			w.fail(ErrSlow)
+		}
+	}
+}
+
+// check tells the watchers of every watched job how far it has got.
+func (r *relay) check() {
+	r.mu.Lock()
+	ids := make([]string, 0, len(r.watchers))
+	for id := range r.watchers {
+		ids = append(ids, id)
+	}
+	r.mu.Unlock()
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, checkEvery)
+	defer cancel()
+	seqs := make([]*redis.StringCmd, len(ids))
+	_, err := r.records.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, id := range ids {
+			seqs[i] = p.HGet(ctx, jobKey(id), fieldSeq)
+		}
+		return nil
+	})
+	if err != nil && err != redis.Nil {
+		r.log.Warn("watched jobs could not be read", "jobs", len(ids), "err", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, id := range ids {
+		seq, err := seqs[i].Int64()
+		for w := range r.watchers[id] {
+			if err == redis.Nil {
+				w.fail(notFound(id))
+				continue
+			}
+			select {
+			case w.in <- news{seq: seq}:
+			default:
+				// Its buffer is full of events: the next of them decides.
+			}
+		}
+	}
+}
+
+// add makes w hear the news of its job, or tells why there will be none.
+func (r *relay) add(w *watcher) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended != nil {
+		return r.ended
+	}
+	if r.watchers[w.id] == nil {
+		r.watchers[w.id] = map[*watcher]struct{}{}
+	}
+	r.watchers[w.id][w] = struct{}{}
+	return nil
+}
+
+func (r *relay) remove(w *watcher) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.watchers[w.id], w)
+	if len(r.watchers[w.id]) == 0 {
+		delete(r.watchers, w.id)
+	}
+}

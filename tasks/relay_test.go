@@ -1,0 +1,66 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/redistest"
+)
+
+func TestARelayWhoseClientIsClosedFailsItsWatches(t *testing.T) {
+	t.Parallel()
+	c, err := NewClient(redistest.Start(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+	s := newSubmission(t, "ann")
+	if _, _, err := c.Submit(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Watch(t.Context(), s.ID, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.rdb.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case _, open := <-w.Events:
+		if open {
+			t.Error("an event came")
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the watch goes on")
+	}
+	if got := presswork.CodeOf(w.Err()); w.Err() == nil || got != presswork.QueueUnavailable {
+		t.Errorf("ended with %v", w.Err())
+	}
+	// It does not go round and round: Wait returns without Stop.
+	c.relay.running.Wait()
+}
+
+func TestAWatchOpenedWhileTheRelayStopsIsAnOutage(t *testing.T) {
+	t.Parallel()
+	r := newRelay(&records{}, nil)
+	// It passed the door before the relay ended, and is added after.
+	w := newWatcher(r, NewID())
+	r.stop()
+	err := r.add(w)
+	if presswork.CodeOf(err) != presswork.QueueUnavailable {
+		t.Errorf("added: %v", err)
+	}
+	if len(r.watchers) != 0 {
+		t.Error("it is kept")
+	}
+	r.end(errors.New("a second end"))
+	if r.add(w) != err {
+		t.Error("the first reason is lost")
+	}
+}

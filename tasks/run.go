@@ -1,0 +1,120 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"presswork"
+)
+
+// commitPatience is how long a finished run keeps trying to write its result
+// when Redis does not answer: less than the lease of its task.
+const commitPatience = 20 * time.Second
+
+// Run is one attempt at a job. Its methods report to the job's record; once the
+// run may no longer speak for the job they change nothing, return ErrCancelled
+// or ErrSuperseded, and the run's context is ended.
+type Run struct {
+	// ID is the job's.
+	ID string
+	// Attempt counts from 1.
+	Attempt int
+	// Record is the job as it stood when the run began.
+	Record Record
+
+	records *records
+	fence   string
+	// end ends the run's context.
+	end context.CancelCauseFunc
+	// done is the record after a successful Complete.
+	done *stored
+}
+
+// Progress reports a step; percent is 0 to 100. What is behind the stage or the
+// percentage reached before (by an earlier attempt, say) is held there, and what
+// changes nothing is no event.
+func (r *Run) Progress(ctx context.Context, stage presswork.Stage, percent int, message string) error {
+	return r.checked(r.records.progress(ctx, r.ID, r.fence, stage, min(max(percent, 0), 100), message))
+}
+
+// Warn adds warnings to the job, as one event. One that is there already is not
+// added again.
+func (r *Run) Warn(ctx context.Context, warnings ...presswork.Warning) error {
+	if len(warnings) == 0 {
+		return nil
+	}
+	message := warnings[0].Message
+	if more := len(warnings) - 1; more > 0 {
+		message = fmt.Sprintf("%s (and %d more)", message, more)
+	}
+	return r.checked(r.records.note(ctx, r.ID, r.fence, message, warnings))
+}
+
+// SetTheme records the theme that was chosen.
+func (r *Run) SetTheme(ctx context.Context, name string) error {
+	return r.checked(r.records.note(ctx, r.ID, r.fence, "theme "+name, nil, fieldTheme, name))
+}
+
+// SetAnalysis records the analyser's verdict, as JSON.
+func (r *Run) SetAnalysis(ctx context.Context, analysis json.RawMessage) error {
+	if !json.Valid(analysis) {
+		return errors.New("the analysis is not JSON")
+	}
+	return r.checked(r.records.note(ctx, r.ID, r.fence, "analyzed", nil, fieldAnalysis, []byte(analysis)))
+}
+
+// Complete ends the job with its artifact. Only one run of a job ever succeeds
+// at this, and none after a cancellation: on an error the artifact is nobody's.
+// An outage of Redis is waited out for a while.
+func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached bool) error {
+	rec, err := r.finish(ctx, ending{
+		status: presswork.Completed, message: "done", artifact: &artifact, cached: cached,
+	})
+	if err != nil {
+		return err
+	}
+	r.done = rec
+	return nil
+}
+
+// finish writes a terminal state in this run's name.
+func (r *Run) finish(ctx context.Context, e ending) (*stored, error) {
+	e.fence, e.nonce = r.fence, "run-"+r.fence
+	ctx, cancel := context.WithTimeout(ctx, commitPatience)
+	defer cancel()
+	for {
+		rec, err := r.records.finish(ctx, r.ID, e)
+		if presswork.CodeOf(err) != presswork.QueueUnavailable {
+			return rec, r.checked(err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(outageWait):
+		}
+	}
+}
+
+// checked turns a refusal into this run's end.
+func (r *Run) checked(err error) error {
+	lost := loss(err)
+	if lost == nil {
+		return err
+	}
+	r.end(lost)
+	return lost
+}
+
+// loss is why a run may not go on, or nil when err says nothing of the kind.
+func loss(err error) error {
+	if ended, ok := errors.AsType[endedError](err); ok && ended.status == presswork.Cancelled {
+		return ErrCancelled
+	}
+	if _, ok := errors.AsType[endedError](err); ok || errors.Is(err, errGone) || errors.Is(err, ErrSuperseded) {
+		return ErrSuperseded
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// pollInterval is the pause Asynq makes after a dequeue that found nothing;
+	// the doorbell does the waiting.
+	pollInterval = 2 * time.Millisecond
+	// delayedInterval is how often due retries are put on their queue.
+	delayedInterval = 1500 * time.Millisecond
+	janitorInterval = time.Minute
+	// overlap is how many jobs are worked at beyond those being printed.
+	overlap = 2
+	// stopGrace is what handlers get to return in once their contexts ended.
+	stopGrace = 5 * time.Second
+	// settleTimeout bounds what follows a job's end.
+	settleTimeout = 5 * time.Second
+)
+
+// Server runs tasks: one Asynq server per queue, the doorbell that wakes them,
+// and the housekeeping that brings back what a dead worker left behind.
+type Server struct {
+	options    Options
+	rdb        redis.UniversalClient
+	blocking   redis.UniversalClient
+	records    *records
+	outbox     *outbox
+	slots      *slots
+	doorbell   *doorbell
+	completion *completion
+	active     *active
+	handlers   map[string]handler
+	log        *slog.Logger
+
+	// taking ends when no more tasks shall be taken.
+	taking     context.Context
+	stopTaking context.CancelFunc
+	// work is the parent of every handler's context.
+	work     context.Context
+	stopWork context.CancelCauseFunc
+
+	mu      sync.Mutex
+	started bool
+	stopped bool
+	servers []*asynq.Server
+	keepers sync.WaitGroup
+}
+
+// NewServer makes a server for a Redis address (see Dial). It does not connect.
+func NewServer(address string, o Options) (*Server, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	slots := newSlots(o.RenderSlots + overlap)
+	rdb, err := Dial(address, 3*slots.total+o.TextConcurrency+min(o.InferConcurrency, 64)+16)
+	if err != nil {
+		return nil, err
+	}
+	blocking, err := dialBlocking(address, 2*len(Queues()), 2*ringWait)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		options:    o,
+		rdb:        rdb,
+		blocking:   blocking,
+		records:    &records{rdb: rdb, ttl: o.Retention + afterRetention},
+		outbox:     &outbox{rdb: rdb, asynq: asynq.NewClientFromRedisClient(rdb), webhookData: o.WebhookData, log: o.Log},
+		slots:      slots,
+		completion: &completion{log: o.Log, muted: map[string]int{}},
+		active:     &active{runs: map[*activeRun]struct{}{}},
+		handlers:   map[string]handler{},
+		log:        o.Log,
+	}
+	s.taking, s.stopTaking = context.WithCancel(context.Background())
+	s.work, s.stopWork = context.WithCancelCause(context.Background())
+	s.doorbell = &doorbell{blocking: blocking, slots: slots, log: o.Log, ctx: s.taking}
+	rdb.AddHook(s.doorbell)
+	rdb.AddHook(s.completion)
+	return s, nil
+}
+
+// queues are those of Options.Queues that some handled kind uses. Bulk carries
+// what is also printed interactively.
+func (s *Server) queues() []Queue {
+	used := map[Queue]bool{}
+	for _, h := range s.handlers {
+		used[h.queue] = true
+		if h.job != nil && (h.queue == Render || h.queue == Export) {
+			used[Bulk] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.options.Queues), func(q Queue) bool { return !used[q] })
+}
+
+// Start begins to take tasks. It fails when Redis does not answer before ctx
+// ends; later outages are lived through. Starting twice is harmless.
+func (s *Server) Start(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started || s.stopped {
+		return nil
+	}
+	queues := s.queues()
+	if len(queues) == 0 {
+		return errors.New("tasks: no handled kind uses any of the queues to serve")
+	}
+	if err := s.rdb.Ping(ctx).Err(); err != nil {
+		return unavailable(err)
+	}
+	for _, q := range queues {
+		srv := asynq.NewServerFromRedisClient(s.rdb, s.config(q))
+		if err := srv.Start(asynq.HandlerFunc(s.process)); err != nil {
+			return fmt.Errorf("asynq server of queue %s: %w", q, err)
+		}
+		s.servers = append(s.servers, srv)
+	}
+	s.started = true
+	// Cancellations reach the handlers while they drain, too.
+	s.keepers.Go(func() { s.watchCancels(s.work) })
+	s.keepers.Go(func() { s.reap(s.taking, queues) })
+	s.keepers.Go(func() { s.sweep(s.taking, queues) })
+	s.log.Info("worker started", "queues", queues, "render_slots", s.options.RenderSlots)
+	return nil
+}
+
+func (s *Server) config(q Queue) asynq.Config {
+	concurrency := s.slots.total
+	switch q {
+	case Text:
+		concurrency = s.options.TextConcurrency
+	case Infer:
+		concurrency = s.options.InferConcurrency
+	}
+	return asynq.Config{
+		// One queue per server, because the doorbell waits on one list.
+		Queues:                   map[string]int{string(q): 1},
+		Concurrency:              concurrency,
+		TaskCheckInterval:        pollInterval,
+		DelayedTaskCheckInterval: delayedInterval,
+		JanitorInterval:          janitorInterval,
+		RetryDelayFunc:           retryDelay,
+		IsFailure:                isFailure,
+		// Stop ends the handlers before this; it is for those that do not heed
+		// their context.
+		ShutdownTimeout: s.options.DrainTimeout + stopGrace,
+		Logger:          asynqLog{s.log},
+		LogLevel:        asynq.WarnLevel,
+	}
+}
+
+// Stop takes no more tasks and lets the running ones go on until DrainTimeout
+// or ctx ends. Those that remain have their context ended and go back on their
+// queue, with no try counted. Stopping twice is harmless.
+func (s *Server) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	if s.stopped {
+		s.mu.Unlock()
+		return nil
+	}
+	s.stopped = true
+	servers := s.servers
+	s.mu.Unlock()
+
+	s.stopTaking()
+	// Ends the waits for the doorbell at once.
+	closeErr := s.blocking.Close()
+	drained := make(chan struct{})
+	go func() {
+		var all sync.WaitGroup
+		for _, srv := range servers {
+			all.Go(srv.Shutdown)
+		}
+		all.Wait()
+		close(drained)
+	}()
+	drain := time.NewTimer(s.options.DrainTimeout)
+	defer drain.Stop()
+	select {
+	case <-drained:
+	case <-ctx.Done():
+	case <-drain.C:
+	}
+	s.stopWork(errDraining)
+	s.keepers.Wait()
+	select {
+	case <-drained:
+	case <-time.After(stopGrace):
+		// Asynq still works on their behalf, so its connections stay open.
+		return errors.Join(closeErr, fmt.Errorf("tasks: %d handlers do not heed their context's end", len(s.active.all())))
+	}
+	return errors.Join(closeErr, s.rdb.Close())
+}
+
+// settle is outbox.settle for the runs of this server, whose contexts have
+// ended with them.
+func (s *Server) settle(rec *stored) {
+	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	defer cancel()
+	s.outbox.settleSoon(ctx, rec)
+}

@@ -1,0 +1,329 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+func TestErrorsDecideWhetherAJobRunsAgain(t *testing.T) {
+	t.Parallel()
+	once := tasks.ConvertPDF
+	once.Retries = 1
+	once.Backoff = []time.Duration{10 * time.Millisecond}
+	for name, c := range map[string]struct {
+		err      error
+		attempts int
+		code     presswork.Code
+	}{
+		"a fault of the document is final": {presswork.Errorf(presswork.ContentTooComplex, "too deep"), 1, presswork.ContentTooComplex},
+		"an outage of the browser may heal, and ends as render_failed": {
+			presswork.Errorf(presswork.BrowserUnavailable, "gone"), 2, presswork.RenderFailed},
+		"an error nobody coined may heal":   {errors.New("secret detail"), 2, presswork.Internal},
+		"a handler must come to a result":   {nil, 2, presswork.Internal},
+		"a wrapped fault is found":          {fmt.Errorf("x: %w", presswork.Errorf(presswork.RenderTimeout, "slow")), 1, presswork.RenderTimeout},
+		"a panic may heal and kills nobody": {errPanic, 2, presswork.Internal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, tasks.Options{})
+			b.serveKind(t, tasks.Options{}, once, func(context.Context, *tasks.Run, tasks.Convert) error {
+				if c.err == errPanic {
+					panic("secret detail")
+				}
+				return c.err
+			})
+			rec := b.finished(t, b.submit(t, submissionOf(t, once)))
+			if rec.Status != presswork.Failed || rec.Attempts != c.attempts || rec.Error == nil || rec.Error.Code != c.code {
+				t.Fatalf("%s after %d attempts: %+v", rec.Status, rec.Attempts, rec.Error)
+			}
+			if msg := rec.Error.Message; msg == "" || slices.Contains([]string{"secret detail", "panic: secret detail"}, msg) {
+				t.Errorf("message %q", msg)
+			}
+			eventually(t, "nothing of the task remains", func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, rec.ID)).Val() == 0 })
+		})
+	}
+}
+
+var errPanic = errors.New("panic, please")
+
+func TestADependencyOutageBurnsNoAttempt(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	once := tasks.ConvertPDF
+	once.Retries = 1
+	var runs atomic.Int32
+	b.serveKind(t, tasks.Options{}, once, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		switch runs.Add(1) {
+		case 1, 3:
+			return presswork.Errorf(presswork.StoreUnavailable, "down")
+		case 2:
+			return errors.New("the one try that may fail")
+		}
+		return complete(ctx, run, c)
+	})
+	id := b.submit(t, submissionOf(t, once))
+	rec := b.finished(t, id)
+	if rec.Status != presswork.Completed || rec.Attempts != 4 {
+		t.Errorf("%s after %d attempts: %+v", rec.Status, rec.Attempts, rec.Error)
+	}
+}
+
+func TestAJobThatTakesTooLongFailsWithTimeout(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	short := tasks.ConvertPDF
+	short.Timeout = 100 * time.Millisecond
+	b.serveKind(t, tasks.Options{}, short, func(ctx context.Context, _ *tasks.Run, _ tasks.Convert) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	rec := b.finished(t, b.submit(t, submissionOf(t, short)))
+	if rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderTimeout || rec.Attempts != 1 {
+		t.Errorf("%s: %+v", rec.Status, rec.Error)
+	}
+}
+
+func TestUnreadablePayloadFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	b.serve(t, tasks.Options{}, complete)
+	s := submission(t)
+	s.Task.Payload = []byte(`{"content":7}`)
+	rec := b.finished(t, b.submit(t, s))
+	if rec.Status != presswork.Failed || rec.Error.Code != presswork.Internal || rec.Attempts != 1 {
+		t.Errorf("%+v", rec)
+	}
+}
+
+func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	begun, goOn := make(chan string, 2), []chan struct{}{make(chan struct{}), make(chan struct{})}
+	outcomes := make(chan error, 2)
+	srv := b.serve(t, tasks.Options{RenderSlots: 2}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		begun <- run.ID
+		<-goOn[run.Attempt-1]
+		err := complete(context.WithoutCancel(ctx), run, c)
+		outcomes <- err
+		return err
+	})
+	id := b.submit(t, submission(t))
+	receive(t, "the first run", begun)
+	// What a reaper does when it takes a slow worker for dead.
+	ctx := t.Context()
+	b.rdb.LRem(ctx, tasks.AsynqActive(tasks.Render), 0, id)
+	b.rdb.ZRem(ctx, tasks.AsynqLease(tasks.Render), id)
+	b.rdb.RPush(ctx, tasks.AsynqPending(tasks.Render), id)
+	receive(t, "the second run", begun)
+
+	goOn[0] <- struct{}{}
+	if err := receive(t, "the first outcome", outcomes); !errors.Is(err, tasks.ErrSuperseded) {
+		t.Errorf("the first run: %v", err)
+	}
+	eventually(t, "the first run's end", func() bool { return srv.Active() == 1 })
+	for range 50 {
+		time.Sleep(2 * time.Millisecond)
+		if n := b.rdb.LLen(ctx, tasks.AsynqActive(tasks.Render)).Val(); n != 1 {
+			t.Fatal("the end of the first run took the task from the second")
+		}
+	}
+	goOn[1] <- struct{}{}
+	if err := receive(t, "the second outcome", outcomes); err != nil {
+		t.Errorf("the second run: %v", err)
+	}
+	terminal := 0
+	for _, e := range b.events(t, id, 0) {
+		if e.Status.Terminal() {
+			terminal++
+		}
+	}
+	if terminal != 1 {
+		t.Errorf("%d terminal events", terminal)
+	}
+	eventually(t, "the task is done", func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
+}
+
+func TestStopDrains(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	begun, goOn := make(chan string, 10), make(chan struct{})
+	s := b.serve(t, tasks.Options{RenderSlots: 1}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		begun <- run.ID
+		<-goOn
+		return complete(ctx, run, c)
+	})
+	var ids []string
+	for range 8 {
+		ids = append(ids, b.submit(t, submission(t)))
+	}
+	running := []string{receive(t, "a run", begun), receive(t, "a run", begun), receive(t, "a run", begun)}
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop(context.Background()) }()
+	eventually(t, "Stop has begun", func() bool {
+		select {
+		case err := <-stopped:
+			t.Fatalf("Stop did not wait: %v", err)
+		default:
+		}
+		return !s.Taking()
+	})
+	close(goOn)
+	if err := receive(t, "Stop", stopped); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Errorf("second Stop: %v", err)
+	}
+	for _, id := range ids {
+		want := presswork.Queued
+		if slices.Contains(running, id) {
+			want = presswork.Completed
+		}
+		if got := b.job(t, id).Status; got != want {
+			t.Errorf("job %s is %s, want %s", id, got, want)
+		}
+	}
+	b.serve(t, tasks.Options{}, complete)
+	for _, id := range ids {
+		if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
+			t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
+		}
+	}
+}
+
+func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	once := tasks.ConvertPDF
+	once.Retries = 1
+	id := b.submit(t, submissionOf(t, once))
+	// More restarts than the job may be retried.
+	for range 3 {
+		begun := make(chan string, 1)
+		s := b.serveKind(t, tasks.Options{DrainTimeout: 50 * time.Millisecond}, once, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+			begun <- run.ID
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+		receive(t, "the run", begun)
+		at := time.Now()
+		if err := s.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(at); took > 4*time.Second {
+			t.Errorf("Stop took %s", took)
+		}
+		if rec := b.job(t, id); rec.Status != presswork.Processing {
+			t.Fatalf("the job is %s", rec.Status)
+		}
+	}
+	b.serveKind(t, tasks.Options{}, once, complete)
+	if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 4 {
+		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
+	}
+}
+
+func TestStopDoesNotWaitForEverForADeafHandler(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	begun, goOn := make(chan string, 1), make(chan struct{})
+	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		begun <- run.ID
+		<-goOn
+		return complete(context.WithoutCancel(ctx), run, c)
+	})
+	id := b.submit(t, submission(t))
+	receive(t, "the run", begun)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	at := time.Now()
+	if err := s.Stop(ctx); err == nil || time.Since(at) > 10*time.Second {
+		t.Errorf("Stop: %v after %s", err, time.Since(at))
+	}
+	// What it does in the end still counts.
+	close(goOn)
+	if rec := b.finished(t, id); rec.Status != presswork.Completed {
+		t.Errorf("the job is %s", rec.Status)
+	}
+}
+
+func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	for range 40 {
+		s := submission(t)
+		s.Task = s.Task.On(tasks.Bulk)
+		b.submit(t, s)
+	}
+	var running, most atomic.Int32
+	begun, goOn := make(chan string, 100), make(chan struct{})
+	b.serve(t, tasks.Options{RenderSlots: 2}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		n := running.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		begun <- run.ID
+		<-goOn
+		running.Add(-1)
+		return complete(ctx, run, c)
+	})
+	// Four slots, of which bulk leaves one.
+	for range 3 {
+		receive(t, "a bulk job", begun)
+	}
+	first := b.submit(t, submission(t))
+	if got := receive(t, "the interactive job", begun); got != first {
+		t.Errorf("%s began before the interactive job", got)
+	}
+	// Every slot is taken: of what waits, the interactive job goes first.
+	second := b.submit(t, submission(t))
+	select {
+	case id := <-begun:
+		t.Fatalf("%s began without a slot", id)
+	case <-time.After(1500 * time.Millisecond):
+	}
+	if got := b.job(t, second).QueuePosition; got == nil {
+		t.Error("a job without a slot left the queue")
+	}
+	goOn <- struct{}{}
+	if got := receive(t, "the next job", begun); got != second {
+		t.Errorf("%s began before the waiting interactive job", got)
+	}
+	close(goOn)
+	eventually(t, "all are done", func() bool {
+		page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{Limit: 100, Statuses: []presswork.Status{presswork.Completed}})
+		return err == nil && len(page.Records) == 42
+	})
+	if m := most.Load(); m > 4 {
+		t.Errorf("%d ran at a time", m)
+	}
+}
+
+func TestServerServesWhatItHandlesOnly(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	s := b.server(t, tasks.Options{Queues: []tasks.Queue{tasks.Text, tasks.Infer}})
+	tasks.Handle(s, tasks.ConvertPDF, complete)
+	if err := s.Start(t.Context()); err == nil {
+		t.Error("started with nothing to serve")
+	}
+	if _, err := tasks.NewServer(b.address, tasks.Options{Queues: []tasks.Queue{"rendr"}}); err == nil {
+		t.Error("a queue that does not exist was accepted")
+	}
+	down := b.server(t, tasks.Options{})
+	down.Stop(t.Context())
+	gone, err := tasks.NewServer("unix:///nowhere/s", tasks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks.Handle(gone, tasks.ConvertPDF, complete)
+	wantCode(t, gone.Start(t.Context()), presswork.QueueUnavailable)
+	gone.Stop(t.Context())
+}

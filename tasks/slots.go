@@ -1,0 +1,122 @@
+package tasks
+
+import (
+	"context"
+	"sync"
+)
+
+// slots is the one limit that Render, Export and Bulk share in a process. A
+// slot is taken before a task is dequeued, so that a task which must wait stays
+// on the queue for other machines. Render goes before Export, and Export before
+// Bulk; Bulk never takes the last slot. The other queues are not limited here.
+type slots struct {
+	total, bulkMax int
+
+	mu         sync.Mutex
+	changed    sync.Cond
+	used, bulk int
+	// waiting counts who waits, by rank.
+	waiting [3]int
+	// granted counts slots taken for dequeued tasks whose handlers have not
+	// begun.
+	granted [3]int
+}
+
+func newSlots(total int) *slots {
+	s := &slots{total: total, bulkMax: max(1, total-1)}
+	s.changed.L = &s.mu
+	return s
+}
+
+// rank orders the limited queues; ok is false for the others.
+func rank(q Queue) (n int, ok bool) {
+	switch q {
+	case Render:
+		return 0, true
+	case Export:
+		return 1, true
+	case Bulk:
+		return 2, true
+	}
+	return 0, false
+}
+
+// acquire takes a slot for the queue, waiting until ctx ends; false when it
+// got none.
+func (s *slots) acquire(ctx context.Context, q Queue) bool {
+	n, limited := rank(q)
+	if !limited {
+		return ctx.Err() == nil
+	}
+	stop := context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed.Broadcast()
+	})
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting[n]++
+	for ctx.Err() == nil && !s.free(n) {
+		s.changed.Wait()
+	}
+	s.waiting[n]--
+	// Who waited behind this one may go now, whether it got a slot or gave up.
+	s.changed.Broadcast()
+	if ctx.Err() != nil {
+		return false
+	}
+	s.used++
+	if q == Bulk {
+		s.bulk++
+	}
+	return true
+}
+
+func (s *slots) free(n int) bool {
+	for better := range n {
+		if s.waiting[better] > 0 {
+			return false
+		}
+	}
+	return s.used < s.total && (n < 2 || s.bulk < s.bulkMax)
+}
+
+func (s *slots) release(q Queue) {
+	if _, limited := rank(q); !limited {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used--
+	if q == Bulk {
+		s.bulk--
+	}
+	s.changed.Broadcast()
+}
+
+// grant leaves an acquired slot to the handler of the task just dequeued.
+func (s *slots) grant(q Queue) {
+	if n, limited := rank(q); limited {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.granted[n]++
+	}
+}
+
+// claim gives a handler its slot: the one granted at the dequeue, or, when the
+// doorbell did not see the dequeue, one it has to wait for.
+func (s *slots) claim(q Queue) {
+	n, limited := rank(q)
+	if !limited {
+		return
+	}
+	s.mu.Lock()
+	if s.granted[n] > 0 {
+		s.granted[n]--
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	s.acquire(context.Background(), q)
+}

@@ -1,0 +1,84 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSlots(4)
+			for _, q := range []Queue{Render, Render, Bulk, Export} {
+				if !s.acquire(t.Context(), q) {
+					t.Fatal("no slot for", q)
+				}
+			}
+			var order []Queue
+			for _, q := range []Queue{Bulk, Export, Render} {
+				go func() {
+					if s.acquire(t.Context(), q) {
+						order = append(order, q)
+					}
+				}()
+			}
+			synctest.Wait()
+			for range 3 {
+				s.release(Render)
+				synctest.Wait()
+			}
+			if want := []Queue{Render, Export, Bulk}; !slices.Equal(order, want) {
+				t.Errorf("slots went to %v, want %v", order, want)
+			}
+		})
+	}
+}
+
+func TestBulkLeavesOneSlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(3)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		got := []bool{s.acquire(ctx, Bulk), s.acquire(ctx, Bulk), s.acquire(ctx, Bulk)}
+		if want := []bool{true, true, false}; !slices.Equal(got, want) {
+			t.Errorf("bulk got %v of three slots", got)
+		}
+		if !s.acquire(t.Context(), Render) {
+			t.Error("no slot was left")
+		}
+		s.release(Bulk)
+		if !s.acquire(t.Context(), Bulk) || s.used != 3 || s.bulk != 2 {
+			t.Errorf("%d used, %d by bulk", s.used, s.bulk)
+		}
+	})
+}
+
+// Should the doorbell miss a dequeue, the limit holds all the same.
+func TestAHandlerWithoutAGrantWaitsForASlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(1)
+		s.acquire(t.Context(), Render)
+		s.grant(Render)
+		s.claim(Render)
+		claimed := false
+		go func() {
+			s.claim(Render)
+			claimed = true
+		}()
+		synctest.Wait()
+		if claimed {
+			t.Error("two handlers have one slot")
+		}
+		s.release(Render)
+		synctest.Wait()
+		if !claimed {
+			t.Error("the freed slot went to nobody")
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package tasks
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+)
+
+const (
+	// ledgerEvery is how often due ledger entries are looked at, ledgerBatch how
+	// many at a time, and ledgerAgain when each is looked at next.
+	ledgerEvery = 5 * time.Second
+	ledgerBatch = 1000
+	ledgerAgain = 30 * time.Second
+	// ghostsEvery is how often the active lists are compared with the leases.
+	ghostsEvery = 30 * time.Second
+)
+
+// dueScript: KEYS ledger; ARGV now, next look, how many. It answers the due ids
+// and postpones them, so that no two workers look at the same job.
+var dueScript = redis.NewScript(`
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
+return ids
+`)
+
+// ghostScript: KEYS active, lease, pending; ARGV task key prefix, now in ns,
+// then the suspects of the sweep before. It drops active and leased ids whose
+// task is gone, puts suspects that are still active without a lease back on the
+// queue, and answers the present suspects.
+var ghostScript = redis.NewScript(`
+local before, suspects = {}, {}
+for i = 3, #ARGV do before[ARGV[i]] = true end
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, 9999)) do
+  local task = ARGV[1] .. id
+  if redis.call('EXISTS', task) == 0 then
+    redis.call('LREM', KEYS[1], 0, id)
+    redis.call('ZREM', KEYS[2], id)
+  elseif not redis.call('ZSCORE', KEYS[2], id) then
+    if before[id] then
+      redis.call('LREM', KEYS[1], 0, id)
+      redis.call('RPUSH', KEYS[3], id)
+      redis.call('HSET', task, 'state', 'pending', 'pending_since', ARGV[2])
+    else
+      suspects[#suspects + 1] = id
+    end
+  end
+end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, 9999)) do
+  if redis.call('EXISTS', ARGV[1] .. id) == 0 then redis.call('ZREM', KEYS[2], id) end
+end
+return suspects
+`)
+
+// sweep keeps two promises that no single process can keep by itself: every
+// accepted job has a task until it is terminal and every terminal job its
+// webhook (the ledger), and Asynq's lists hold no entry that nobody owns.
+func (s *Server) sweep(ctx context.Context, queues []Queue) {
+	ledger, ghosts := time.NewTicker(ledgerEvery), time.NewTicker(ghostsEvery)
+	defer ledger.Stop()
+	defer ghosts.Stop()
+	suspects := map[Queue][]string{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ledger.C:
+			if err := s.sweepLedger(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				s.log.Warn("the ledger of open jobs could not be swept", "err", err)
+			}
+		case <-ghosts.C:
+			for _, q := range queues {
+				found, err := s.sweepGhosts(ctx, q, suspects[q])
+				if err != nil && ctx.Err() == nil {
+					s.log.Warn("a queue could not be swept", "queue", q, "err", err)
+				}
+				suspects[q] = found
+			}
+		}
+	}
+}
+
+// sweepLedger looks at the open jobs that are due at a moment. A job that it can
+// do nothing for is logged and looked at again with the next batch it is due in.
+func (s *Server) sweepLedger(ctx context.Context, at time.Time) error {
+	ids, err := dueScript.Run(ctx, s.rdb, []string{ledgerKey},
+		at.UnixMilli(), at.Add(ledgerAgain).UnixMilli(), ledgerBatch).StringSlice()
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	jobs, err := s.records.readAll(ctx, ids)
+	if err != nil {
+		return err
+	}
+	states := make([]*redis.StringCmd, len(ids))
+	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, j := range jobs {
+			if j.job != nil && !j.job.Status.Terminal() {
+				states[i] = p.HGet(ctx, asynqTask(j.job.queue, ids[i]), "state")
+			}
+		}
+		return nil
+	})
+	if err != nil && !isAnswer(err) {
+		return err
+	}
+	for i, j := range jobs {
+		err := j.err
+		if err == nil {
+			err = s.sweepJob(ctx, ids[i], j.job, states[i])
+		}
+		if err == nil {
+			continue
+		}
+		// Without Redis all the others would fail as well, each after its own
+		// time-outs; else it is this job alone that is wrong.
+		if perr := s.rdb.Ping(ctx).Err(); perr != nil {
+			return perr
+		}
+		s.log.Error("an open job could not be swept", "job_id", ids[i], "err", err)
+	}
+	return nil
+}
+
+// sweepJob does what an open job lacks; state is that of its task.
+func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *redis.StringCmd) error {
+	switch {
+	case job == nil:
+		// Never written, or expired.
+		return s.rdb.ZRem(ctx, ledgerKey, id).Err()
+	case job.Status.Terminal():
+		return s.outbox.settle(ctx, job)
+	case state.Err() == redis.Nil:
+		t, err := s.records.task(ctx, id)
+		if err != nil || t.Kind == "" {
+			return err
+		}
+		s.log.Warn("an accepted job had no task; it is put on the queue again", "job_id", id, "queue", t.Queue)
+		return s.outbox.enqueue(ctx, id, t)
+	case state.Val() == "archived":
+		_, err := s.outbox.end(ctx, s.records, id, failed("", "", presswork.Errorf(presswork.Internal,
+			"the job was set aside by an operator")))
+		if loss(err) != nil {
+			return nil
+		}
+		return err
+	}
+	return state.Err()
+}
+
+// sweepGhosts heals one queue's lists and returns the ids that are active
+// without a lease; those that are so twice in a row go back on the queue.
+func (s *Server) sweepGhosts(ctx context.Context, q Queue, before []string) ([]string, error) {
+	// Asynq lists a queue once per process; a flushed Redis would hide it from
+	// the monitor until all have restarted.
+	if err := s.rdb.SAdd(ctx, asynqQueues, string(q)).Err(); err != nil {
+		return before, err
+	}
+	args := []any{asynqTaskPrefix(q), strconv.FormatInt(time.Now().UnixNano(), 10)}
+	for _, id := range before {
+		args = append(args, id)
+	}
+	return ghostScript.Run(ctx, s.rdb, []string{asynqActive(q), asynqLease(q), asynqPending(q)}, args...).StringSlice()
+}

@@ -1,0 +1,289 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+)
+
+// Why a run may no longer speak for its job. A run's context ends with one of
+// them as its cause, and the methods of Run return them.
+var (
+	// ErrCancelled: the job was cancelled.
+	ErrCancelled = errors.New("the job was cancelled")
+	// ErrSuperseded: another run of the job has begun, or the job is finished or
+	// gone.
+	ErrSuperseded = errors.New("the job is no longer this run's")
+)
+
+// errGone: there is no such record.
+var errGone = errors.New("the job does not exist")
+
+// endedError: the job is terminal already.
+type endedError struct{ status presswork.Status }
+
+func (e endedError) Error() string { return "the job is " + string(e.status) }
+
+func refused(reason string) error {
+	switch reason {
+	case "":
+		return nil
+	case "gone":
+		return errGone
+	case "superseded":
+		return ErrSuperseded
+	}
+	return endedError{presswork.Status(reason)}
+}
+
+// unavailable coins an outage of Redis.
+func unavailable(err error) error {
+	return presswork.Errorf(presswork.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
+}
+
+// isAnswer reports whether an error is the server's word on one command of a
+// pipeline; the others have answers of their own then.
+func isAnswer(err error) bool {
+	_, ok := errors.AsType[redis.Error](err)
+	return ok && !isOutage(err)
+}
+
+// records holds the job records: reading, and one method per transition.
+type records struct {
+	rdb redis.UniversalClient
+	// ttl is how long a record lives after its creation, and again after its end.
+	ttl time.Duration
+}
+
+// read returns the job, or nil when there is none.
+func (r *records) read(ctx context.Context, id string) (*stored, error) {
+	values, err := r.rdb.HMGet(ctx, jobKey(id), recordFields()...).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return decodeRecord(values)
+}
+
+// lookup is one job of many that were read: nil when it is gone, and an error
+// when its record is there and cannot be read.
+type lookup struct {
+	job *stored
+	err error
+}
+
+// readAll reads many in one round trip. What is wrong with one record is told in
+// its place, so that it does not hide the others.
+func (r *records) readAll(ctx context.Context, ids []string) ([]lookup, error) {
+	cmds := make([]*redis.SliceCmd, len(ids))
+	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, id := range ids {
+			cmds[i] = p.HMGet(ctx, jobKey(id), recordFields()...)
+		}
+		return nil
+	})
+	if err != nil && !isAnswer(err) {
+		return nil, unavailable(err)
+	}
+	out := make([]lookup, len(ids))
+	for i, cmd := range cmds {
+		if err := cmd.Err(); err != nil {
+			out[i].err = unavailable(err)
+			continue
+		}
+		out[i].job, out[i].err = decodeRecord(cmd.Val())
+	}
+	return out, nil
+}
+
+// events returns the log after seq, oldest first.
+func (r *records) events(ctx context.Context, id string, after int64) ([]presswork.Event, error) {
+	entries, err := r.rdb.XRange(ctx, logKey(id), strconv.FormatInt(after+1, 10)+"-0", "+").Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	out := make([]presswork.Event, len(entries))
+	for i, entry := range entries {
+		text, _ := entry.Values["e"].(string)
+		if err := json.Unmarshal([]byte(text), &out[i]); err != nil {
+			return nil, fmt.Errorf("event %s of job %s: %w", entry.ID, id, err)
+		}
+	}
+	return out, nil
+}
+
+// newRecord is the record of a submission as create writes it.
+func newRecord(s Submission, at time.Time) *stored {
+	return &stored{
+		queue: s.Task.Queue, message: waiting, updated: at,
+		Record: Record{
+			Owner: s.Owner, Filename: s.Filename, WebhookURL: s.WebhookURL, RequestID: s.RequestID, TraceParent: s.TraceParent,
+			Job: presswork.Job{
+				ID: s.ID, Kind: s.Kind, Status: presswork.Queued, Stage: presswork.StageQueued, Seq: 1, Theme: s.Theme,
+				CreatedAt: at, Warnings: []presswork.Warning{},
+			},
+		},
+	}
+}
+
+const waiting = "waiting for a worker"
+
+// createArgs are createScript's for a submission: the record with the whole
+// task, so that the sweeper can put a lost one on the queue again. They hold a
+// nonce of their own: one call is one submission.
+func (r *records) createArgs(s Submission, at time.Time) []any {
+	args := make([]any, 0, 32)
+	args = append(args, stamp(at), r.ttl.Milliseconds(), waiting, NewID(),
+		fieldID, s.ID, fieldKind, string(s.Kind), fieldTheme, s.Theme, fieldQueue, string(s.Task.Queue),
+		"task", s.Task.Kind, "retries", s.Task.Retries, "timeout", s.Task.Timeout.Milliseconds(), "payload", s.Task.Payload)
+	for _, pair := range [][2]string{
+		{fieldOwner, s.Owner}, {fieldFilename, s.Filename}, {fieldWebhook, s.WebhookURL},
+		{fieldRequestID, s.RequestID}, {fieldTraceParent, s.TraceParent},
+	} {
+		if pair[1] != "" {
+			args = append(args, pair[0], pair[1])
+		}
+	}
+	return args
+}
+
+// task reads back what the job's task was; its Kind is "" when the job is
+// terminal, since the payload is dropped then.
+func (r *records) task(ctx context.Context, id string) (Task, error) {
+	v, err := r.rdb.HMGet(ctx, jobKey(id), "task", fieldQueue, "retries", "timeout", "payload").Result()
+	if err != nil {
+		return Task{}, unavailable(err)
+	}
+	var text [5]string
+	for i := range text {
+		s, ok := v[i].(string)
+		if !ok {
+			return Task{}, nil
+		}
+		text[i] = s
+	}
+	retries, err1 := strconv.Atoi(text[2])
+	timeout, err2 := strconv.ParseInt(text[3], 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		return Task{}, fmt.Errorf("task of job %s: %w", id, err)
+	}
+	return Task{
+		Kind: text[0], Queue: Queue(text[1]), Retries: retries,
+		Timeout: time.Duration(timeout) * time.Millisecond, Payload: []byte(text[4]),
+	}, nil
+}
+
+// begin starts an attempt and returns the fence it holds. Errors: errGone,
+// endedError, an outage.
+func (r *records) begin(ctx context.Context, id string) (*stored, string, error) {
+	args := []any{stamp(now()), NewID()}
+	for _, f := range recordFields() {
+		args = append(args, f)
+	}
+	reply, err := r.run(ctx, beginScript, id, args).Slice()
+	if err != nil {
+		return nil, "", unavailable(err)
+	}
+	if reason, _ := reply[0].(string); reason != "" {
+		return nil, "", refused(reason)
+	}
+	fence, _ := reply[1].(string)
+	values, _ := reply[2].([]any)
+	s, err := decodeRecord(values)
+	return s, fence, err
+}
+
+func (r *records) progress(ctx context.Context, id, fence string, stage presswork.Stage, percent int, message string) error {
+	return r.apply(ctx, progressScript, id, []any{fence, stamp(now()), string(stage), percent, message})
+}
+
+// note adds warnings and sets fields, as one event with this message.
+func (r *records) note(ctx context.Context, id, fence, message string, warnings []presswork.Warning, fields ...any) error {
+	args := []any{fence, stamp(now()), message, len(warnings)}
+	for _, w := range warnings {
+		b, err := json.Marshal(w)
+		if err != nil {
+			return err
+		}
+		args = append(args, b)
+	}
+	return r.apply(ctx, noteScript, id, append(args, fields...))
+}
+
+// ending is a terminal state to be written.
+type ending struct {
+	// fence is the run's; "" stands above all runs.
+	fence string
+	// nonce is the same when the same end is written again after an outage.
+	nonce    string
+	status   presswork.Status
+	message  string
+	artifact *presswork.Artifact
+	cached   bool
+	err      *presswork.Error
+}
+
+// finish writes the terminal state, once per job: a second end is refused with
+// endedError, and the job as it is. Errors: errGone, endedError, ErrSuperseded,
+// an outage.
+func (r *records) finish(ctx context.Context, id string, e ending) (*stored, error) {
+	var extra []byte
+	var pairs []any
+	add := func(field string, v any) error {
+		b, err := json.Marshal(v)
+		extra = append(extra, `,"`+field+`":`...)
+		extra = append(extra, b...)
+		pairs = append(pairs, field, b)
+		return err
+	}
+	if e.artifact != nil {
+		if err := add(fieldArtifact, e.artifact); err != nil {
+			return nil, err
+		}
+	}
+	if e.err != nil {
+		if err := add(fieldError, e.err); err != nil {
+			return nil, err
+		}
+	}
+	if e.cached {
+		pairs = append(pairs, fieldCached, "1")
+	}
+	args := []any{e.fence, e.nonce, stamp(now()), string(e.status), e.message, extra, r.ttl.Milliseconds(), len(pairs)}
+	args = append(args, pairs...)
+	for _, f := range recordFields() {
+		args = append(args, f)
+	}
+	reply, err := r.run(ctx, finishScript, id, args).Slice()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	reason, _ := reply[0].(string)
+	if len(reply) < 2 {
+		return nil, refused(reason)
+	}
+	values, _ := reply[1].([]any)
+	s, err := decodeRecord(values)
+	if err != nil {
+		return nil, err
+	}
+	return s, refused(reason)
+}
+
+func (r *records) apply(ctx context.Context, script *redis.Script, id string, args []any) error {
+	reason, err := r.run(ctx, script, id, args).Text()
+	if err != nil {
+		return unavailable(err)
+	}
+	return refused(reason)
+}
+
+func (r *records) run(ctx context.Context, script *redis.Script, id string, args []any) *redis.Cmd {
+	return script.Run(ctx, r.rdb, []string{jobKey(id), logKey(id)}, args...)
+}

@@ -1,0 +1,266 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/internal/redistest"
+)
+
+// newJob returns the records of a fresh Redis with one job in it.
+func newJob(t *testing.T) (*records, string) {
+	t.Helper()
+	c, err := NewClient(redistest.Start(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+	task, err := ConvertPDF.Task(Convert{Content: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Submission{ID: NewID(), Kind: presswork.KindConversion, Task: task}
+	if err := c.Accept(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return c.records, s.ID
+}
+
+func begin(t *testing.T, r *records, id string) (fence string) {
+	t.Helper()
+	_, fence, err := r.begin(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fence
+}
+
+func read(t *testing.T, r *records, id string) *stored {
+	t.Helper()
+	s, err := r.read(t.Context(), id)
+	if err != nil || s == nil {
+		t.Fatal(s, err)
+	}
+	return s
+}
+
+func TestStageAndProgressNeverGoBack(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	fence := begin(t, r, id)
+	step := func(stage presswork.Stage, percent int, wantStage presswork.Stage, wantPercent, wantEvents int) {
+		t.Helper()
+		before := read(t, r, id).Seq
+		if err := r.progress(t.Context(), id, fence, stage, percent, ""); err != nil {
+			t.Fatal(err)
+		}
+		s := read(t, r, id)
+		if s.Stage != wantStage || s.Progress != wantPercent || s.Seq != before+int64(wantEvents) {
+			t.Errorf("%s %d: stage %s, progress %d, %d events", stage, percent, s.Stage, s.Progress, s.Seq-before)
+		}
+	}
+	step(presswork.StageRendering, 40, presswork.StageRendering, 40, 1)
+	step(presswork.StageRendering, 40, presswork.StageRendering, 40, 0)
+	step(presswork.StageAnalyzing, 10, presswork.StageRendering, 40, 0)
+	step(presswork.StagePrinting, 30, presswork.StagePrinting, 40, 1)
+	step(presswork.StagePrinting, 9, presswork.StagePrinting, 40, 0)
+	step(presswork.StagePrinting, 100, presswork.StagePrinting, 100, 1)
+	// A second attempt starts over, and the caller does not see it go back.
+	fence = begin(t, r, id)
+	step(presswork.StageAnalyzing, 5, presswork.StagePrinting, 100, 0)
+	step(presswork.StageStoring, 90, presswork.StageStoring, 100, 1)
+}
+
+func TestEveryStageHasARankInTheScripts(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	fence := begin(t, r, id)
+	for i, stage := range []presswork.Stage{
+		presswork.StageRendering, presswork.StagePrinting, presswork.StageStoring, presswork.StageDone,
+	} {
+		if err := r.progress(t.Context(), id, fence, stage, i, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, r, id).Stage; got != stage {
+			t.Errorf("stage %s after %s", got, stage)
+		}
+	}
+}
+
+func TestOnlyTheLatestRunSpeaksForTheJob(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	old, young := begin(t, r, id), begin(t, r, id)
+	ctx := t.Context()
+	for name, err := range map[string]error{
+		"progress": r.progress(ctx, id, old, presswork.StagePrinting, 50, ""),
+		"note":     r.note(ctx, id, old, "m", nil, fieldTheme, "x"),
+		"finish":   second(r.finish(ctx, id, ending{fence: old, nonce: "a", status: presswork.Completed})),
+	} {
+		if !errors.Is(err, ErrSuperseded) {
+			t.Errorf("%s of the old run: %v", name, err)
+		}
+	}
+	if _, err := r.finish(ctx, id, ending{fence: young, nonce: "b", status: presswork.Completed}); err != nil {
+		t.Errorf("the latest run: %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestRepeatedTransitionsAfterALostAnswerHappenOnce(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	ctx := t.Context()
+	args := []any{stamp(now()), "nonce"}
+	for _, f := range recordFields() {
+		args = append(args, f)
+	}
+	for range 2 {
+		if err := r.run(ctx, beginScript, id, args).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := read(t, r, id)
+	if s.Attempts != 1 || s.Seq != 2 {
+		t.Errorf("begin: %d attempts, seq %d", s.Attempts, s.Seq)
+	}
+	for range 2 {
+		if err := r.note(ctx, id, "1", "theme x", nil, fieldTheme, "x"); err != nil {
+			t.Fatal(err)
+		}
+		w := presswork.Warning{Code: presswork.AltMissing, Message: `a "quoted" / line`, Line: 3}
+		if err := r.note(ctx, id, "1", w.Message, []presswork.Warning{w, {Code: "x", Message: "y"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = read(t, r, id)
+	if len(s.Warnings) != 2 || s.Warnings[0].Line != 3 || s.Theme != "x" {
+		t.Errorf("notes: %+v, seq %d", s.Warnings, s.Seq)
+	}
+	before := s.Seq
+	for range 2 {
+		if _, err := r.finish(ctx, id, ending{fence: "1", nonce: "n", status: presswork.Completed}); err != nil {
+			t.Errorf("finish: %v", err)
+		}
+	}
+	if s = read(t, r, id); s.Seq != before+1 {
+		t.Errorf("finish: seq %d after %d", s.Seq, before)
+	}
+}
+
+func TestTerminalStateIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	fence := begin(t, r, id)
+	ctx := t.Context()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var won []presswork.Status
+	for i := range 30 {
+		e := ending{nonce: fmt.Sprint(i), status: []presswork.Status{presswork.Completed, presswork.Failed, presswork.Cancelled}[i%3]}
+		if i%3 < 2 {
+			e.fence = fence
+		}
+		wg.Go(func() {
+			_, err := r.finish(ctx, id, e)
+			if _, ok := errors.AsType[endedError](err); err != nil && !ok {
+				t.Error(err)
+			}
+			if err == nil {
+				mu.Lock()
+				won = append(won, e.status)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	s := read(t, r, id)
+	if len(won) != 1 || s.Status != won[0] || s.Seq != 3 {
+		t.Fatalf("won: %v; the job is %s at %d", won, s.Status, s.Seq)
+	}
+	if _, _, err := r.begin(ctx, id); loss(err) == nil {
+		t.Errorf("a finished job began again: %v", err)
+	}
+	if err := r.progress(ctx, id, fence, presswork.StageDone, 100, ""); loss(err) == nil {
+		t.Errorf("progress on a finished job: %v", err)
+	}
+	if task, err := r.task(ctx, id); err != nil || task.Kind != "" {
+		t.Errorf("a finished job keeps its payload: %v %v", task.Kind, err)
+	}
+}
+
+func TestSequenceIsGaplessUnderConcurrentTransitions(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	fence := begin(t, r, id)
+	ctx := t.Context()
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			for i := range 60 {
+				var err error
+				switch rand.N(3) {
+				case 0:
+					err = r.progress(ctx, id, fence, presswork.StagePrinting, rand.N(100), fmt.Sprintf("%d-%d", n, i))
+				case 1:
+					err = r.note(ctx, id, fence, fmt.Sprintf("theme %d-%d", n, i), nil, fieldTheme, fmt.Sprintf("%d-%d", n, i))
+				case 2:
+					err = r.note(ctx, id, fence, "warned", []presswork.Warning{{Code: "c", Message: fmt.Sprintf("%d-%d", n, i)}})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	last, err := r.finish(ctx, id, ending{fence: fence, nonce: "n", status: presswork.Completed, artifact: &presswork.Artifact{ID: "a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := r.events(ctx, id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	percent := 0
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			t.Fatalf("event %d has seq %d", i, e.Seq)
+		}
+		if e.Progress < percent {
+			t.Fatalf("progress went back to %d at %d", e.Progress, e.Seq)
+		}
+		percent = e.Progress
+	}
+	final := events[len(events)-1]
+	if final.Seq != last.Seq || final.Type != presswork.EventCompleted || final.Progress != 100 || final.Stage != presswork.StageDone {
+		t.Errorf("last event %+v, record at %d", final, last.Seq)
+	}
+	if diff := cmp.Diff(last.lastEvent(), final); diff != "" {
+		t.Errorf("the record and its last event differ (-record +event):\n%s", diff)
+	}
+}
+
+func TestRecordsExpireAfterRetentionAndAWeek(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	ctx := t.Context()
+	r.rdb.PExpire(ctx, jobKey(id), time.Hour)
+	if _, err := r.finish(ctx, id, ending{nonce: "n", status: presswork.Cancelled}); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{jobKey(id), logKey(id)} {
+		if ttl := r.rdb.TTL(ctx, key).Val(); ttl < 36*24*time.Hour || ttl > 37*24*time.Hour {
+			t.Errorf("%s lives %s after its end", key, ttl)
+		}
+	}
+}
