@@ -1,0 +1,54 @@
+package guard
+
+import (
+	"net/http"
+	"time"
+
+	"presswork"
+)
+
+// ClientOptions shape the HTTP client of a policy.
+type ClientOptions struct {
+	// Timeout bounds a request from dialling to the last byte of the answer.
+	// Default 10 s.
+	Timeout time.Duration
+	// MaxRedirects is how many are followed, each checked like a first address.
+	// Default 0: a redirect is the answer.
+	MaxRedirects int
+}
+
+// Client returns an HTTP client that connects only where the policy allows. It
+// takes no proxy from the environment, keeps no cookies and sends no Referer.
+func (p *Policy) Client(o ClientOptions) *http.Client {
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Second
+	}
+	return &http.Client{
+		Timeout: o.Timeout,
+		Transport: &http.Transport{
+			DialContext:            p.DialContext,
+			ForceAttemptHTTP2:      true,
+			TLSHandshakeTimeout:    connectTimeout,
+			MaxIdleConns:           32,
+			MaxIdleConnsPerHost:    2,
+			MaxConnsPerHost:        8,
+			IdleConnTimeout:        30 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(next *http.Request, via []*http.Request) error {
+			if o.MaxRedirects == 0 {
+				return http.ErrUseLastResponse
+			}
+			if len(via) > o.MaxRedirects {
+				return presswork.Errorf(presswork.InvalidURL, "%s redirects more than %d times", via[0].URL.Host, o.MaxRedirects)
+			}
+			u, err := p.CheckURL(next.URL.String())
+			if err != nil {
+				return err
+			}
+			next.URL = u
+			next.Header.Del("Referer")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,100 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"presswork"
+)
+
+// connectTimeout bounds resolving and connecting together.
+const connectTimeout = 5 * time.Second
+
+// DialContext connects to host:port by TCP. It resolves a name once, checks
+// every answer, and connects to the addresses it checked; one refused answer
+// refuses the name. Errors: AddressNotAllowed, and un-coined ones for names
+// that do not resolve and hosts that do not answer.
+func (p *Policy) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := splitAddress(network, address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, fmt.Errorf("connecting to %s exceeded %s", address, connectTimeout))
+	defer cancel()
+	addrs, err := p.resolve(ctx, host, port)
+	if err != nil {
+		return nil, err
+	}
+	return dialFirst(ctx, addrs, port)
+}
+
+func splitAddress(network, address string) (host string, port uint16, err error) {
+	if network != "tcp" && network != "tcp4" && network != "tcp6" {
+		return "", 0, fmt.Errorf("network %q: only tcp is dialled", network)
+	}
+	host, digits, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, err
+	}
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("port %q: %w", digits, err)
+	}
+	return host, uint16(n), nil
+}
+
+// resolve gives the addresses of host, each of which may be dialled on port.
+func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
+	name, addr, err := canonicalHost(host)
+	if err != nil {
+		return nil, presswork.Errorf(presswork.InvalidURL, "host %q: %v", clip(host), err)
+	}
+	addrs := []netip.Addr{addr}
+	switch {
+	case isMetadata(name):
+		return nil, refuse(name, "cloud metadata addresses are never allowed")
+	case name != "":
+		if addrs, err = p.lookup(ctx, name); err != nil {
+			return nil, fmt.Errorf("resolving %s: %w", name, err)
+		}
+		if len(addrs) == 0 {
+			return nil, fmt.Errorf("resolving %s: no addresses", name)
+		}
+	}
+	for _, a := range addrs {
+		ap := netip.AddrPortFrom(a, port)
+		if err := p.check(name, ap); err != nil {
+			return nil, err
+		}
+		if p.ownByName(ctx, ap) {
+			return nil, refuse(host, "it is one of Presswork's own services")
+		}
+	}
+	return addrs, nil
+}
+
+// dialFirst tries the addresses in the resolver's order; each gets a fair part
+// of the time that is left.
+func dialFirst(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
+	var errs []error
+	for i, a := range addrs {
+		deadline, _ := ctx.Deadline()
+		share := time.Until(deadline) / time.Duration(len(addrs)-i)
+		d := net.Dialer{Timeout: share, KeepAlive: 15 * time.Second}
+		conn, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(a.Unmap(), port).String())
+		if err == nil {
+			return conn, nil
+		}
+		errs = append(errs, err)
+		if ctx.Err() != nil {
+			errs = append(errs, context.Cause(ctx))
+			break
+		}
+	}
+	return nil, errors.Join(errs...)
+}

@@ -1,0 +1,242 @@
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/guard"
+)
+
+// counter is a listener on loopback that counts who gets through.
+type counter struct {
+	port string
+	n    atomic.Int64
+}
+
+func (c *counter) connections() int64 { return c.n.Load() }
+
+func count(t *testing.T) *counter {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	c := &counter{port: port}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.n.Add(1)
+			conn.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	return c
+}
+
+// answers is a resolver that gives each of its answers once, then the last.
+func answers(lists ...string) func(context.Context, string) ([]netip.Addr, error) {
+	var asked atomic.Int64
+	return func(context.Context, string) ([]netip.Addr, error) {
+		n := min(int(asked.Add(1)), len(lists))
+		var out []netip.Addr
+		for a := range strings.FieldsSeq(lists[n-1]) {
+			out = append(out, netip.MustParseAddr(a))
+		}
+		return out, nil
+	}
+}
+
+func TestARebindingNameReachesNothing(t *testing.T) {
+	t.Parallel()
+	listener := count(t)
+	for name, lookup := range map[string]func(context.Context, string) ([]netip.Addr, error){
+		"private at once":    answers("127.0.0.1"),
+		"mapped":             answers("::ffff:127.0.0.1"),
+		"one of several":     answers("93.184.216.34 127.0.0.1"),
+		"v6 loopback behind": answers("2606:4700:4700::1111 ::1"),
+		"unspecified":        answers("0.0.0.0"),
+	} {
+		p := policy(t, guard.Options{Allow: "evil.test:1, 93.184.216.34:" + listener.port, Lookup: lookup})
+		client := p.Client(guard.ClientOptions{Timeout: 2 * time.Second, MaxRedirects: 5})
+		for range 2 {
+			resp, err := client.Get("http://evil.test:" + listener.port + "/")
+			if err == nil {
+				resp.Body.Close()
+			}
+			if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if n := listener.connections(); n != 0 {
+		t.Errorf("%d connections reached loopback", n)
+	}
+}
+
+func TestWhatIsDialledIsWhatWasChecked(t *testing.T) {
+	t.Parallel()
+	listener := count(t)
+	// The first answer may be dialled, but nothing listens there. Whoever
+	// resolves the name again after the check arrives at the listener.
+	p := policy(t, guard.Options{Allow: "127.0.0.2", Lookup: answers("127.0.0.2", "127.0.0.1")})
+	if _, err := p.DialContext(t.Context(), "tcp", "twice.test:"+listener.port); presswork.CodeOf(err) != presswork.Internal {
+		t.Errorf("got %v", err)
+	}
+	if n := listener.connections(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestDialTriesTheNextAddress(t *testing.T) {
+	t.Parallel()
+	listener := count(t)
+	// Nothing listens on 127.0.0.2 at that port.
+	p := policy(t, guard.Options{Allow: "true", Lookup: answers("127.0.0.2 127.0.0.1")})
+	conn, err := p.DialContext(t.Context(), "tcp", "both.test:"+listener.port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+}
+
+func TestANameThatIsExemptMayBePrivateButNeverMetadata(t *testing.T) {
+	t.Parallel()
+	listener := count(t)
+	allow := "hook.internal:" + listener.port
+	conn, err := policy(t, guard.Options{Allow: allow, Lookup: answers("127.0.0.1")}).DialContext(t.Context(), "tcp", "HOOK.internal.:"+listener.port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	p := policy(t, guard.Options{Allow: allow, Lookup: answers("169.254.169.254")})
+	if _, err := p.DialContext(t.Context(), "tcp", "hook.internal:"+listener.port); presswork.CodeOf(err) != presswork.AddressNotAllowed {
+		t.Errorf("metadata by an exempt name: %v", err)
+	}
+}
+
+func TestDisguisedHostsAreRefusedAtTheDialToo(t *testing.T) {
+	t.Parallel()
+	listener := count(t)
+	p := policy(t, guard.Options{})
+	for _, host := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "①②⑦.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.0.0.1.", "localhost", "metadata.google.internal"} {
+		_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
+		if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	for _, network := range []string{"udp", "unix"} {
+		if _, err := p.DialContext(t.Context(), network, "1.1.1.1:80"); err == nil {
+			t.Errorf("%s is dialled", network)
+		}
+	}
+	if n := listener.connections(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestANameThatDoesNotResolveIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	gone := &net.DNSError{Err: "no such host", Name: "gone.test", IsNotFound: true}
+	p := policy(t, guard.Options{Lookup: func(context.Context, string) ([]netip.Addr, error) { return nil, gone }})
+	_, err := p.DialContext(t.Context(), "tcp", "gone.test:80")
+	if presswork.CodeOf(err) != presswork.Internal || !errors.Is(err, gone) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRedirectsAreCheckedHopByHop(t *testing.T) {
+	t.Parallel()
+	secret := count(t)
+	var target string
+	var refered atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Referer") != "" {
+			refered.Store(true)
+		}
+		if r.URL.Path == "/loop" {
+			http.Redirect(w, r, "/loop", http.StatusFound)
+			return
+		}
+		if r.URL.Path == "/end" {
+			return
+		}
+		if r.URL.Path == "/twice" {
+			http.Redirect(w, r, "/end", http.StatusMovedPermanently)
+			return
+		}
+		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
+	}))
+	defer server.Close()
+	target = server.URL
+	u, _ := url.Parse(target)
+	p := policy(t, guard.Options{Allow: u.Host})
+	client := p.Client(guard.ClientOptions{MaxRedirects: 5})
+	for to, code := range map[string]presswork.Code{
+		"http://127.0.0.1:" + secret.port:                  presswork.AddressNotAllowed,
+		"http://0x7f.1:" + secret.port:                     presswork.AddressNotAllowed,
+		"http://[::ffff:127.0.0.1]:" + secret.port:         presswork.AddressNotAllowed,
+		"http://localhost:" + secret.port:                  presswork.AddressNotAllowed,
+		"http://169.254.169.254/latest":                    presswork.AddressNotAllowed,
+		"file:///etc/passwd":                               presswork.InvalidURL,
+		"http://user:pw@" + u.Host + "/end":                presswork.InvalidURL,
+		target + "/x?to=http://127.0.0.1:" + secret.port:   presswork.AddressNotAllowed,
+		target + "/loop":                                   presswork.InvalidURL,
+		"gopher://127.0.0.1:" + secret.port + "/_FLUSHALL": presswork.InvalidURL,
+	} {
+		resp, err := client.Get(target + "/go?to=" + url.QueryEscape(to))
+		if err == nil {
+			resp.Body.Close()
+		}
+		if presswork.CodeOf(err) != code {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+	resp, err := client.Get(target + "/twice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || refered.Load() {
+		t.Errorf("status %d, Referer sent: %v", resp.StatusCode, refered.Load())
+	}
+	resp, err = p.Client(guard.ClientOptions{}).Get(target + "/twice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusMovedPermanently {
+		t.Errorf("without MaxRedirects the answer is %d", resp.StatusCode)
+	}
+	if n := secret.connections(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestTheEnvironmentsProxyIsIgnored(t *testing.T) {
+	proxy := count(t)
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:"+proxy.port)
+	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:"+proxy.port)
+	p := policy(t, guard.Options{Lookup: answers("127.0.0.1")})
+	if _, err := p.Client(guard.ClientOptions{}).Get("http://x.test/"); presswork.CodeOf(err) != presswork.AddressNotAllowed {
+		t.Errorf("got %v", err)
+	}
+	if n := proxy.connections(); n != 0 {
+		t.Errorf("%d connections to the proxy", n)
+	}
+}

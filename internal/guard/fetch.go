@@ -1,0 +1,114 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"presswork"
+	"presswork/internal/imagetype"
+)
+
+// FetchOptions bound what a Fetcher takes.
+type FetchOptions struct {
+	// MaxBytes is the largest image, in bytes. Default 10 MiB.
+	MaxBytes int64
+	// MaxPixels is the largest width times height. Default 50 million.
+	MaxPixels int64
+	// Timeout bounds one image with its redirects. Default 10 s.
+	Timeout time.Duration
+	// UserAgent is sent with each request. Default "Presswork".
+	UserAgent string
+}
+
+// Fetcher gets remote images for documents. It is safe for concurrent use.
+type Fetcher struct {
+	policy *Policy
+	opts   FetchOptions
+	client *http.Client
+}
+
+// NewFetcher returns a Fetcher that goes where the policy allows.
+func NewFetcher(p *Policy, o FetchOptions) *Fetcher {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 10 << 20
+	}
+	if o.MaxPixels <= 0 {
+		o.MaxPixels = imagetype.MaxPixels
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "Presswork"
+	}
+	return &Fetcher{policy: p, opts: o, client: p.Client(ClientOptions{Timeout: o.Timeout, MaxRedirects: 5})}
+}
+
+// Fetch gets one image. The content type is what the bytes are, whatever the
+// server says: png, jpeg, gif, webp, avif or svg. Errors: InvalidURL,
+// AddressNotAllowed, NotFound (no answer, or not 200), ContentTooLarge (bytes
+// or pixels), UnsupportedMediaType.
+func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, contentType string, err error) {
+	u, err := f.policy.CheckURL(rawURL)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.opts.Timeout,
+		presswork.Errorf(presswork.NotFound, "%s did not send the image within %s", u.Host, f.opts.Timeout))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, "", presswork.Errorf(presswork.InvalidURL, "%q is not a valid URL", clip(rawURL)).WithCause(err)
+	}
+	req.Header.Set("User-Agent", f.opts.UserAgent)
+	req.Header.Set("Accept", "image/avif,image/webp,image/svg+xml,image/png,image/jpeg,image/gif")
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return nil, "", f.blame(ctx, u.Host, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, "", presswork.Errorf(presswork.NotFound, "%s answered %d", u.Host, resp.StatusCode)
+	}
+	if data, err = f.read(ctx, u.Host, resp); err != nil {
+		return nil, "", err
+	}
+	img, err := imagetype.Inspect(data)
+	if err != nil {
+		return nil, "", presswork.Errorf(presswork.UnsupportedMediaType, "what %s sent cannot be shown: %v", u.Host, err)
+	}
+	if img.Pixels() > uint64(f.opts.MaxPixels) {
+		return nil, "", presswork.Errorf(presswork.ContentTooLarge, "the image is %d × %d pixels; at most %d in all are allowed", img.Width, img.Height, f.opts.MaxPixels)
+	}
+	return data, img.ContentType, nil
+}
+
+func (f *Fetcher) read(ctx context.Context, host string, resp *http.Response) ([]byte, error) {
+	tooLarge := presswork.Errorf(presswork.ContentTooLarge, "the image is larger than %d bytes", f.opts.MaxBytes)
+	if resp.ContentLength > f.opts.MaxBytes {
+		return nil, tooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, f.opts.MaxBytes+1))
+	if err != nil {
+		return nil, f.blame(ctx, host, err)
+	}
+	if int64(len(data)) > f.opts.MaxBytes {
+		return nil, tooLarge
+	}
+	return data, nil
+}
+
+// blame keeps a coined error, also one from a redirect or a dial, and says the
+// rest in words that give no address away.
+func (f *Fetcher) blame(ctx context.Context, host string, err error) error {
+	if presswork.CodeOf(err) != presswork.Internal {
+		return presswork.AsError(err)
+	}
+	if ctx.Err() != nil && presswork.CodeOf(context.Cause(ctx)) != presswork.Internal {
+		return presswork.AsError(context.Cause(ctx)).WithCause(err)
+	}
+	return presswork.Errorf(presswork.NotFound, "%s does not answer", host).WithCause(fmt.Errorf("fetch: %w", err))
+}

@@ -1,0 +1,284 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork"
+)
+
+// Options say what a Policy exempts.
+type Options struct {
+	// Allow is a comma list of what is exempt from the address and port rule:
+	// host[:port], address[:port] or CIDR; without a port, any port. The word
+	// true exempts loopback, RFC 1918 and unique local addresses. Link-local and
+	// metadata addresses are never exempt. Default: nothing.
+	Allow string
+	// Setting is the name of the variable Allow came from; refusals name it, so
+	// that an operator knows where to look. Default: none named.
+	Setting string
+	// Never is host:port of Presswork's own services (Redis, store, API,
+	// debugging): no exemption opens them. A host of "", 0.0.0.0 or :: is this
+	// machine. Default: none.
+	Never []string
+	// Lookup resolves a host name to addresses. Default: the system's resolver.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+}
+
+// Policy says which addresses may be dialled. It is immutable and safe for
+// concurrent use.
+type Policy struct {
+	setting    string
+	allPrivate bool
+	prefixes   []netip.Prefix
+	allowed    []endpoint
+	never      []endpoint
+	lookup     func(ctx context.Context, host string) ([]netip.Addr, error)
+}
+
+// endpoint is a host and port of the settings: addr is valid for an address,
+// else name is set; port 0 is any.
+type endpoint struct {
+	name string
+	addr netip.Addr
+	port uint16
+}
+
+// New reads the options. The error names the entry that is wrong and what is
+// allowed.
+func New(o Options) (*Policy, error) {
+	p := &Policy{setting: o.Setting, lookup: o.Lookup}
+	if p.lookup == nil {
+		p.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	for entry := range strings.SplitSeq(o.Allow, ",") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		if err := p.allow(entry); err != nil {
+			return nil, fmt.Errorf("%q: %w", entry, err)
+		}
+	}
+	for _, entry := range o.Never {
+		e, err := parseNever(entry)
+		if err != nil {
+			return nil, fmt.Errorf("own address %q: %w", entry, err)
+		}
+		p.never = append(p.never, e)
+	}
+	return p, nil
+}
+
+func (p *Policy) allow(entry string) error {
+	if entry == "true" {
+		p.allPrivate = true
+		return nil
+	}
+	if strings.Contains(entry, "/") {
+		prefix, err := netip.ParsePrefix(entry)
+		if err != nil || prefix.Addr().Is4In6() {
+			return fmt.Errorf("not a CIDR; allowed: 10.0.0.0/8 or fd00::/8")
+		}
+		prefix = prefix.Masked()
+		if s, ok := lookup(prefix.Addr()); ok && s.class == never && s.prefix.Bits() <= prefix.Bits() {
+			return neverExempt(s)
+		}
+		p.prefixes = append(p.prefixes, prefix)
+		return nil
+	}
+	host, port, err := splitEntry(entry)
+	if err != nil {
+		return err
+	}
+	e, err := parseEndpoint(host, port)
+	if err != nil {
+		return err
+	}
+	if s, ok := classify(e.addr); e.addr.IsValid() && ok && s.class == never {
+		return neverExempt(s)
+	}
+	p.allowed = append(p.allowed, e)
+	return nil
+}
+
+func neverExempt(s special) error {
+	return fmt.Errorf("%s addresses (%s) are never allowed", s.name, s.source)
+}
+
+// splitEntry splits host[:port]; a bare IPv6 address has no port.
+func splitEntry(entry string) (host, port string, err error) {
+	if _, err := netip.ParseAddr(entry); err == nil {
+		return entry, "", nil
+	}
+	if !strings.Contains(entry, ":") || strings.HasSuffix(entry, "]") {
+		return entry, "", nil
+	}
+	host, port, err = net.SplitHostPort(entry)
+	if err != nil || port == "" {
+		return "", "", fmt.Errorf("allowed: host[:port], a CIDR (10.0.0.0/8), or true")
+	}
+	return host, port, nil
+}
+
+func parseEndpoint(host, port string) (e endpoint, err error) {
+	if port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return e, fmt.Errorf("port %q is not a number from 1 to 65535", port)
+		}
+		e.port = uint16(n)
+	}
+	name, addr, err := canonicalHost(host)
+	if err != nil {
+		return e, fmt.Errorf("%w; allowed: host[:port], a CIDR (10.0.0.0/8), or true", err)
+	}
+	e.name, e.addr = name, addr.Unmap()
+	return e, nil
+}
+
+func parseNever(entry string) (endpoint, error) {
+	host, port, err := net.SplitHostPort(entry)
+	if err != nil || port == "" {
+		return endpoint{}, fmt.Errorf("allowed: host:port")
+	}
+	if host == "" {
+		host = "0.0.0.0"
+	}
+	e, err := parseEndpoint(host, port)
+	if isLocalhost(e.name) {
+		e.addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return e, err
+}
+
+// CheckAddr returns AddressNotAllowed unless the address may be dialled. It
+// knows the own services given as addresses; those given by name are compared
+// when dialling.
+func (p *Policy) CheckAddr(ap netip.AddrPort) error { return p.check("", ap) }
+
+// check judges an address that host resolved to; host is "" when none did.
+func (p *Policy) check(host string, ap netip.AddrPort) error {
+	addr, port := ap.Addr().Unmap(), ap.Port()
+	shown := host
+	if shown == "" {
+		shown = addr.String()
+	}
+	if !addr.IsValid() {
+		return refuse(shown, "it is not an address")
+	}
+	if addr.Zone() != "" {
+		return refuse(shown, "link-local addresses are never allowed")
+	}
+	s, isSpecial := classify(addr)
+	switch {
+	case isSpecial && s.class == never:
+		return refuse(shown, fmt.Sprintf("%s addresses are never allowed", s.name))
+	case !isSpecial && webPort(port):
+		return nil
+	case p.exempt(host, addr, port, s):
+		if p.own(addr, port) {
+			return refuse(shown, "it is one of Presswork's own services")
+		}
+		return nil
+	case isSpecial:
+		return p.refuseUntilExempt(shown, fmt.Sprintf("it is not on the public internet (%s, %s)", s.name, s.source))
+	}
+	return p.refusePort(shown, port)
+}
+
+func refuse(host, reason string) error {
+	return presswork.Errorf(presswork.AddressNotAllowed, "%s is not allowed: %s", clip(host), reason)
+}
+
+// refuseUntilExempt adds where an operator could exempt the address.
+func (p *Policy) refuseUntilExempt(host, reason string) error {
+	if p.setting != "" {
+		reason += "; the operator can allow it in " + p.setting
+	}
+	return refuse(host, reason)
+}
+
+func (p *Policy) refusePort(host string, port uint16) error {
+	return p.refuseUntilExempt(host, fmt.Sprintf("port %d is neither 80 nor 443", port))
+}
+
+func webPort(port uint16) bool { return port == 80 || port == 443 }
+
+func (p *Policy) exempt(host string, addr netip.Addr, port uint16, s special) bool {
+	if p.allPrivate && s.class == private {
+		return true
+	}
+	if slices.ContainsFunc(p.prefixes, func(prefix netip.Prefix) bool { return prefix.Contains(addr) }) {
+		return true
+	}
+	return p.allowsName(host, port) || slices.ContainsFunc(p.allowed, func(e endpoint) bool {
+		return e.addr.IsValid() && e.addr == addr && (e.port == 0 || e.port == port)
+	})
+}
+
+func (p *Policy) allowsName(host string, port uint16) bool {
+	return host != "" && slices.ContainsFunc(p.allowed, func(e endpoint) bool {
+		return e.name == host && (e.port == 0 || e.port == port)
+	})
+}
+
+// own tells whether the address is one of Presswork's services that are given
+// by address. Loopback is one place under all its addresses, and a service
+// that listens everywhere is at each address of this machine.
+func (p *Policy) own(addr netip.Addr, port uint16) bool {
+	return slices.ContainsFunc(p.never, func(e endpoint) bool {
+		switch {
+		case e.port != port || !e.addr.IsValid():
+			return false
+		case e.addr.IsUnspecified():
+			return addr.IsLoopback() || ofThisMachine(addr)
+		}
+		return e.addr == addr || e.addr.IsLoopback() && addr.IsLoopback()
+	})
+}
+
+// ofThisMachine fails closed: when the interfaces cannot be read, every address
+// is taken for ours.
+func ofThisMachine(addr netip.Addr) bool {
+	addrs, err := net.InterfaceAddrs()
+	return err != nil || slices.ContainsFunc(addrs, func(a net.Addr) bool {
+		prefix, err := netip.ParsePrefix(a.String())
+		return err == nil && prefix.Addr().Unmap() == addr
+	})
+}
+
+// ownByName is own for the services that are given by name, for an address the
+// public-internet rule does not allow anyway. A name that does not resolve is
+// taken for a match.
+func (p *Policy) ownByName(ctx context.Context, ap netip.AddrPort) bool {
+	addr := ap.Addr().Unmap()
+	if _, isSpecial := classify(addr); !isSpecial && webPort(ap.Port()) {
+		return false
+	}
+	for _, e := range p.never {
+		if e.port != ap.Port() || e.addr.IsValid() {
+			continue
+		}
+		answers, err := p.lookup(ctx, e.name)
+		if err != nil || slices.ContainsFunc(answers, func(a netip.Addr) bool { return a.Unmap() == addr }) {
+			return true
+		}
+	}
+	return false
+}
+
+// clip keeps a caller's text short inside a message.
+func clip(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
