@@ -1,0 +1,212 @@
+// Package chromium is the browser and its warden: it finds, starts, confines,
+// watches and replaces a headless Chromium, and prints our own pages with it.
+//
+// Pages are printed in warm tabs with scripts off, in a browser that can reach
+// no network and does not run as root. At any time one instance takes new
+// prints; one that is old, large, dead or hung is replaced, and the prints it
+// still has are let finish, or tried again once.
+package chromium
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-rod/rod/lib/cdp"
+
+	"presswork"
+)
+
+// Browser prints pages. It satisfies pdf.Printer.
+type Browser struct {
+	opt   Options
+	log   *slog.Logger
+	slots chan struct{} // one per print at work
+	queue atomic.Int64  // prints waiting for a slot
+	count counters
+	pulse pulse // for Health
+
+	background context.Context // ends with Stop
+	stop       context.CancelCauseFunc
+	work       sync.WaitGroup // launches, the janitor, and every instance's life
+
+	mu        sync.Mutex
+	started   bool
+	live      map[*instance]bool
+	cur       *instance
+	launching *launching // what will replace cur
+	failures  int        // launches failed, or dead without one print, in a row
+	notBefore time.Time  // of the next launch
+	lastErr   error      // of the last launch
+}
+
+// launching is a launch under way, or its outcome once done is closed.
+type launching struct {
+	done chan struct{}
+	inst *instance
+	err  error
+}
+
+var (
+	errNotStarted = errors.New("it has not been started")
+	errStopped    = errors.New("it has been stopped")
+)
+
+// New returns a browser that Start must begin.
+func New(opt Options) *Browser {
+	opt = opt.withDefaults()
+	b := &Browser{opt: opt, log: opt.Log, slots: make(chan struct{}, max(opt.Tabs, 1)), live: map[*instance]bool{}}
+	b.background, b.stop = context.WithCancelCause(context.Background())
+	return b
+}
+
+// Start deletes what an earlier process left behind, and starts the browser in
+// the background: a launch that fails is logged and tried again with the next
+// print. The error names wrong options. ctx is only for the start.
+func (b *Browser) Start(ctx context.Context) error {
+	if err := b.opt.validate(); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.background.Err() != nil {
+		return errStopped
+	}
+	if b.started {
+		return nil
+	}
+	b.started = true
+	sweep(b.opt.Dir, b.log)
+	b.launch()
+	b.work.Go(b.janitor)
+	return nil
+}
+
+// Stop lets the prints at work finish until ctx ends, kills the browser and
+// returns when no process and no profile of it is left. New prints are refused
+// at once.
+func (b *Browser) Stop(ctx context.Context) error {
+	b.stop(errStopped)
+	b.mu.Lock()
+	if b.cur != nil {
+		b.cur.retire()
+	}
+	b.mu.Unlock()
+
+	idle := make(chan struct{})
+	go func() {
+		b.work.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	for inst := range b.live {
+		inst.proc.kill()
+	}
+	b.mu.Unlock()
+	<-idle
+	return fmt.Errorf("prints were cut off: %w", context.Cause(ctx))
+}
+
+// Print returns the page's PDF. Errors: RenderTimeout when ctx's deadline or
+// PrintTimeout passed, RenderFailed when this page cannot be printed (its renderer crashed
+// twice, it navigates away, the PDF is too large, Chromium refused), InvalidOption for page ranges
+// that Chromium refuses, BrowserUnavailable when another try may heal it, ctx's
+// own cause otherwise.
+func (b *Browser) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+	if err := b.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-b.slots }()
+	// From here: a page must not pay for those that were before it.
+	ctx, cancel := context.WithTimeoutCause(ctx, b.opt.PrintTimeout,
+		presswork.Errorf(presswork.RenderTimeout, "the document took longer than %s to print", b.opt.PrintTimeout))
+	defer cancel()
+
+	// A tab or a browser may be lost through another page's fault (the last
+	// one's delayed navigation, say), so either loss is forgiven once.
+	var tabs, browsers int
+	for {
+		pdf, err := b.try(ctx, page)
+		again := false
+		switch {
+		case err == nil:
+			b.count.prints.Add(1)
+			return pdf, nil
+		case ctx.Err() != nil:
+			b.count.cutOff.Add(1)
+		case errors.Is(err, errRetired):
+			again = true
+		case errors.Is(err, errTabCrashed), errors.Is(err, errTabStrayed):
+			tabs++
+			again = tabs < 2
+			b.count.tabsLost.Add(1)
+		case errors.Is(err, errConnClosed):
+			browsers++
+			again = browsers < 2
+		}
+		if !again {
+			return nil, b.coin(ctx, err)
+		}
+		b.log.DebugContext(ctx, "printing again", "error", err)
+	}
+}
+
+// enter waits for a slot.
+func (b *Browser) enter(ctx context.Context) error {
+	select {
+	case b.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if b.queue.Add(1) > int64(b.opt.QueueLimit) {
+		b.queue.Add(-1)
+		return presswork.Errorf(presswork.BrowserUnavailable, "the browser is busy and %d prints are already waiting", b.opt.QueueLimit)
+	}
+	defer b.queue.Add(-1)
+	select {
+	case b.slots <- struct{}{}:
+		return nil
+	case <-b.background.Done():
+		return unavailable(errStopped)
+	case <-ctx.Done():
+		b.count.cutOff.Add(1)
+		return ended(ctx)
+	}
+}
+
+// try prints once.
+func (b *Browser) try(ctx context.Context, page presswork.Page) ([]byte, error) {
+	inst, err := b.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := inst.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pdf, err := t.print(ctx, page, b.opt.MaxPDFBytes)
+	_, refused := errors.AsType[*cdp.Error](err)
+	// A renderer keeps the memory that a large document took.
+	inst.release(t, (err == nil || refused) && len(page.HTML) < streamFrom)
+	if err != nil {
+		return nil, err
+	}
+	b.proven()
+	if inst.finished() >= b.opt.RecycleAfter {
+		b.replace(inst, "it has printed enough")
+	}
+	return pdf, nil
+}
+
+func unavailable(err error) error {
+	return presswork.Errorf(presswork.BrowserUnavailable, "the browser is not available: %w", err)
+}

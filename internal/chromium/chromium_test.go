@@ -1,0 +1,171 @@
+package chromium_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+)
+
+// start runs a real browser for the test.
+func start(t testing.TB, opt chromium.Options) *chromium.Browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	if opt.Dir == "" {
+		opt.Dir = publicDir(t)
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	}
+	b := chromium.New(opt)
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.Stop(ctx); err != nil {
+			t.Errorf("Stop: %v", err)
+		}
+	})
+	return b
+}
+
+// publicDir is a directory that the browser's user can pass through, which
+// t.TempDir of root is not.
+func publicDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pwchrome")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func page(body string) presswork.Page {
+	return presswork.Page{HTML: "<!doctype html><html lang=en><title>T</title><body>" + body}
+}
+
+func mustPrint(t testing.TB, b *chromium.Browser, p presswork.Page) []byte {
+	t.Helper()
+	out, err := b.Print(t.Context(), p)
+	if err != nil {
+		t.Fatalf("Print: %v", err)
+	}
+	return out
+}
+
+// text is the PDF's text, by pdftotext.
+func text(t testing.TB, file []byte) string {
+	t.Helper()
+	return strings.Join(strings.Fields(tool(t, file, "pdftotext", "-", "-")), " ")
+}
+
+// info is one line of pdfinfo.
+func info(t testing.TB, file []byte, key string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.pdf")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(tool(t, nil, "pdfinfo", path)) {
+		if v, ok := strings.CutPrefix(line, key+":"); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	t.Fatalf("pdfinfo says nothing about %s", key)
+	return ""
+}
+
+func tool(t testing.TB, stdin []byte, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v (`make setup` installs poppler-utils)", name, err)
+	}
+	return string(out)
+}
+
+// eventually polls until ok or the deadline.
+func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// proc is one process of the browsers whose profiles lie below a directory.
+type proc struct {
+	pid, group int
+	cmdline    string
+}
+
+func (p proc) kind() string {
+	_, rest, ok := strings.Cut(p.cmdline, "--type=")
+	if !ok {
+		return "browser"
+	}
+	kind, _, _ := strings.Cut(rest, "\x00")
+	kind, _, _ = strings.Cut(kind, " ")
+	return kind
+}
+
+// processes lists what runs below dir: the main processes by their profile, and
+// everything in their groups.
+func processes(t testing.TB, dir string) []proc {
+	t.Helper()
+	var all, found []proc
+	groups := map[int]bool{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err1 := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		cmdline, err2 := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		group, _ := strconv.Atoi(f[2])
+		if f[0] == "Z" {
+			continue
+		}
+		all = append(all, proc{pid, group, string(cmdline)})
+		if strings.Contains(string(cmdline), dir) {
+			groups[group] = true
+		}
+	}
+	for _, p := range all {
+		if groups[p.group] {
+			found = append(found, p)
+		}
+	}
+	return found
+}

@@ -1,0 +1,297 @@
+package chromium_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+)
+
+// listen counts the connections to a port of its own.
+func listen(t *testing.T, address string) (host string, count *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	count = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			count.Add(1)
+			c.Close()
+		}
+	}()
+	return l.Addr().String(), count
+}
+
+// hostile are ways out of a page, HOST being where they lead.
+var hostile = []string{
+	`<img src="http://HOST/img">`,
+	`<img srcset="http://HOST/srcset 2x">`,
+	`<img loading=lazy src="http://HOST/lazy">`,
+	`<picture><source srcset="http://HOST/source"><img></picture>`,
+	`<iframe src="http://HOST/iframe"></iframe>`,
+	`<iframe srcdoc="<img src=http://HOST/srcdoc>"></iframe>`,
+	`<iframe src="data:text/html,<img src=http://HOST/data>"></iframe>`,
+	`<link rel=stylesheet href="http://HOST/css">`,
+	`<style>@import "http://HOST/import"; @font-face{font-family:f;src:url(http://HOST/font)} p{font-family:f;background:url(http://HOST/bg)} li{list-style-image:url(http://HOST/li)} p::before{content:url(http://HOST/before)}</style><p>text<ul><li>x</ul>`,
+	`<style>@page{@top-left{content:url(http://HOST/margin)}}</style>`,
+	`<link rel=prefetch href="http://HOST/prefetch"><link rel=preload as=image href="http://HOST/preload"><link rel=prerender href="http://HOST/prerender">`,
+	`<link rel=preconnect href="http://HOST/"><link rel=dns-prefetch href="//HOST/"><link rel=modulepreload href="http://HOST/m.js">`,
+	`<link rel=icon href="http://HOST/icon"><link rel=manifest href="http://HOST/manifest"><link rel=search href="http://HOST/search">`,
+	`<video src="http://HOST/video" poster="http://HOST/poster" autoplay></video><audio src="http://HOST/audio" autoplay></audio>`,
+	`<video autoplay><source src="http://HOST/vsource"><track default src="http://HOST/track"></video>`,
+	`<object data="http://HOST/object"></object><embed src="http://HOST/embed">`,
+	`<svg><image href="http://HOST/svgimage"/><use href="http://HOST/use#a"/><script href="http://HOST/svgscript"></script></svg>`,
+	`<svg><filter id=f><feImage href="http://HOST/feimage"/></filter><rect filter="url(#f)" width=9 height=9 /></svg>`,
+	`<img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><image href='http://HOST/insvg'/></svg>">`,
+	`<input type=image src="http://HOST/input"><form action="http://HOST/form"><button autofocus>x</button></form>`,
+	`<body background="http://HOST/body"><table background="http://HOST/table"><tr><td>x</table>`,
+	`<a href="http://HOST/a" ping="http://HOST/ping">a</a>`,
+	`<script src="http://HOST/script"></script><script>fetch("http://HOST/fetch");new WebSocket("ws://HOST/ws");navigator.sendBeacon("http://HOST/beacon");new Image().src="http://HOST/new"</script>`,
+	`<img src=x onerror="fetch('http://HOST/onerror')"><svg onload="fetch('http://HOST/onload')"></svg>`,
+	`<script>new RTCPeerConnection({iceServers:[{urls:"stun:HOST"}]}).createDataChannel("x")</script>`,
+	`<base href="http://HOST/"><img src="base">`,
+	`<img src="ftp://HOST/ftp"><img src="https://HOST/https"><img src="//HOST/relative">`,
+	`<img src="http://HOST/%zz"><img src="http://x/%zz">`,
+	`<meta http-equiv=refresh content="0;url=http://HOST/refresh">`,
+	`<meta http-equiv=refresh content="0;url=file:///etc/passwd">`,
+	`<meta http-equiv="Content-Security-Policy-Report-Only" content="default-src 'none'; report-uri http://HOST/csp">`,
+	`<frameset><frame src="http://HOST/frame"></frameset>`,
+	`<portal src="http://HOST/portal"></portal><fencedframe src="https://HOST/fenced"></fencedframe>`,
+}
+
+func TestNoWayOut(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 2})
+	v4, count4 := listen(t, "127.0.0.1:0")
+	v6, count6 := listen(t, "[::1]:0")
+	_, port, _ := net.SplitHostPort(v4)
+	hosts := []string{v4, v6, "localhost:" + port, "2130706433:" + port, "0x7f.1:" + port, "[::ffff:127.0.0.1]:" + port, "0.0.0.0:" + port}
+	var all strings.Builder
+	for _, way := range hostile {
+		for _, host := range hosts {
+			all.WriteString(strings.ReplaceAll(way, "HOST", host))
+		}
+		// Each alone as well: a page that leaves takes the rest along.
+		_, err := b.Print(t.Context(), page(strings.ReplaceAll(way, "HOST", v4)))
+		if err != nil && presswork.CodeOf(err) != presswork.RenderFailed {
+			t.Errorf("%s: %v", way, err)
+		}
+		if got := text(t, mustPrint(t, b, page("<p>next"))); got != "next" {
+			t.Errorf("after %s: next print %q", way, got)
+		}
+	}
+	b.Print(t.Context(), page(all.String()))
+	if got := text(t, mustPrint(t, b, page("<p>next"))); got != "next" {
+		t.Errorf("next print %q", got)
+	}
+	if n := count4.Load() + count6.Load(); n != 0 {
+		t.Errorf("%d connections got out", n)
+	}
+	if s := b.Stats(); s.Launches != 1 || s.Crashes != 0 {
+		t.Errorf("the browser was harmed: %+v", s)
+	}
+
+	// The listener does count.
+	c, err := net.Dial("tcp", v4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	eventually(t, 5*time.Second, "the listener counts", func() bool { return count4.Load() == 1 })
+}
+
+func TestFilesAreOutOfReach(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	secret := filepath.Join(dir, "secret.html")
+	if err := os.WriteFile(secret, []byte("<p>a secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"file://" + secret, "file://localhost" + secret, "FILE:" + secret, "view-source:file://" + secret, "filesystem:file://" + secret, `\\localhost` + secret, "chrome://version"} {
+		for _, way := range []string{"<iframe src=%q></iframe>", "<object data=%q></object>", "<embed src=%q>", "<link rel=import href=%q>", "<meta http-equiv=refresh content='0;url=%s'>", "<svg><use href=%q /></svg>"} {
+			out, err := b.Print(t.Context(), page("<p>page "+fmt.Sprintf(way, target)))
+			if err == nil && text(t, out) != "page" {
+				t.Errorf("%s to %s: %q", way, target, text(t, out))
+			}
+		}
+	}
+}
+
+func TestNothingPassesFromPageToPage(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	first := page(`<style>p{display:none} @page{size:100mm 100mm}</style><p>first<base href="data:text/plain,x"><meta http-equiv=set-cookie content="a=b">
+		<script>document.cookie="a=b";localStorage.x=1;window.name="first";document.body.innerHTML="script ran"</script>`)
+	if got := text(t, mustPrint(t, b, first)); got != "" {
+		t.Errorf("first page: %q", got)
+	}
+	out := mustPrint(t, b, page("<p>second <script>document.body.append(document.cookie+window.name)</script><noscript>no script</noscript>"))
+	if got := text(t, out); got != "second no script" {
+		t.Errorf("second page: %q", got)
+	}
+	if got := info(t, out, "Page size"); !strings.Contains(got, "A4") {
+		t.Errorf("second page's size: %s", got)
+	}
+}
+
+func TestPageThatNavigatesAway(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	leave := `<meta http-equiv=refresh content="0;url=http://x/">`
+	for range 3 {
+		// Its own print yields itself or nothing, never the page it leads to.
+		out, err := b.Print(t.Context(), page(leave+slow.HTML))
+		if err == nil && !strings.HasPrefix(text(t, out), "some cells") {
+			t.Errorf("another page was printed: %.100q", text(t, out))
+		} else if err != nil {
+			wantCode(t, err, presswork.RenderFailed)
+		}
+		// A navigation begun by one page does not replace the next.
+		b.Print(t.Context(), page(leave))
+		if got := text(t, mustPrint(t, b, slow)); !strings.HasPrefix(got, "some cells") {
+			t.Errorf("next print: %.100q", got)
+		}
+	}
+	if b.Stats().TabsLost == 0 {
+		t.Error("no page ever left: this test tests nothing")
+	}
+}
+
+func TestLargePDFIsRefused(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1, MaxPDFBytes: 100 << 10})
+	large := strings.Repeat("<p style='break-before:page'>page", 1000)
+	for _, p := range []presswork.Page{page(large), page(large + "<!--" + strings.Repeat("x", 2<<20))} {
+		_, err := b.Print(t.Context(), p)
+		e, _ := errors.AsType[*presswork.Error](err)
+		if e == nil || e.Code != presswork.RenderFailed || !strings.Contains(e.Message, "larger than") {
+			t.Errorf("error %v", err)
+		}
+		mustPrint(t, b, page("<p>next"))
+	}
+	if s := b.Stats(); s.Launches != 1 {
+		t.Errorf("the browser was harmed: %+v", s)
+	}
+}
+
+// status is one field of /proc/PID/status.
+func status(t *testing.T, pid int, field string) string {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, field+":"); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}
+
+func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 1, Dir: dir, UID: 60911})
+	mustPrint(t, b, page("x"))
+	if on, reason := b.Sandbox(); !on {
+		t.Errorf("the sandbox is off: %s", reason)
+	}
+	uid := os.Getuid()
+	if uid == 0 {
+		uid = 60911
+	}
+	for _, p := range processes(t, dir) {
+		want := fmt.Sprintf("%d\t%d\t%d\t%d", uid, uid, uid, uid)
+		if got := status(t, p.pid, "Uid"); got != want {
+			t.Errorf("%s runs as %q, want %q", p.kind(), got, want)
+		}
+		if groups := status(t, p.pid, "Groups"); os.Getuid() == 0 && groups != "" {
+			t.Errorf("%s has the groups %s", p.kind(), groups)
+		}
+	}
+	for _, pid := range pids(t, dir, "renderer") {
+		if got := status(t, pid, "Seccomp"); got != "2" {
+			t.Errorf("renderer's seccomp mode %s, want 2", got)
+		}
+	}
+	profiles, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*", "data"))
+	if len(profiles) != 1 {
+		t.Fatalf("profiles: %v", profiles)
+	}
+	if fi, err := os.Stat(profiles[0]); err != nil || fi.Mode().Perm() != 0o700 {
+		t.Errorf("the profile's mode: %v, %v", fi.Mode(), err)
+	}
+}
+
+// script writes a program that stands in for the browser.
+func script(t *testing.T, body string) string {
+	t.Helper()
+	path := filepath.Join(publicDir(t), "browser")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const headlessShell = "/usr/lib/chromium/chromium-headless-shell"
+
+func TestStartsWithoutSandboxWhereThereIsNone(t *testing.T) {
+	t.Parallel()
+	path := script(t, `case "$*" in *--no-sandbox*) exec `+headlessShell+` "$@";; esac
+		echo "[1:1:FATAL:zygote_host_impl_linux.cc(1)] No usable sandbox!" >&2; exit 1`)
+	b := start(t, chromium.Options{Path: path, Tabs: 1})
+	mustPrint(t, b, page("x"))
+	if on, reason := b.Sandbox(); on || !strings.Contains(reason, "No usable sandbox!") {
+		t.Errorf("Sandbox: %v, %q", on, reason)
+	}
+}
+
+func TestFailedLaunchIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	ready := filepath.Join(dir, "ready")
+	path := script(t, `[ -e `+ready+` ] && exec `+headlessShell+` "$@"; echo "cannot open shared object file" >&2; exit 127`)
+	b := start(t, chromium.Options{Path: path, Tabs: 1})
+	_, err := b.Print(t.Context(), page("x"))
+	wantCode(t, err, presswork.BrowserUnavailable)
+	if !strings.Contains(err.Error(), "cannot open shared object file") {
+		t.Errorf("error %v", err)
+	}
+	if err := b.Health(t.Context()); err == nil {
+		t.Error("healthy without a browser")
+	}
+	if err := os.WriteFile(ready, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 10*time.Second, "healthy again", func() bool { return b.Health(t.Context()) == nil })
+	mustPrint(t, b, page("x"))
+}
+
+func TestSilentBrowserIsGivenUp(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Path: script(t, "sleep 1000"), Tabs: 1, Dir: dir, StartTimeout: 200 * time.Millisecond})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := b.Print(ctx, page("x"))
+	wantCode(t, err, presswork.BrowserUnavailable)
+	eventually(t, 5*time.Second, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
+}

@@ -1,0 +1,217 @@
+package chromium
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-rod/rod/lib/cdp"
+)
+
+func TestSplitReply(t *testing.T) {
+	t.Parallel()
+	for msg, want := range map[string]string{
+		`{"id":7,"result":{"data":"JVBE"},"sessionId":"4F2A"}`: `{"data":"JVBE"}`,
+		`{"id":7,"result":{}}`:                                 `{}`,
+		`{"id":7,"result":{},"sessionId":"4F2A"}`:              `{}`,
+		`{"id":7,"result":{"sessionId":"4F2A"}}`:               `{"sessionId":"4F2A"}`,
+		`{"id":7,"result":{"a":1,"sessionId":"4F2A"}}`:         `{"a":1,"sessionId":"4F2A"}`,
+		`{"id":7,"error":{"code":-32000,"message":"no"}}`:      "",
+		`{"method":"Target.targetCrashed","params":{"id":7}}`:  "",
+		`{"id":7}`:            "",
+		`{"id":,"result":{}}`: "",
+		``:                    "",
+	} {
+		id, result, ok := splitReply([]byte(msg))
+		if ok != (want != "") || string(result) != want || (ok && id != 7) {
+			t.Errorf("%s: %d, %s, %v", msg, id, result, ok)
+		}
+	}
+}
+
+// What splitReply says of a well-formed answer is what the JSON decoder says.
+func FuzzSplitReply(f *testing.F) {
+	f.Add(`{"data":"JVBE"}`, "4F2A")
+	f.Add(`{"a":1,"sessionId":"x"}`, "")
+	f.Add(`{"a":{"b":"},\"sessionId\":\""}}`, "1")
+	f.Fuzz(func(t *testing.T, result, session string) {
+		msg := `{"id":1,"result":` + result
+		if session != "" {
+			s, _ := json.Marshal(session)
+			msg += `,"sessionId":` + string(s)
+		}
+		msg += "}"
+		var want struct {
+			Result json.RawMessage `json:"result"`
+		}
+		if json.Unmarshal([]byte(msg), &want) != nil || strings.Contains(session, "}") || len(session) > 40 {
+			t.Skip()
+		}
+		_, got, ok := splitReply([]byte(msg))
+		if !ok {
+			return
+		}
+		var a, b any
+		if err := json.Unmarshal(got, &a); err != nil {
+			t.Fatalf("%s: %s: %v", msg, got, err)
+		}
+		if json.Unmarshal([]byte(result), &b) == nil && !reflect.DeepEqual(a, b) {
+			t.Fatalf("%s: got %s, want %s", msg, got, result)
+		}
+	})
+}
+
+// peer is the browser's side of a conn.
+type peer struct {
+	in  *bufio.Reader
+	out *os.File
+}
+
+func connect(t *testing.T, limit int64, watch func(*cdp.Event)) (*conn, *peer) {
+	t.Helper()
+	theirIn, ourOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ourIn, theirOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeAll([]*os.File{theirIn, ourOut, ourIn, theirOut}) })
+	return newConn(ourOut, ourIn, limit, watch), &peer{bufio.NewReader(theirIn), theirOut}
+}
+
+func (p *peer) receive(t *testing.T) string {
+	t.Helper()
+	msg, err := p.in.ReadString(0)
+	if err != nil {
+		t.Error(err)
+	}
+	return strings.TrimSpace(strings.TrimSuffix(msg, "\x00"))
+}
+
+func (p *peer) send(messages ...string) {
+	for _, m := range messages {
+		p.out.WriteString(m + "\x00")
+	}
+}
+
+func TestConnCalls(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	c, p := connect(t, 1000, func(e *cdp.Event) { seen = append(seen, e.Method) })
+	call := func(method string, answers ...string) ([]byte, error) {
+		go func() {
+			p.receive(t)
+			p.send(answers...)
+		}()
+		return c.Call(t.Context(), "S", method, map[string]string{"html": "<b>&</b>"})
+	}
+
+	got, err := call("A", `{"method":"E.one","params":{}}`, `{"method":"E.two"}`, `{"id":1,"result":{"x":1},"sessionId":"S"}`)
+	if err != nil || string(got) != `{"x":1}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	if want := []string{"E.one", "E.two"}; !slices.Equal(seen, want) {
+		t.Errorf("events before the answer: %v, want %v", seen, want)
+	}
+	if e := <-c.Event(); e.Method != "E.one" {
+		t.Errorf("rod's event: %+v", e)
+	}
+
+	_, err = call("B", `{"id":99,"result":{}}`, `{"id":2,"error":{"code":-32000,"message":"no"}}`)
+	if e, ok := errors.AsType[*cdp.Error](err); !ok || e.Message != "no" {
+		t.Errorf("refusal: %v", err)
+	}
+
+	_, err = call("C", `{"id":3,"result":{"data":"`+strings.Repeat("x", 5000)+`"}}`)
+	if !errors.Is(err, errTooLarge) {
+		t.Errorf("large answer: %v", err)
+	}
+	if got, err = call("D", `{ "result": {"y":2}, "id":4 }`); err != nil || string(got) != `{"y":2}` {
+		t.Errorf("after a large answer, in another form: %s, %v", got, err)
+	}
+
+	if _, err = call("E", `this is not JSON`); !errors.Is(err, errConnClosed) {
+		t.Errorf("not JSON: %v", err)
+	}
+	if _, err = c.Call(t.Context(), "", "F", nil); !errors.Is(err, errConnClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+func TestConnSendsDocumentsUnescaped(t *testing.T) {
+	t.Parallel()
+	c, p := connect(t, 1000, func(*cdp.Event) {})
+	go c.Call(t.Context(), "S", "A", map[string]string{"html": "<b>&</b>\x00"})
+	const want = `{"id":1,"sessionId":"S","method":"A","params":{"html":"<b>&</b>\u0000"}}`
+	if got := p.receive(t); got != want {
+		t.Errorf("sent %s, want %s", got, want)
+	}
+	p.out.Close()
+	<-c.done
+}
+
+func TestConnGivesUpOnAnUnreadDocument(t *testing.T) {
+	t.Parallel()
+	c, p := connect(t, 1000, func(*cdp.Event) {})
+	for range 2 {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
+		_, err := c.Call(ctx, "", "A", strings.Repeat("x", 1<<20)) // nobody reads it
+		cancel()
+		if err == nil || err.Error() != "enough" {
+			t.Errorf("error %v", err)
+		}
+	}
+	// The half-written message is whole in the end, and the next one follows it.
+	if first := p.receive(t); len(first) < 1<<20 {
+		t.Errorf("first message: %d bytes", len(first))
+	}
+	go func() {
+		for !strings.Contains(p.receive(t), `"B"`) {
+		}
+		p.send(`{"id":3,"result":{}}`)
+	}()
+	if _, err := c.Call(t.Context(), "", "B", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConnEndsWithTheBrowser(t *testing.T) {
+	t.Parallel()
+	c, p := connect(t, 1000, func(*cdp.Event) {})
+	go func() {
+		p.receive(t)
+		p.out.Close()
+	}()
+	if _, err := c.Call(t.Context(), "", "A", nil); !errors.Is(err, errConnClosed) {
+		t.Errorf("error %v", err)
+	}
+	for range c.Event() {
+		t.Error("an event from nowhere")
+	}
+}
+
+func TestDecodePDF(t *testing.T) {
+	t.Parallel()
+	pdf, err := decodePDF([]byte(`{"data":"JVBERi0=","stream":""}`), 5)
+	if err != nil || !bytes.Equal(pdf, []byte("%PDF-")) {
+		t.Errorf("%q, %v", pdf, err)
+	}
+	for _, answer := range []string{`{}`, `{"data":"`, `{"data":"?"}`} {
+		if _, err := decodePDF([]byte(answer), 5); err == nil {
+			t.Errorf("%s: no error", answer)
+		}
+	}
+	if _, err := decodePDF([]byte(`{"data":"JVBERi0xMjM0NTY3"}`), 5); !errors.Is(err, errTooLarge) {
+		t.Errorf("error %v", err)
+	}
+}

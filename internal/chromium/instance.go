@@ -1,0 +1,244 @@
+package chromium
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-rod/rod"
+	"github.com/go-rod/rod/lib/cdp"
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// closeTimeout is how long a tab may take to close. One that hangs longer has a
+// renderer that does not die.
+const closeTimeout = 3 * time.Second
+
+// instance is one running browser with its tabs.
+type instance struct {
+	proc    *process
+	conn    *conn
+	rod     *rod.Browser
+	log     *slog.Logger
+	version string
+	born    time.Time
+	// noSandbox is why Chromium's own sandbox is off; empty when it is on.
+	noSandbox string
+	// keep is how many idle tabs are kept.
+	keep        int
+	openTimeout time.Duration
+
+	mu      sync.Mutex
+	tabs    map[string]*tab // by target, all of them
+	idle    []*tab
+	busy    int  // tabs taken
+	prints  int  // finished well
+	retired bool // takes no more prints; killed when none is left
+}
+
+// watch follows what happens to the tabs. It runs in the connection's reader.
+func (i *instance) watch(e *cdp.Event) {
+	var p struct {
+		TargetID   string `json:"targetId"`
+		TargetInfo struct {
+			TargetID string `json:"targetId"`
+			URL      string `json:"url"`
+		} `json:"targetInfo"`
+	}
+	switch e.Method {
+	case "Target.targetInfoChanged", "Target.targetCrashed", "Target.targetDestroyed":
+	default:
+		return
+	}
+	if err := json.Unmarshal(e.Params, &p); err != nil {
+		i.log.Warn("browser event not understood", "method", e.Method, "error", err)
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch e.Method {
+	case "Target.targetInfoChanged":
+		if t := i.tabs[p.TargetInfo.TargetID]; t != nil && p.TargetInfo.URL != blank {
+			t.end(errTabStrayed)
+		}
+	case "Target.targetCrashed":
+		if t := i.tabs[p.TargetID]; t != nil {
+			t.end(errTabCrashed)
+		}
+	case "Target.targetDestroyed":
+		if t := i.tabs[p.TargetID]; t != nil {
+			t.end(errTabCrashed)
+			delete(i.tabs, p.TargetID)
+			close(t.gone)
+		}
+	}
+}
+
+var errRetired = errors.New("the browser is being replaced")
+
+// take hands out a tab: an idle one, else a new one. It is paired with release.
+func (i *instance) take(ctx context.Context) (*tab, error) {
+	i.mu.Lock()
+	if i.retired {
+		i.mu.Unlock()
+		return nil, errRetired
+	}
+	i.busy++
+	for len(i.idle) > 0 {
+		t := i.idle[len(i.idle)-1]
+		i.idle = i.idle[:len(i.idle)-1]
+		if t.life.Err() == nil {
+			i.mu.Unlock()
+			return t, nil
+		}
+		go i.closeTab(t)
+	}
+	i.mu.Unlock()
+
+	// Not under ctx: a target whose answer nobody awaits would stay for ever.
+	type opened struct {
+		t   *tab
+		err error
+	}
+	ready := make(chan opened, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.openTimeout)
+		defer cancel()
+		t, err := i.openTab(ctx)
+		if ctx.Err() != nil {
+			i.log.Error("the browser opens no tab; killing it", "error", err)
+			i.proc.kill()
+		}
+		ready <- opened{t, err}
+	}()
+	select {
+	case o := <-ready:
+		if o.err != nil {
+			i.drop()
+		}
+		return o.t, o.err
+	case <-ctx.Done():
+		go func() {
+			if o := <-ready; o.err == nil {
+				i.park(o.t)
+			}
+			i.drop()
+		}()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// takeDirty hands out an idle tab that has held its document since before then,
+// or nil.
+func (i *instance) takeDirty(then time.Time) *tab {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for n, t := range i.idle {
+		if t.dirty && t.used.Before(then) && !i.retired {
+			i.idle = slices.Delete(i.idle, n, n+1)
+			i.busy++
+			return t
+		}
+	}
+	return nil
+}
+
+// release takes a tab back. One that is not sound is closed.
+func (i *instance) release(t *tab, sound bool) {
+	if sound && t.life.Err() == nil {
+		i.park(t)
+	} else {
+		go i.closeTab(t)
+	}
+	i.drop()
+}
+
+// finished counts a print and returns how many there were.
+func (i *instance) finished() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.prints++
+	return i.prints
+}
+
+// printed is how many prints the browser has done.
+func (i *instance) printed() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.prints
+}
+
+// drop undoes the count of a take.
+func (i *instance) drop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.busy--
+	i.leave()
+}
+
+func (i *instance) park(t *tab) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.idle) >= i.keep {
+		go i.closeTab(t)
+		return
+	}
+	i.idle = append(i.idle, t)
+}
+
+// closeTab closes a tab for good. When its renderer does not let go, the whole
+// browser is retired.
+func (i *instance) closeTab(t *tab) {
+	t.end(errTabCrashed)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_, err := proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.target)}.Call(i.rod.Context(ctx))
+	if err == nil {
+		select {
+		case <-t.gone:
+			return
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-i.conn.done:
+			return
+		}
+	}
+	select {
+	case <-i.conn.done:
+	case <-t.gone:
+	default:
+		i.log.Warn("browser tab does not close; retiring the browser", "error", err)
+		i.retire()
+	}
+}
+
+// retire lets the prints in flight finish, then kills the browser.
+func (i *instance) retire() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.retired = true
+	i.leave()
+}
+
+// leave kills a retired browser that nobody uses. The lock is held.
+func (i *instance) leave() {
+	if i.retired && i.busy == 0 {
+		i.proc.kill()
+	}
+}
+
+// usable says whether the browser takes prints.
+func (i *instance) usable() bool {
+	select {
+	case <-i.conn.done:
+		return false
+	default:
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return !i.retired
+}

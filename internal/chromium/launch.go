@@ -1,0 +1,100 @@
+package chromium
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/go-rod/rod"
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// sandboxTrouble is the line of Chromium's stderr that tells why it cannot
+// confine its renderers.
+var sandboxTrouble = regexp.MustCompile(`(?i)[^\n]*(sandbox|namespace|zygote)[^\n]*`)
+
+// launch starts a browser, with its sandbox if the machine allows one.
+func launch(ctx context.Context, opt Options) (*instance, error) {
+	exe, err := find(opt.Path)
+	if err != nil {
+		return nil, err
+	}
+	i, stderr, err := launchOnce(ctx, exe, true, opt)
+	if err == nil || ctx.Err() != nil || !sandboxTrouble.MatchString(stderr) {
+		return i, err
+	}
+	reason := sandboxTrouble.FindString(stderr)
+	opt.Log.Warn("Chromium's sandbox does not work here; starting without it", "reason", reason)
+	if i, _, err = launchOnce(ctx, exe, false, opt); err == nil {
+		i.noSandbox = reason
+	}
+	return i, err
+}
+
+// launchOnce starts a browser and opens its first tab. stderr tells about the
+// failure.
+func launchOnce(ctx context.Context, exe string, sandbox bool, opt Options) (i *instance, stderr string, err error) {
+	p, err := startProcess(exe, sandbox, opt)
+	if err != nil {
+		return nil, "", err
+	}
+	i = &instance{
+		proc: p, log: opt.Log.With("pid", p.pid), born: time.Now(),
+		tabs: map[string]*tab{}, keep: opt.Tabs, openTimeout: opt.StartTimeout,
+	}
+	// A PDF arrives as base64 inside JSON.
+	i.conn = newConn(p.in, p.out, opt.MaxPDFBytes/3*4+4096, i.watch)
+	if err := i.connect(ctx); err != nil {
+		p.kill()
+		<-p.exited
+		return nil, p.stderr.String(), fmt.Errorf("%s does not answer: %w; it says: %q", exe, err, p.stderr.brief())
+	}
+	return i, "", nil
+}
+
+func (i *instance) connect(ctx context.Context) error {
+	// rod keeps the context it connects with for its events, so that must not be
+	// ctx; the end of ctx ends the connection instead.
+	defer context.AfterFunc(ctx, func() { i.conn.close(context.Cause(ctx)) })()
+	// rod reads defaults for these from an environment variable named "rod".
+	i.rod = rod.New().ControlURL("").Monitor("").Trace(false).SlowMotion(0).NoDefaultDevice().Client(i.conn)
+	if err := i.rod.Connect(); err != nil {
+		return err
+	}
+	v, err := proto.BrowserGetVersion{}.Call(i.rod.Context(ctx))
+	if err != nil {
+		return err
+	}
+	i.version = v.Product
+	err = proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny}.Call(i.rod.Context(ctx))
+	if err != nil {
+		return err
+	}
+	t, err := i.openTab(ctx)
+	if err != nil {
+		return err
+	}
+	i.idle = append(i.idle, t)
+	return nil
+}
+
+// warm opens the rest of the tabs, ahead of need.
+func (i *instance) warm(ctx context.Context) {
+	for {
+		i.mu.Lock()
+		enough := i.retired || len(i.tabs) >= i.keep
+		i.mu.Unlock()
+		if enough {
+			return
+		}
+		t, err := i.openTab(ctx)
+		if err != nil {
+			if i.usable() {
+				i.log.Warn("browser tab not opened", "error", err)
+			}
+			return
+		}
+		i.park(t)
+	}
+}

@@ -1,0 +1,291 @@
+package chromium_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+)
+
+// slow takes a renderer some 300 ms.
+var slow = page(strings.Repeat("<table><tr><td>some<td>cells<td>1234</tr></table><p>and text", 1500))
+
+// endless keeps a renderer busy for minutes.
+var endless = page("<p>" + strings.Repeat("<span>x</span>", 5<<17))
+
+func wantCode(t *testing.T, err error, want presswork.Code) {
+	t.Helper()
+	if got := presswork.CodeOf(err); got != want {
+		t.Errorf("error %v, want code %s", err, want)
+	}
+}
+
+// pids are the processes of one kind below dir.
+func pids(t testing.TB, dir, kind string) []int {
+	var pids []int
+	for _, p := range processes(t, dir) {
+		if p.kind() == kind {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}
+
+func TestCancelledPrintReturnsTheCause(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	mustPrint(t, b, page("x"))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("the job was cancelled")
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Print(ctx, endless)
+		done <- err
+	}()
+	eventually(t, 5*time.Second, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	begun := time.Now()
+	cancel(cause)
+	if err := <-done; !errors.Is(err, cause) {
+		t.Errorf("error %v, want %v", err, cause)
+	}
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("cancelling took %s", took)
+	}
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1, QueueLimit: 1})
+	mustPrint(t, b, page("x"))
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	for range 2 {
+		wg.Go(func() { b.Print(ctx, endless) })
+	}
+	eventually(t, 5*time.Second, "one at work, one waiting", func() bool {
+		s := b.Stats()
+		return s.Busy == 1 && s.Waiting == 1
+	})
+	_, err := b.Print(t.Context(), page("x"))
+	wantCode(t, err, presswork.BrowserUnavailable)
+
+	// The deadline counts while waiting, too.
+	cancel()
+	wg.Wait()
+	mustPrint(t, b, page("x"))
+}
+
+func TestRecycling(t *testing.T) {
+	t.Parallel()
+	for name, opt := range map[string]chromium.Options{
+		"count":  {RecycleAfter: 5},
+		"age":    {RecycleAge: time.Millisecond},
+		"memory": {MaxMemory: 100 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opt.Tabs, opt.Dir = 2, publicDir(t)
+			b := start(t, opt)
+			stop := make(chan struct{})
+			var wg sync.WaitGroup
+			for range 2 {
+				wg.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						if _, err := b.Print(t.Context(), page("<p>x")); err != nil {
+							t.Errorf("a print was hurt: %v", err)
+							return
+						}
+					}
+				})
+			}
+			eventually(t, 20*time.Second, "two replacements", func() bool { return b.Stats().Recycles >= 2 })
+			close(stop)
+			wg.Wait()
+			eventually(t, 5*time.Second, "one browser is left", func() bool { return len(pids(t, opt.Dir, "browser")) == 1 })
+			if s := b.Stats(); s.Crashes != 0 {
+				t.Errorf("stats %+v", s)
+			}
+		})
+	}
+}
+
+func TestStopLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 2, Dir: dir})
+	mustPrint(t, b, page("x"))
+	if len(processes(t, dir)) == 0 {
+		t.Fatal("no browser is running")
+	}
+	printed := make(chan error, 1)
+	go func() {
+		_, err := b.Print(t.Context(), slow)
+		printed <- err
+	}()
+	eventually(t, 5*time.Second, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	if err := b.Stop(t.Context()); err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+	if err := <-printed; err != nil {
+		t.Errorf("the print at work was cut off: %v", err)
+	}
+	wantEmpty(t, dir)
+	_, err := b.Print(t.Context(), page("x"))
+	wantCode(t, err, presswork.BrowserUnavailable)
+	if err := b.Stop(t.Context()); err != nil {
+		t.Errorf("second Stop: %v", err)
+	}
+	if err := b.Start(t.Context()); err == nil {
+		t.Error("Start after Stop succeeded")
+	}
+}
+
+func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	mustPrint(t, b, page("x"))
+	printed := make(chan error, 1)
+	go func() {
+		_, err := b.Print(t.Context(), endless)
+		printed <- err
+	}()
+	eventually(t, 5*time.Second, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := b.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Stop: %v", err)
+	}
+	wantCode(t, <-printed, presswork.BrowserUnavailable)
+	wantEmpty(t, dir)
+}
+
+func wantEmpty(t *testing.T, dir string) {
+	t.Helper()
+	if left := processes(t, dir); len(left) > 0 {
+		t.Errorf("processes left: %+v", left)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+		t.Errorf("files left: %v", left)
+	}
+}
+
+// TestMain lets the test binary be the process that dies in
+// TestBrowserDiesWithItsParent.
+func TestMain(m *testing.M) {
+	dir := os.Getenv("PRESSWORK_TEST_PARENT")
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	b := chromium.New(chromium.Options{Dir: dir, Tabs: 1})
+	if err := b.Start(context.Background()); err != nil {
+		panic(err)
+	}
+	if _, err := b.Print(context.Background(), page("x")); err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+func TestBrowserDiesWithItsParent(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "PRESSWORK_TEST_PARENT="+dir)
+	cmd.Stderr = t.Output()
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	// The child's own command line does not name dir.
+	if len(processes(t, dir)) == 0 {
+		t.Fatal("no browser is running")
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	eventually(t, 5*time.Second, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
+
+	// Its profile is left, and the next start sweeps it; another's stays.
+	left, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))
+	if len(left) != 1 {
+		t.Fatalf("profiles left: %v", left)
+	}
+	foreign := filepath.Join(dir, "presswork-chromium-foreign")
+	if err := os.Mkdir(foreign, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, chromium.Options{Dir: dir, Tabs: 1})
+	mustPrint(t, second, page("x"))
+	third := start(t, chromium.Options{Dir: dir, Tabs: 1})
+	mustPrint(t, third, page("x"))
+	mustPrint(t, second, page("x")) // the living one was not swept
+	now, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))
+	if len(now) != 3 || !strings.Contains(strings.Join(now, " "), foreign) || strings.Contains(strings.Join(now, " "), left[0]) {
+		t.Errorf("profiles now: %v (the stale one was %s)", now, left[0])
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	b := chromium.New(chromium.Options{Path: "/nonexistent/chromium", Log: slog.New(slog.DiscardHandler)})
+	if _, err := b.Print(t.Context(), page("x")); presswork.CodeOf(err) != presswork.BrowserUnavailable {
+		t.Errorf("before Start: %v", err)
+	}
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer b.Stop(t.Context())
+	_, err := b.Print(t.Context(), page("x"))
+	wantCode(t, err, presswork.BrowserUnavailable)
+	if !errors.Is(err, chromium.ErrNotFound) || !strings.Contains(err.Error(), "make setup") {
+		t.Errorf("error %v", err)
+	}
+	if err := b.Health(t.Context()); !errors.Is(err, chromium.ErrNotFound) {
+		t.Errorf("Health: %v", err)
+	}
+	if v := b.Version(); v != "chromium" {
+		t.Errorf("Version %q", v)
+	}
+	if err := chromium.New(chromium.Options{Tabs: -1}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Tabs") {
+		t.Errorf("wrong options: %v", err)
+	}
+}

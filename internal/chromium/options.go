@@ -1,0 +1,100 @@
+package chromium
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"time"
+)
+
+// Options are the warden's settings. The zero value of each field means its
+// default.
+type Options struct {
+	// Path is the browser's program, a name in PATH or a file. Default: the
+	// first of the well-known places, headless shell first.
+	Path string
+	// Tabs is how many pages print at a time. Default: the number of CPUs; more
+	// brings nothing.
+	Tabs int
+	// QueueLimit is how many prints may wait for a tab; one more fails with
+	// BrowserUnavailable. Default 64; negative: none may wait.
+	QueueLimit int
+	// RecycleAfter is the number of prints after which a new browser takes
+	// over. Default 1000.
+	RecycleAfter int
+	// RecycleAge is the age after which a browser that has printed is replaced.
+	// Default 1 h.
+	RecycleAge time.Duration
+	// MaxMemory is the memory of the whole process tree, in bytes, above which
+	// the browser is replaced. A single renderer that takes three times as much
+	// is killed, and its page fails if that happens again. Default 2 GiB. Linux
+	// only.
+	MaxMemory int64
+	// MaxPDFBytes is the largest PDF one print may yield; more is RenderFailed.
+	// Default 512 MiB.
+	MaxPDFBytes int64
+	// StartTimeout bounds a launch, until the first tab answers. Default 20 s.
+	StartTimeout time.Duration
+	// PrintTimeout bounds one print, from the moment it has a tab. Default 120 s.
+	PrintTimeout time.Duration
+	// FontConfig is a fontconfig file for the browser alone. The browser's user
+	// must be able to read it and what it names. Default: the system's.
+	FontConfig string
+	// Dir is where profiles are made; every user must be able to pass through
+	// it. Default: the system's temporary directory.
+	Dir string
+	// UID is the user and group that a process running as root gives to the
+	// browser; it needs no entry in /etc/passwd. Default 60910, in a range that
+	// neither distributions nor systemd hand out. Without root it is not used.
+	UID int
+	// Log receives the browser's life. Default: nothing is logged.
+	Log *slog.Logger
+}
+
+const defaultUID = 60910
+
+func (o Options) withDefaults() Options {
+	o.Tabs = cmp.Or(o.Tabs, runtime.NumCPU())
+	o.QueueLimit = max(cmp.Or(o.QueueLimit, 64), 0)
+	o.RecycleAfter = cmp.Or(o.RecycleAfter, 1000)
+	o.RecycleAge = cmp.Or(o.RecycleAge, time.Hour)
+	o.MaxMemory = cmp.Or(o.MaxMemory, 2<<30)
+	o.MaxPDFBytes = cmp.Or(o.MaxPDFBytes, 512<<20)
+	o.StartTimeout = cmp.Or(o.StartTimeout, 20*time.Second)
+	o.PrintTimeout = cmp.Or(o.PrintTimeout, 120*time.Second)
+	o.Dir = cmp.Or(o.Dir, os.TempDir())
+	o.UID = cmp.Or(o.UID, defaultUID)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return o
+}
+
+// validate names every setting that cannot work.
+func (o Options) validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"Tabs", int64(o.Tabs)},
+		{"RecycleAfter", int64(o.RecycleAfter)},
+		{"RecycleAge", int64(o.RecycleAge)},
+		{"MaxMemory", o.MaxMemory},
+		{"MaxPDFBytes", o.MaxPDFBytes},
+		{"StartTimeout", int64(o.StartTimeout)},
+		{"PrintTimeout", int64(o.PrintTimeout)},
+		{"UID", int64(o.UID)},
+	} {
+		if f.value <= 0 {
+			errs = append(errs, fmt.Errorf("chromium: %s is %d; it must be positive", f.name, f.value))
+		}
+	}
+	if o.FontConfig != "" {
+		if _, err := os.Stat(o.FontConfig); err != nil {
+			errs = append(errs, fmt.Errorf("chromium: FontConfig: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}

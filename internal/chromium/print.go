@@ -1,0 +1,171 @@
+package chromium
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-rod/rod/lib/cdp"
+
+	"presswork"
+)
+
+// streamFrom is the size of HTML, in bytes, from which the PDF is fetched in
+// pieces: three more calls, but neither side holds it twice.
+const streamFrom = 1 << 20
+
+// pieceBytes is how much of a streamed PDF one call fetches.
+const pieceBytes = 4 << 20
+
+// printTo is Page.printToPDF's parameters. rod's own type leaves out a false
+// generateTaggedPDF, and Chromium's default is true.
+type printTo struct {
+	PaperWidth        float64 `json:"paperWidth"`
+	PaperHeight       float64 `json:"paperHeight"`
+	MarginTop         float64 `json:"marginTop"`
+	MarginBottom      float64 `json:"marginBottom"`
+	MarginLeft        float64 `json:"marginLeft"`
+	MarginRight       float64 `json:"marginRight"`
+	Scale             float64 `json:"scale"`
+	PageRanges        string  `json:"pageRanges"`
+	PrintBackground   bool    `json:"printBackground"`
+	PreferCSSPageSize bool    `json:"preferCSSPageSize"`
+	Tagged            bool    `json:"generateTaggedPDF"`
+	Outline           bool    `json:"generateDocumentOutline"`
+	TransferMode      string  `json:"transferMode"`
+}
+
+// A4, in inches.
+const (
+	defaultWidth  = 8.27
+	defaultHeight = 11.69
+)
+
+// print puts page into the tab and returns its PDF of at most limit bytes.
+func (t *tab) print(ctx context.Context, page presswork.Page, limit int64) ([]byte, error) {
+	t.dirty, t.used = true, time.Now()
+	if err := t.setContent(ctx, page.HTML); err != nil {
+		return nil, err
+	}
+	s := page.Sheet
+	params := printTo{
+		PaperWidth:        cmp.Or(s.Width, defaultWidth),
+		PaperHeight:       cmp.Or(s.Height, defaultHeight),
+		Scale:             cmp.Or(s.Scale, 1),
+		PageRanges:        s.PageRanges,
+		PrintBackground:   true,
+		PreferCSSPageSize: true,
+		Tagged:            s.Tagged,
+		Outline:           s.Outline,
+		TransferMode:      "ReturnAsBase64",
+	}
+	if len(page.HTML) >= streamFrom {
+		params.TransferMode = "ReturnAsStream"
+	}
+	answer, err := t.call(ctx, "Page.printToPDF", params)
+	if err == nil {
+		// The answer of a page that had left for elsewhere is not ours.
+		err = context.Cause(t.life)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if params.TransferMode == "ReturnAsStream" {
+		return t.fetch(ctx, answer, limit)
+	}
+	return decodePDF(answer, limit)
+}
+
+// decodePDF reads {"data":"<base64>",…}.
+func decodePDF(answer []byte, limit int64) ([]byte, error) {
+	rest, ok := bytes.CutPrefix(answer, []byte(`{"data":"`))
+	end := bytes.IndexByte(rest, '"')
+	if !ok || end < 0 {
+		return nil, errors.New("the browser's answer holds no PDF")
+	}
+	data := rest[:end]
+	if int64(base64.StdEncoding.DecodedLen(len(data))) > limit+2 {
+		return nil, errTooLarge
+	}
+	pdf := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
+	n, err := base64.StdEncoding.Decode(pdf, data)
+	return pdf[:n], err
+}
+
+// fetch reads the stream that a print's answer names.
+func (t *tab) fetch(ctx context.Context, answer []byte, limit int64) ([]byte, error) {
+	var stream struct {
+		Handle string `json:"stream"`
+	}
+	if err := json.Unmarshal(answer, &stream); err != nil {
+		return nil, fmt.Errorf("the browser's answer holds no stream: %w", err)
+	}
+	var pdf []byte
+	for {
+		answer, err := t.call(ctx, "IO.read", map[string]any{"handle": stream.Handle, "size": pieceBytes})
+		if err != nil {
+			return nil, err
+		}
+		var piece struct {
+			Base64 bool   `json:"base64Encoded"`
+			Data   []byte `json:"data"`
+			EOF    bool   `json:"eof"`
+		}
+		if err := json.Unmarshal(answer, &piece); err != nil {
+			return nil, fmt.Errorf("the browser's stream: %w", err)
+		}
+		if int64(len(pdf)+len(piece.Data)) > limit {
+			return nil, errTooLarge // the stream ends with the tab
+		}
+		pdf = append(pdf, piece.Data...)
+		if piece.EOF {
+			break
+		}
+	}
+	_, err := t.call(ctx, "IO.close", map[string]any{"handle": stream.Handle})
+	return pdf, err
+}
+
+// coin turns a failed print into the error its caller gets.
+func (b *Browser) coin(ctx context.Context, err error) error {
+	refusal, refused := errors.AsType[*cdp.Error](err)
+	switch {
+	case errors.Is(err, errTabCrashed):
+		return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed: the browser's renderer crashed on it or took too much memory").WithCause(err)
+	case errors.Is(err, errTabStrayed):
+		return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed: it navigates away").WithCause(err)
+	case errors.Is(err, errTooLarge):
+		return presswork.Errorf(presswork.RenderFailed, "the PDF is larger than %d MiB", b.opt.MaxPDFBytes>>20).WithCause(err)
+	case errors.Is(err, errConnClosed):
+		return presswork.Errorf(presswork.BrowserUnavailable, "the browser died while it printed").WithCause(err)
+	case ctx.Err() != nil:
+		return ended(ctx)
+	case refused && strings.Contains(strings.ToLower(refusal.Message), "page range"):
+		return presswork.Errorf(presswork.InvalidOption, "page_ranges: %s", refusal.Message).WithParam("options.page_ranges").WithCause(err)
+	case refused:
+		return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed: %s", refusal.Message).WithCause(err)
+	}
+	if coined, ok := errors.AsType[*presswork.Error](err); ok {
+		return coined
+	}
+	return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed").WithCause(err)
+}
+
+// ended is the error of a context that is over: RenderTimeout for a deadline,
+// the context's cause otherwise.
+func ended(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if coined, ok := errors.AsType[*presswork.Error](cause); ok {
+		return coined
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return presswork.Errorf(presswork.RenderTimeout, "the page was not printed in time").WithCause(cause)
+	}
+	return cause
+}

@@ -1,0 +1,174 @@
+package chromium_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"presswork"
+	"presswork/internal/chromium"
+)
+
+func TestPrintsText(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	if got, want := text(t, mustPrint(t, b, page("<h1>Hello</h1><p>Grüße, 世界 &amp; κόσμε"))), "Hello Grüße, 世界 & κόσμε"; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+	if v := b.Version(); !strings.Contains(v, "Chrome/") {
+		t.Errorf("Version %q", v)
+	}
+}
+
+func TestSheet(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 2})
+	pages := "<p>one<p style='break-before:page'>two<p style='break-before:page'>three"
+	for name, c := range map[string]struct {
+		html  string
+		sheet presswork.Sheet
+		key   string
+		want  string
+	}{
+		"default A4":       {"<p>x", presswork.Sheet{}, "Page size", "595.92 x 841.92 pts (A4)"},
+		"sheet size":       {"<p>x", presswork.Sheet{Width: 8.5, Height: 11}, "Page size", "612 x 792 pts (letter)"},
+		"@page wins":       {"<style>@page{size:100mm 50mm}</style><p>x", presswork.Sheet{Width: 8.5, Height: 11}, "Page size", "282.96 x 142.08 pts"},
+		"untagged":         {"<p>x", presswork.Sheet{}, "Tagged", "no"},
+		"tagged":           {"<p>x", presswork.Sheet{Tagged: true}, "Tagged", "yes"},
+		"all pages":        {pages, presswork.Sheet{}, "Pages", "3"},
+		"page ranges":      {pages, presswork.Sheet{PageRanges: "1,3"}, "Pages", "2"},
+		"streamed (large)": {"<!--" + strings.Repeat("x", 2<<20) + "-->" + pages, presswork.Sheet{}, "Pages", "3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := page(c.html)
+			p.Sheet = c.sheet
+			if got := info(t, mustPrint(t, b, p), c.key); got != c.want {
+				t.Errorf("%s: %s, want %s", c.key, got, c.want)
+			}
+		})
+	}
+	t.Run("outline", func(t *testing.T) {
+		t.Parallel()
+		for outline, want := range map[bool]bool{true: true, false: false} {
+			p := page("<h1>Chapter</h1>")
+			p.Sheet = presswork.Sheet{Tagged: true, Outline: outline}
+			if got := bytes.Contains(mustPrint(t, b, p), []byte("/Outlines")); got != want {
+				t.Errorf("Outline %v: outline in the PDF %v", outline, got)
+			}
+		}
+	})
+	t.Run("bad ranges", func(t *testing.T) {
+		t.Parallel()
+		for _, ranges := range []string{"abc", "3-1", "0", "9"} {
+			p := page(pages)
+			p.Sheet.PageRanges = ranges
+			_, err := b.Print(t.Context(), p)
+			e, _ := errors.AsType[*presswork.Error](err)
+			if e == nil || e.Code != presswork.InvalidOption || e.Param != "options.page_ranges" {
+				t.Errorf("ranges %q: %v", ranges, err)
+			}
+			t.Log(err)
+		}
+	})
+}
+
+// printToPDF itself waits for what a data: URL holds, so Print does not.
+func TestPrintsDataImagesAndFonts(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	png := "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	for name, html := range map[string]string{
+		"img":      "<img width=50 height=50 src=" + png + ">",
+		"lazy img": "<div style='height:9000px'></div><img loading=lazy width=50 height=50 src=" + png + ">",
+		"css":      "<div style='width:50px;height:50px;background:url(" + png + ")'></div>",
+		"svg img":  "<img width=50 src=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><image width='9' height='9' href='" + png + "'/></svg>\">",
+	} {
+		for range 5 {
+			if out := mustPrint(t, b, page(html)); !bytes.Contains(out, []byte("/Subtype /Image")) {
+				t.Errorf("%s: no image in the PDF", name)
+			}
+		}
+	}
+}
+
+func TestManyPrintsThroughFewTabs(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 2, QueueLimit: 200})
+	var wg sync.WaitGroup
+	for n := range 200 {
+		wg.Go(func() {
+			out, err := b.Print(t.Context(), page(fmt.Sprintf("<p>document %d", n)))
+			if err != nil {
+				t.Errorf("%d: %v", n, err)
+				return
+			}
+			if got, want := text(t, out), fmt.Sprintf("document %d", n); got != want {
+				t.Errorf("text %q, want %q", got, want)
+			}
+		})
+	}
+	wg.Wait()
+	if s := b.Stats(); s.Prints != 200 || s.Launches != 1 || s.Busy != 0 || s.Waiting != 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestPrintsAnyBytes(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	for html, want := range map[string]string{
+		"":                               "",
+		"a\x00b \xff\xfe c":              "ab \ufffd\ufffd c",
+		"</script>\"\\\u2028 \x7f&#0; d": "",
+		"<p>deep" + strings.Repeat("<blockquote>", 10000):     "",
+		"<!--" + strings.Repeat("<é", 20<<20) + "--><p>60 MB": "60 MB",
+	} {
+		out, err := b.Print(t.Context(), presswork.Page{HTML: html})
+		if err != nil {
+			t.Errorf("%.20q: %v", html, err)
+			continue
+		}
+		if got := text(t, out); want != "" && got != want {
+			t.Errorf("%.20q: text %q, want %q", html, got, want)
+		}
+	}
+	if s := b.Stats(); s.Launches != 1 || s.TabsLost != 0 {
+		t.Errorf("the browser was harmed: %+v", s)
+	}
+}
+
+func TestFontsComeFromFontConfig(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	conf := filepath.Join(dir, "fonts.conf")
+	err := os.WriteFile(conf, []byte(`<?xml version="1.0"?><fontconfig><dir>/usr/share/fonts/truetype/dejavu</dir></fontconfig>`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, chromium.Options{Tabs: 1, FontConfig: conf})
+	out := mustPrint(t, b, page("<p style='font-family:Liberation Serif,Noto Serif,serif'>text"))
+	if fonts := tool(t, out, "pdffonts", "-"); !strings.Contains(fonts, "DejaVu") || strings.Contains(fonts, "Liberation") {
+		t.Errorf("fonts:\n%s", fonts)
+	}
+}
+
+func TestStartFailsWhereTheBrowsersUserMayNotGo(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		return // the browser's user is our own
+	}
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	b := start(t, chromium.Options{Tabs: 1, Dir: t.TempDir()})
+	_, err := b.Print(t.Context(), page("x"))
+	if presswork.CodeOf(err) != presswork.BrowserUnavailable || !strings.Contains(err.Error(), "must be able to reach") {
+		t.Errorf("error %v", err)
+	}
+}

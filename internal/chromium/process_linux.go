@@ -1,0 +1,128 @@
+package chromium
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// sysProcAttr puts the browser into a group of its own that dies with us, and
+// under user and group uid unless that is -1.
+func sysProcAttr(uid int) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if uid >= 0 {
+		a.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+	}
+	return a
+}
+
+// awaitExit returns when p has ended, and leaves it to be reaped, so that its
+// id stays its own.
+func awaitExit(p *os.Process) {
+	for unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+}
+
+// smallShm says whether /dev/shm is too small for Chromium, as in a container
+// with the usual 64 MiB.
+func smallShm() bool {
+	var st unix.Statfs_t
+	if err := unix.Statfs("/dev/shm", &st); err != nil {
+		return true
+	}
+	return st.Bavail*uint64(st.Bsize) < 256<<20
+}
+
+// groupMemory is the memory of the process group in bytes: shared pages are
+// counted once (PSS) where the kernel lets us see that, else left out.
+func groupMemory(pgid int) int64 {
+	var sum int64
+	for _, pid := range groupMembers(pgid) {
+		if pss, ok := pssBytes(pid); ok {
+			sum += pss
+		} else {
+			sum += privateBytes(pid)
+		}
+	}
+	return sum
+}
+
+// hog is a renderer of the group that has more than limit bytes to itself, or 0.
+func hog(pgid int, limit int64) int {
+	for _, pid := range groupMembers(pgid) {
+		if privateBytes(pid) <= limit {
+			continue
+		}
+		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && bytes.Contains(cmdline, []byte("--type=renderer")) {
+			return pid
+		}
+	}
+	return 0
+}
+
+// groupMembers lists the living processes of the group.
+func groupMembers(pgid int) []int {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1) // a partial list is the best there is
+	var pids []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue
+		}
+		// After the name in brackets: state, parent, group.
+		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(f) > 2 && f[2] == strconv.Itoa(pgid) && f[0] != "Z" {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// groupGone says whether nothing of the group lives; a zombie whose new parent
+// is slow to reap it does not count.
+func groupGone(pgid int) bool {
+	return syscall.Kill(-pgid, 0) == syscall.ESRCH || len(groupMembers(pgid)) == 0
+}
+
+func pssBytes(pid int) (int64, bool) {
+	rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0, false
+	}
+	_, rest, ok := bytes.Cut(rollup, []byte("\nPss:"))
+	if !ok {
+		return 0, false
+	}
+	var kib int64
+	if _, err := fmt.Sscan(string(rest), &kib); err != nil {
+		return 0, false
+	}
+	return kib << 10, true
+}
+
+func privateBytes(pid int) int64 {
+	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	var size, resident, shared int64
+	if _, err := fmt.Sscan(string(statm), &size, &resident, &shared); err != nil {
+		return 0
+	}
+	return (resident - shared) * int64(os.Getpagesize())
+}

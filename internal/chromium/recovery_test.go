@@ -1,0 +1,202 @@
+package chromium_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+)
+
+func TestKilledBrowserCostsOneRetry(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 2, Dir: dir})
+	mustPrint(t, b, page("x"))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if _, err := b.Print(t.Context(), slow); err != nil {
+				t.Errorf("Print: %v", err)
+			}
+		})
+	}
+	eventually(t, 5*time.Second, "two prints at work", func() bool { return b.Stats().Busy == 2 })
+	for _, pid := range pids(t, dir, "browser") {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	wg.Wait()
+	if s := b.Stats(); s.Crashes != 1 || s.Launches != 2 || s.Prints != 5 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestBrowserThatDiesTwiceIsUnavailable(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	mustPrint(t, b, page("x"))
+	done := make(chan struct{})
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(50 * time.Millisecond):
+				for _, pid := range pids(t, dir, "browser") {
+					syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		}
+	})
+	_, err := b.Print(t.Context(), endless)
+	close(done)
+	killer.Wait()
+	wantCode(t, err, presswork.BrowserUnavailable)
+	eventually(t, 10*time.Second, "the browser prints again", func() bool {
+		_, err := b.Print(t.Context(), page("x"))
+		return err == nil
+	})
+}
+
+func TestCrashedRenderer(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	mustPrint(t, b, page("x"))
+	kill := func() {
+		for _, pid := range pids(t, dir, "renderer") {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+
+	// Once: the print is tried again.
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Print(t.Context(), slow)
+		done <- err
+	}()
+	eventually(t, 5*time.Second, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	kill()
+	if err := <-done; err != nil {
+		t.Errorf("one crash: %v", err)
+	}
+
+	// Each time: the page is at fault.
+	go func() {
+		_, err := b.Print(t.Context(), endless)
+		done <- err
+	}()
+	var err error
+	eventually(t, 10*time.Second, "the print ends", func() bool {
+		kill()
+		select {
+		case err = <-done:
+			return true
+		default:
+			return false
+		}
+	})
+	wantCode(t, err, presswork.RenderFailed)
+
+	// An idle tab: nobody notices.
+	mustPrint(t, b, page("x"))
+	kill()
+	mustPrint(t, b, page("x"))
+	if s := b.Stats(); s.Launches != 1 || s.Crashes != 0 {
+		t.Errorf("the browser was harmed: %+v", s)
+	}
+}
+
+func TestHungRenderer(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	mustPrint(t, b, page("x"))
+	for name, p := range map[string]presswork.Page{
+		"spans": endless,
+		"line":  page("<p style='overflow-wrap:anywhere'>" + strings.Repeat("x", 5<<20)),
+	} {
+		const deadline = time.Second
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), deadline)
+		_, err := b.Print(ctx, p)
+		cancel()
+		wantCode(t, err, presswork.RenderTimeout)
+		if took := time.Since(begun); took > deadline+2*time.Second {
+			t.Errorf("%s: Print took %s", name, took)
+		}
+		hung := pids(t, dir, "renderer")
+		if got := text(t, mustPrint(t, b, page("next"))); got != "next" {
+			t.Errorf("%s: next print: %q", name, got)
+		}
+		eventually(t, 5*time.Second, name+": the hung renderer is gone", func() bool {
+			left := 0
+			for _, pid := range hung {
+				if busy(pid) {
+					left++
+				}
+			}
+			return left == 0
+		})
+	}
+}
+
+// busy says whether the process has worked for more than half a second.
+func busy(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	f := strings.Fields(string(stat))
+	return f[2] != "Z" && len(f[13]) > 1 && f[13] > "50"
+}
+
+func TestRendererThatTakesTooMuchMemory(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1, MaxMemory: 150 << 20})
+	_, err := b.Print(t.Context(), endless)
+	wantCode(t, err, presswork.RenderFailed)
+	mustPrint(t, b, page("x"))
+	if s := b.Stats(); s.Crashes != 0 {
+		t.Errorf("the browser was harmed: %+v", s)
+	}
+}
+
+func TestIdleTabGivesMemoryBack(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	for range 6 {
+		mustPrint(t, b, slow)
+	}
+	full := b.Stats().MemoryBytes
+	eventually(t, 20*time.Second, "less memory", func() bool { return b.Stats().MemoryBytes < full*3/4 })
+}
+
+func TestFrozenBrowserIsReplaced(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	mustPrint(t, b, page("x"))
+	if err := b.Health(t.Context()); err != nil {
+		t.Errorf("Health: %v", err)
+	}
+	frozen := pids(t, dir, "browser")
+	for _, pid := range frozen {
+		syscall.Kill(pid, syscall.SIGSTOP)
+	}
+	eventually(t, 10*time.Second, "unhealthy", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		return b.Health(ctx) != nil
+	})
+	eventually(t, 40*time.Second, "another browser", func() bool { return b.Stats().Launches == 2 })
+	mustPrint(t, b, page("x"))
+}

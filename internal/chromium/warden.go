@@ -1,0 +1,257 @@
+package chromium
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// current returns the browser that takes prints, and waits for one to start if
+// there is none. A launch that failed is not repeated before its back-off is
+// over: until then its error is returned at once.
+func (b *Browser) current(ctx context.Context) (*instance, error) {
+	b.mu.Lock()
+	switch {
+	case b.background.Err() != nil:
+		b.mu.Unlock()
+		return nil, unavailable(errStopped)
+	case !b.started:
+		b.mu.Unlock()
+		return nil, unavailable(errNotStarted)
+	case b.cur != nil && b.cur.usable():
+		defer b.mu.Unlock()
+		return b.cur, nil
+	}
+	l, err := b.launch(), b.lastErr
+	b.mu.Unlock()
+	if l == nil {
+		return nil, unavailable(err)
+	}
+	select {
+	case <-l.done:
+		if l.err != nil {
+			return nil, unavailable(l.err)
+		}
+		return l.inst, nil
+	case <-ctx.Done():
+		return nil, ended(ctx)
+	}
+}
+
+// launch begins a launch, or joins the one under way; nil means that it is too
+// early for one. The lock is held.
+func (b *Browser) launch() *launching {
+	if b.launching != nil || b.background.Err() != nil || time.Now().Before(b.notBefore) {
+		return b.launching
+	}
+	b.launching = &launching{done: make(chan struct{})}
+	b.work.Go(b.bringUp)
+	return b.launching
+}
+
+// bringUp starts a browser and lets it take over from the present one.
+func (b *Browser) bringUp() {
+	ctx, cancel := context.WithTimeoutCause(b.background, b.opt.StartTimeout,
+		fmt.Errorf("not up within %s", b.opt.StartTimeout))
+	defer cancel()
+	begun := time.Now()
+	inst, err := launch(ctx, b.opt)
+
+	b.mu.Lock()
+	l, old := b.launching, b.cur
+	b.launching = nil
+	l.inst, l.err = inst, err
+	close(l.done)
+	if err != nil {
+		b.failed(err)
+		b.mu.Unlock()
+		if b.background.Err() == nil {
+			b.log.Error("browser not started", "error", err)
+		}
+		return
+	}
+	b.lastErr = nil
+	b.cur = inst
+	b.live[inst] = true
+	b.work.Go(func() { b.attend(inst) })
+	if b.background.Err() != nil {
+		inst.retire()
+	}
+	b.mu.Unlock()
+
+	b.count.launches.Add(1)
+	b.log.Info("browser started", "pid", inst.proc.pid, "version", inst.version,
+		"sandbox", inst.noSandbox == "", "ms", time.Since(begun).Milliseconds())
+	if old != nil {
+		old.retire()
+	}
+	inst.warm(ctx)
+}
+
+// failed puts the next launch off: 250 ms, doubled each time, at most 10 s. The
+// lock is held.
+func (b *Browser) failed(err error) {
+	b.lastErr = err
+	b.notBefore = time.Now().Add(min(250*time.Millisecond<<min(b.failures, 6), 10*time.Second))
+	b.failures++
+}
+
+// proven forgets the failures: the browser prints.
+func (b *Browser) proven() {
+	b.mu.Lock()
+	b.failures = 0
+	b.mu.Unlock()
+}
+
+// attend sees a browser to its end.
+func (b *Browser) attend(inst *instance) {
+	select {
+	case <-inst.conn.done:
+		inst.proc.kill() // without a connection it is of no use
+	case <-inst.proc.exited:
+	}
+	<-inst.proc.exited
+	inst.conn.close(errConnClosed)
+
+	inst.mu.Lock()
+	wanted, prints := inst.retired, inst.prints
+	inst.retired = true
+	inst.mu.Unlock()
+	b.mu.Lock()
+	delete(b.live, inst)
+	if !wanted && prints == 0 {
+		b.failed(fmt.Errorf("the last browser died at once: %w; it said: %q", inst.conn.cause(), inst.proc.stderr.brief()))
+	}
+	if b.cur == inst {
+		b.cur = nil
+		b.launch()
+	}
+	b.mu.Unlock()
+	if !wanted {
+		b.count.crashes.Add(1)
+		b.log.Error("browser died", "pid", inst.proc.pid, "prints", prints, "error", inst.conn.cause(), "stderr", inst.proc.stderr.brief())
+		return
+	}
+	b.log.Info("browser ended", "pid", inst.proc.pid, "prints", prints)
+}
+
+// replace starts a new browser that takes over from inst.
+func (b *Browser) replace(inst *instance, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cur != inst || b.launching != nil || b.launch() == nil {
+		return
+	}
+	b.count.recycles.Add(1)
+	b.log.Info("replacing the browser", "pid", inst.proc.pid, "why", why)
+}
+
+// The janitor's intervals. A document is dropped once its tab has been idle for
+// idleAfter: under load the next document drops it, at no cost.
+const (
+	cleanEvery  = time.Second
+	idleAfter   = time.Second
+	checkEvery  = 5 * time.Second
+	pingTimeout = 5 * time.Second
+	maxMisses   = 2
+)
+
+// janitor empties idle tabs, and replaces the browser for its age, its memory
+// or its silence.
+func (b *Browser) janitor() {
+	clean, check := time.NewTicker(cleanEvery), time.NewTicker(checkEvery)
+	defer clean.Stop()
+	defer check.Stop()
+	misses := 0
+	for {
+		select {
+		case <-b.background.Done():
+			return
+		case <-clean.C:
+			b.killHogs()
+			if inst := b.peek(); inst != nil {
+				b.empty(inst)
+				if inst.printed() > 0 && time.Since(inst.born) >= b.opt.RecycleAge {
+					b.replace(inst, "it is old")
+				}
+			}
+		case <-check.C:
+			inst := b.peek()
+			if inst == nil {
+				misses = 0
+				continue
+			}
+			if memory := groupMemory(inst.proc.pid); memory > b.opt.MaxMemory {
+				b.replace(inst, fmt.Sprintf("it takes %d MiB", memory>>20))
+			}
+			if inst.ping(b.background) == nil || b.background.Err() != nil {
+				misses = 0
+			} else if misses++; misses == maxMisses {
+				b.log.Error("the browser does not answer; killing it", "pid", inst.proc.pid)
+				inst.proc.kill()
+				misses = 0
+			}
+		}
+	}
+}
+
+// peek returns the current browser, or nil.
+func (b *Browser) peek() *instance {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cur == nil || !b.cur.usable() {
+		return nil
+	}
+	return b.cur
+}
+
+// hogFactor times MaxMemory is what one renderer may take: by default 6 GiB. A
+// tagged document of 8000 pages (10 MB of Markdown) needs 4.8.
+const hogFactor = 3
+
+// killHogs ends renderers, of retired browsers too, that would take the whole
+// machine's memory before their print's deadline.
+func (b *Browser) killHogs() {
+	b.mu.Lock()
+	live := slices.Collect(maps.Keys(b.live))
+	b.mu.Unlock()
+	for _, inst := range live {
+		if pid := hog(inst.proc.pid, hogFactor*b.opt.MaxMemory); pid != 0 {
+			b.log.Warn("a renderer takes too much memory; killing it", "pid", inst.proc.pid, "renderer", pid)
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// empty drops the documents of idle tabs, as long as no print wants a slot.
+func (b *Browser) empty(inst *instance) {
+	for {
+		select {
+		case b.slots <- struct{}{}:
+		default:
+			return
+		}
+		t := inst.takeDirty(time.Now().Add(-idleAfter))
+		if t == nil {
+			<-b.slots
+			return
+		}
+		ctx, cancel := context.WithTimeout(b.background, closeTimeout)
+		inst.release(t, t.clear(ctx) == nil)
+		cancel()
+		<-b.slots
+	}
+}
+
+// ping asks the browser whether it is there.
+func (i *instance) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	_, err := proto.BrowserGetVersion{}.Call(i.rod.Context(ctx))
+	return err
+}
