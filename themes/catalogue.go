@@ -1,0 +1,139 @@
+package themes
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"presswork"
+	"presswork/internal/suggest"
+)
+
+//go:embed *.css
+var builtinCSS embed.FS
+
+// builtinNames lists the built-in themes in daisyUI's order.
+func builtinNames() []string {
+	return []string{"light", "dark", "cupcake", "bumblebee", "emerald", "corporate", "synthwave", "retro", "cyberpunk", "valentine",
+		"halloween", "garden", "forest", "aqua", "lofi", "pastel", "fantasy", "wireframe", "black", "luxury", "dracula", "cmyk",
+		"autumn", "business", "acid", "lemonade", "night", "coffee", "winter", "dim", "nord", "sunset", "caramellatte", "abyss", "silk"}
+}
+
+// Options say where custom themes are.
+type Options struct {
+	// Dir is the folder of custom themes (NAME.css). It may be absent and may
+	// appear later. Default: no custom themes.
+	Dir string
+	// Log gets a line for each custom theme that is left out and for each that
+	// referred to something outside. Default: discard.
+	Log *slog.Logger
+}
+
+// Catalogue finds themes by name. It is safe for concurrent use.
+type Catalogue struct {
+	options  Options
+	log      *slog.Logger
+	builtin  []Theme
+	present  atomic.Pointer[shelf]
+	mu       sync.Mutex // guards watching
+	watching *watch
+}
+
+// shelf is the catalogue at one moment.
+type shelf struct {
+	list   []Theme
+	byName map[string]Theme
+	// rejected holds the reason of each custom theme that was left out.
+	rejected map[string]string
+}
+
+// Open reads the built-in themes and those of o.Dir. A folder that is missing
+// or a theme that is broken is no error: it is logged and left out.
+func Open(o Options) (*Catalogue, error) {
+	c := &Catalogue{options: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
+	for _, name := range builtinNames() {
+		css, err := builtinCSS.ReadFile(name + ".css")
+		if err != nil {
+			return nil, fmt.Errorf("built-in theme: %w", err)
+		}
+		t, _, err := parse(name, string(css))
+		if err != nil {
+			return nil, fmt.Errorf("built-in theme %s: %w", name, err)
+		}
+		c.builtin = append(c.builtin, t)
+	}
+	c.reload()
+	return c, nil
+}
+
+// List returns every theme: the built-in ones in daisyUI's order, then the
+// custom ones by name.
+func (c *Catalogue) List() []Theme { return slices.Clone(c.present.Load().list) }
+
+// Get returns a theme by name. Names are only ever looked up, never turned
+// into a path. Errors: ThemeNotFound.
+func (c *Catalogue) Get(name string) (Theme, error) {
+	s := c.present.Load()
+	if t, ok := s.byName[name]; ok {
+		return t, nil
+	}
+	if reason, ok := s.rejected[name]; ok {
+		return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q cannot be used: %s", name, reason).WithParam("theme")
+	}
+	names := slices.Sorted(maps.Keys(s.byName))
+	return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q does not exist%s", clip(name), suggest.Phrase(name, names)).WithParam("theme")
+}
+
+// reload reads the folder of custom themes anew.
+func (c *Catalogue) reload() {
+	s := &shelf{byName: map[string]Theme{}, rejected: map[string]string{}}
+	custom := c.readDir(s.rejected)
+	for _, t := range c.builtin {
+		if own, ok := custom[t.Name]; ok {
+			t = own
+			delete(custom, t.Name)
+		}
+		s.list = append(s.list, t)
+	}
+	for _, name := range slices.Sorted(maps.Keys(custom)) {
+		s.list = append(s.list, custom[name])
+	}
+	for _, t := range s.list {
+		s.byName[t.Name] = t
+	}
+	c.present.Store(s)
+}
+
+// Start watches the folder of custom themes until Stop, so that a theme can be
+// edited while the server runs.
+func (c *Catalogue) Start(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watching != nil || c.options.Dir == "" {
+		return nil
+	}
+	w, err := newWatch(c.options.Dir, c.reload)
+	if err != nil {
+		return fmt.Errorf("watching the themes folder: %w", err)
+	}
+	c.watching = w
+	return nil
+}
+
+// Stop ends the watching. A second call does nothing.
+func (c *Catalogue) Stop(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watching == nil {
+		return nil
+	}
+	err := c.watching.close()
+	c.watching = nil
+	return err
+}

@@ -1,0 +1,190 @@
+package themes_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/themes"
+)
+
+const minimal = ":root { --primary: oklch(45% 0.24 277); --base-100: white; --base-content: rgb(20 20 20) }\nh1 { color: var(--primary) }\n"
+
+func write(t *testing.T, dir, name, css string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(css), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, o themes.Options) *themes.Catalogue {
+	t.Helper()
+	c, err := themes.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestUnknownThemeSuggestsTheNearest(t *testing.T) {
+	t.Parallel()
+	_, err := open(t, themes.Options{}).Get("nrod")
+	e := presswork.AsError(err)
+	if e == nil || e.Code != presswork.ThemeNotFound || e.Param != "theme" || e.Message != `theme "nrod" does not exist; did you mean "nord"?` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestThemeJSONIsTheContracts(t *testing.T) {
+	t.Parallel()
+	nord, err := open(t, themes.Options{}).Get("nord")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(nord)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"name":"nord","label":"Nord","scheme":"light"`, `"base_100":"#eceff4"`, `"primary":"#5e81ac"`, `"contrast":{"text":10.8,"link":4.9}`, `"custom":false`} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
+}
+
+func TestCustomThemes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "mine.css", minimal+"body{background:url(http://x/)}")
+	write(t, dir, "nord.css", minimal)
+	write(t, dir, "lacking.css", ":root{--primary:red;--base-100:#fff}")
+	write(t, dir, "colourless.css", ":root{--primary:nope;--base-100:#fff;--base-content:#000}")
+	write(t, dir, "hidden.css", "@media print{:root{--primary:red;--base-100:#fff;--base-content:#000}}")
+	write(t, dir, "via-var.css", ":root{--brand:#123456;--primary:var(--brand);--base-100:#fff;--base-content:#000;--label:\"By Var\"}")
+	write(t, dir, "we ird.css", minimal)
+	write(t, dir, "readme.txt", "x")
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "passwd.css")); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	c := open(t, themes.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+
+	mine, err := c.Get("mine")
+	if err != nil || !mine.Custom || mine.Label != "Mine" || mine.Colors["primary"] != "#422ad5" {
+		t.Errorf("mine: %+v, %v", mine, err)
+	}
+	if !strings.Contains(mine.CSS(), "h1 { color: var(--primary) }") || strings.Contains(mine.CSS(), "http") {
+		t.Errorf("mine's stylesheet is %q", mine.CSS())
+	}
+	if nord, err := c.Get("nord"); err != nil || !nord.Custom || nord.Colors["base_100"] != "#ffffff" {
+		t.Errorf("nord is not overridden: %+v, %v", nord, err)
+	}
+	if v, err := c.Get("via-var"); err != nil || v.Colors["primary"] != "#123456" || v.Label != "By Var" {
+		t.Errorf("via-var: %+v, %v", v, err)
+	}
+	for name, reason := range map[string]string{"lacking": "--base-content", "colourless": "not a colour", "hidden": "--primary", "passwd": "cannot be read", "we ird": "letters"} {
+		_, err := c.Get(name)
+		if presswork.CodeOf(err) != presswork.ThemeNotFound || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%s: got %v, want %q in it", name, err, reason)
+		}
+		if !strings.Contains(log.String(), reason) {
+			t.Errorf("%s: the log does not say %q", name, reason)
+		}
+	}
+	if !strings.Contains(log.String(), "refers to something outside") {
+		t.Error("the log does not tell of the dropped reference")
+	}
+	if n := len(c.List()); n != 37 {
+		t.Errorf("%d themes, want 35 and two more", n)
+	}
+	for _, name := range []string{"../mine", "mine.css", "/etc/passwd", "readme", ""} {
+		if _, err := c.Get(name); presswork.CodeOf(err) != presswork.ThemeNotFound {
+			t.Errorf("%q: got %v", name, err)
+		}
+	}
+}
+
+func TestTheRepositorysOwnFolderChangesNothing(t *testing.T) {
+	t.Parallel()
+	c := open(t, themes.Options{Dir: "."})
+	if n := len(c.List()); n != 35 {
+		t.Errorf("%d themes", n)
+	}
+	for _, theme := range c.List() {
+		if theme.Custom {
+			t.Errorf("%s counts as custom", theme.Name)
+		}
+	}
+}
+
+func TestChangesShowWithoutRestart(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "later", "themes")
+	c := open(t, themes.Options{Dir: dir})
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	has := func(name, color string) func() bool {
+		return func() bool {
+			theme, err := c.Get(name)
+			return err == nil && theme.Colors["base_100"] == color
+		}
+	}
+	gone := func(name string) func() bool {
+		return func() bool { _, err := c.Get(name); return err != nil }
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "mine.css", minimal)
+	eventually(t, "the folder appears", has("mine", "#ffffff"))
+	write(t, dir, "mine.css", strings.ReplaceAll(minimal, "white", "#fafafa"))
+	eventually(t, "a theme changes", has("mine", "#fafafa"))
+	write(t, dir, "mine.css", "broken")
+	eventually(t, "a theme breaks", gone("mine"))
+	write(t, dir, "mine.css", minimal)
+	eventually(t, "a theme is mended", has("mine", "#ffffff"))
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the folder goes", gone("mine"))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "mine.css", minimal)
+	eventually(t, "the folder comes back", has("mine", "#ffffff"))
+
+	var done sync.WaitGroup
+	for range 2 {
+		done.Go(func() {
+			if err := c.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done.Wait()
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-deadline:
+			t.Fatalf("%s: nothing happened", what)
+		case <-tick.C:
+		}
+	}
+}

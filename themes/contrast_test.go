@@ -1,0 +1,109 @@
+package themes
+
+import (
+	"strings"
+	"testing"
+)
+
+// Every pair of text and background a document can show, in every theme and
+// its ink-saving variant, meets WCAG AA.
+func TestEveryThemeMeetsAA(t *testing.T) {
+	t.Parallel()
+	pairs := map[string][]string{
+		"--base-content": {"--base-100", "--table-stripe", "--code-inline-bg", "--mark-bg", "--alert-note-bg", "--alert-tip-bg",
+			"--alert-important-bg", "--alert-warning-bg", "--alert-caution-bg"},
+		"--heading": {"--base-100"}, "--muted": {"--base-100"}, "--link": {"--base-100", "--table-stripe"},
+		"--cover-text": {"--cover-bg"}, "--code-text": {"--code-bg"},
+		"--alert-note": {"--alert-note-bg"}, "--alert-tip": {"--alert-tip-bg"}, "--alert-important": {"--alert-important-bg"},
+		"--alert-warning": {"--alert-warning-bg"}, "--alert-caution": {"--alert-caution-bg"},
+	}
+	for _, token := range []string{"keyword", "string", "number", "function", "type", "name", "deleted", "comment"} {
+		pairs["--code-"+token] = []string{"--code-bg"}
+	}
+	c, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(c.List()); n != 35 {
+		t.Errorf("%d themes, want 35", n)
+	}
+	for _, theme := range c.List() {
+		for _, variant := range []Theme{theme, theme.InkSaver()} {
+			for front, backs := range pairs {
+				for _, back := range backs {
+					f, okF := parseColor(variant.Token(front))
+					b, okB := parseColor(variant.Token(back))
+					if !okF || !okB {
+						t.Errorf("%s: %s=%q on %s=%q are not colours", theme.Name, front, variant.Token(front), back, variant.Token(back))
+					} else if ratio := contrast(f, b); ratio < 4.5 {
+						t.Errorf("%s (%s): %s %s on %s %s is %.2f", theme.Name, variant.Colors["base_100"], front, f.hex(), back, b.hex(), ratio)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestBuiltinThemesAreComplete(t *testing.T) {
+	t.Parallel()
+	c, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theme := range c.List() {
+		if theme.Label == "" || theme.Description == "" || len(theme.Tags) < 3 || theme.Fonts.Body == "" || theme.Fonts.Heading == "" || theme.Fonts.Mono == "" || theme.Custom {
+			t.Errorf("%s is incomplete: %+v", theme.Name, theme)
+		}
+		if want := theme.own["color-scheme"]; want != "" && want != theme.Scheme {
+			t.Errorf("%s: scheme is %s", theme.Name, theme.Scheme)
+		}
+		if !strings.Contains(theme.css, "color-scheme: "+theme.Scheme) {
+			t.Errorf("%s says another scheme than %s", theme.Name, theme.Scheme)
+		}
+		for _, name := range colorNames() {
+			if theme.own["--"+name] == "" {
+				t.Errorf("%s does not set --%s", theme.Name, name)
+			}
+		}
+	}
+}
+
+func TestInkSaverIsDarkOnWhite(t *testing.T) {
+	t.Parallel()
+	c, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theme := range c.List() {
+		ink := theme.InkSaver()
+		if ink.Scheme != "light" || ink.Colors["base_100"] != "#ffffff" || ink.Contrast.Text < 7 || ink.Token("--cover-bg") != "#ffffff" {
+			t.Errorf("%s: %s on %s", theme.Name, ink.Colors["base_content"], ink.Colors["base_100"])
+		}
+		if theme.Token("--base-100") == "#ffffff" && theme.Colors["base_100"] != "#ffffff" {
+			t.Errorf("%s was changed by its ink-saving variant", theme.Name)
+		}
+	}
+}
+
+// Tokens are written into a rule of our own, where a hostile value must not
+// reach past its end.
+func TestTokensCannotLeaveTheirRule(t *testing.T) {
+	t.Parallel()
+	const needed = ":root{--primary:#123;--base-100:#fff;--base-content:#000;"
+	for _, css := range []string{
+		needed + "--x:(;}", needed + "--x:[a;--y:b}", needed + `--x:a\ ;--y:b}`, needed + `--x:a\`, needed + "--x:\"a\n;--y:b}",
+		needed + "--x:{a:b};--y:c}", needed + "--x:a)b;--y:c}", needed + "--x:/*;--y:c}", needed + "--x:url(a;--y:c}",
+	} {
+		clean, _ := FilterCSS(css)
+		theme, _, err := parse("x", clean)
+		if err != nil {
+			continue
+		}
+		again := rootTokens(theme.Tokens())
+		for name, value := range theme.all {
+			if !strings.HasPrefix(name, "--label") && again[name] != value {
+				t.Errorf("%q: %s is %q, but written as %q", css, name, value, again[name])
+			}
+		}
+	}
+}

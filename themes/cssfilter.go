@@ -1,0 +1,193 @@
+package themes
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FilterCSS takes every reference to something outside out of a stylesheet
+// from a stranger: @import, url() other than data: images and fonts, and the
+// functions that fetch by a bare string. It also makes sure that no text in it
+// can end an HTML style element. Dropped says what was taken out.
+func FilterCSS(css string) (clean string, dropped []string) {
+	f := cssFilter{scanner: newCSSScanner(css)}
+	f.run()
+	return f.out.String(), f.dropped
+}
+
+type cssFilter struct {
+	scanner *cssScanner
+	out     strings.Builder
+	dropped []string
+}
+
+func (f *cssFilter) run() {
+	for {
+		t, ok := f.scanner.next()
+		if !ok {
+			return
+		}
+		switch t.kind {
+		case cssSpace:
+			f.out.WriteString(space(t.raw))
+		case cssBad:
+			f.out.WriteByte(' ')
+		case cssString:
+			f.out.WriteString(quote(t.value))
+		case cssURL:
+			f.url(t.value)
+		case cssFunction:
+			f.function(t)
+		case cssAt:
+			f.atRule(t)
+		default:
+			f.raw(t)
+		}
+	}
+}
+
+func (f *cssFilter) url(target string) {
+	if !isDataURL(target) {
+		f.drop("url(" + target + ")")
+		f.out.WriteString("none")
+		return
+	}
+	f.out.WriteString("url(" + quote(target) + ")")
+}
+
+func (f *cssFilter) function(t cssToken) {
+	switch name := strings.ToLower(t.value); name {
+	case "url":
+		target := ""
+		depth := 1
+		for depth > 0 {
+			t, ok := f.scanner.next()
+			if !ok {
+				break
+			}
+			if t.kind == cssString && target == "" {
+				target = t.value
+			}
+			depth += nesting(t)
+		}
+		f.url(target)
+	case "src", "image", "image-set", "-webkit-image-set", "element", "paint", "expression":
+		f.skip(1)
+		f.drop(name + "()")
+		f.out.WriteString("none")
+	default:
+		f.raw(t)
+	}
+}
+
+// raw copies a token, so that no "</style" comes together.
+func (f *cssFilter) raw(t cssToken) {
+	f.out.WriteString(strings.ReplaceAll(t.raw, `\<`, `\3c `))
+	if t.raw == "<" {
+		f.out.WriteByte(' ')
+	}
+}
+
+func (f *cssFilter) atRule(t cssToken) {
+	switch name := strings.ToLower(t.value); name {
+	case "import", "namespace", "charset", "document", "-moz-document":
+		f.drop("@" + name)
+		for {
+			t, ok := f.scanner.next()
+			if !ok || t.raw == ";" {
+				return
+			}
+			if t.raw == "{" {
+				f.skip(1)
+				return
+			}
+			if nesting(t) > 0 {
+				f.skip(1)
+			}
+		}
+	default:
+		f.raw(t)
+	}
+}
+
+// skip passes over everything up to the bracket that closes depth open ones.
+func (f *cssFilter) skip(depth int) {
+	for depth > 0 {
+		t, ok := f.scanner.next()
+		if !ok {
+			return
+		}
+		depth += nesting(t)
+	}
+}
+
+func (f *cssFilter) drop(what string) {
+	const most = 20
+	if len(f.dropped) < most {
+		f.dropped = append(f.dropped, clip(what))
+	}
+}
+
+func nesting(t cssToken) int {
+	if t.kind == cssFunction {
+		return 1
+	}
+	if t.kind != cssOther {
+		return 0
+	}
+	switch t.raw {
+	case "(", "[", "{":
+		return 1
+	case ")", "]", "}":
+		return -1
+	}
+	return 0
+}
+
+// isDataURL allows what a browser takes from the text itself and shows without
+// running it.
+func isDataURL(target string) bool {
+	s := strings.ToLower(strings.TrimSpace(target))
+	for _, kind := range []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/svg+xml",
+		"font/", "application/font", "application/x-font", "application/vnd.ms-fontobject"} {
+		if strings.HasPrefix(s, "data:"+kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// quote writes a string so that neither CSS nor HTML can see an end in it.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\' || r == '<' || r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, "\\%x ", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// QuoteCSS writes text as a CSS string.
+func QuoteCSS(text string) string { return quote(text) }
+
+// space keeps a comment's place and a line break's.
+func space(raw string) string {
+	if strings.Contains(raw, "\n") && !strings.HasPrefix(raw, "/*") {
+		return "\n"
+	}
+	return " "
+}
+
+func clip(s string) string {
+	const limit = 80
+	if len(s) > limit {
+		return strings.ToValidUTF8(s[:limit], "") + "…"
+	}
+	return s
+}

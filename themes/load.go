@@ -1,0 +1,170 @@
+package themes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// maxThemeBytes is the size a custom theme may have.
+const maxThemeBytes = 1 << 20
+
+var themeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// parse makes a theme of a stylesheet. Dropped lists the references outside
+// that were taken out.
+func parse(name, css string) (t Theme, dropped []string, err error) {
+	clean, dropped := FilterCSS(css)
+	own := resolveVars(rootTokens(clean))
+	for _, required := range []string{"--primary", "--base-100", "--base-content"} {
+		value, ok := own[required]
+		if !ok {
+			return Theme{}, dropped, fmt.Errorf("it does not set %s in a :root rule", required)
+		}
+		if _, ok := parseColor(value); !ok {
+			return Theme{}, dropped, fmt.Errorf("%s is %q, which is not a colour; write #rrggbb, rgb(), hsl(), oklch() or a colour name", required, clip(value))
+		}
+	}
+	t = Theme{Name: name, css: clean, own: own, all: derive(own)}
+	t.describe()
+	return t, dropped, nil
+}
+
+// resolveVars replaces values that are var(--other) by the other's value.
+func resolveVars(own tokens) tokens {
+	for name, value := range own {
+		for range 8 {
+			inner, ok := strings.CutPrefix(value, "var(")
+			if !ok || !strings.HasSuffix(inner, ")") {
+				break
+			}
+			target, _, _ := strings.Cut(strings.TrimSuffix(inner, ")"), ",")
+			next, known := own[strings.TrimSpace(target)]
+			if !known {
+				break
+			}
+			value = next
+		}
+		own[name] = value
+	}
+	return own
+}
+
+// describe fills what the catalogue tells of a theme from its tokens.
+func (t *Theme) describe() {
+	get := func(name string) color {
+		c, _ := parseColor(t.all[name])
+		return c
+	}
+	t.Colors = map[string]string{}
+	for _, name := range colorNames() {
+		t.Colors[strings.ReplaceAll(name, "-", "_")] = get("--" + name).hex()
+	}
+	page := get("--base-100")
+	t.Scheme = "light"
+	if contrast(page, white) > contrast(page, black) {
+		t.Scheme = "dark"
+	}
+	round := func(v float64) float64 { return math.Round(v*10) / 10 }
+	t.Contrast = Contrast{Text: round(contrast(page, get("--base-content"))), Link: round(contrast(page, get("--link")))}
+	t.Fonts = Fonts{Body: t.all["--font-body"], Heading: t.all["--font-heading"], Mono: t.all["--font-mono"]}
+	if t.Label = strings.Join(stringsOf(t.own["--label"]), " "); t.Label == "" {
+		t.Label = title(t.Name)
+	}
+	t.Description = strings.Join(stringsOf(t.own["--description"]), " ")
+	t.Tags = append([]string{}, stringsOf(t.own["--tags"])...)
+}
+
+// stringsOf returns the quoted strings of a value.
+func stringsOf(value string) []string {
+	var found []string
+	s := newCSSScanner(value)
+	for t, ok := s.next(); ok; t, ok = s.next() {
+		if t.kind == cssString {
+			found = append(found, t.value)
+		}
+	}
+	return found
+}
+
+// title makes a label of a file name: "my-theme" is "My theme".
+func title(name string) string {
+	name = strings.NewReplacer("-", " ", "_", " ").Replace(name)
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+// readDir reads the custom themes; a file equal to the built-in theme of its
+// name is not one.
+func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
+	custom := map[string]Theme{}
+	if c.options.Dir == "" {
+		return custom
+	}
+	root, err := os.OpenRoot(c.options.Dir)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			c.log.Warn("the themes folder cannot be read", "dir", c.options.Dir, "error", err)
+		}
+		return custom
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		c.log.Warn("the themes folder cannot be read", "dir", c.options.Dir, "error", err)
+		return custom
+	}
+	for _, entry := range entries {
+		name, ok := strings.CutSuffix(entry.Name(), ".css")
+		if !ok {
+			continue
+		}
+		t, dropped, err := readTheme(root, name)
+		if err != nil {
+			c.log.Warn("custom theme left out", "theme", name, "file", path.Join(c.options.Dir, entry.Name()), "reason", err.Error())
+			rejected[name] = err.Error()
+			continue
+		}
+		if len(dropped) > 0 {
+			c.log.Warn("custom theme refers to something outside; left out of it", "theme", name, "dropped", dropped)
+		}
+		if !c.isBuiltin(t) {
+			t.Custom = true
+			custom[name] = t
+		}
+	}
+	return custom
+}
+
+func readTheme(root *os.Root, name string) (Theme, []string, error) {
+	if !themeName.MatchString(name) {
+		return Theme{}, nil, errors.New("a theme's name is made of letters, digits, - and _")
+	}
+	f, err := root.Open(name + ".css")
+	if err != nil {
+		return Theme{}, nil, errors.New("the file cannot be read")
+	}
+	defer f.Close()
+	css, err := io.ReadAll(io.LimitReader(f, maxThemeBytes+1))
+	if err != nil {
+		return Theme{}, nil, errors.New("the file cannot be read")
+	}
+	if len(css) > maxThemeBytes {
+		return Theme{}, nil, fmt.Errorf("the file is larger than %d KB", maxThemeBytes>>10)
+	}
+	return parse(name, string(css))
+}
+
+func (c *Catalogue) isBuiltin(t Theme) bool {
+	for _, b := range c.builtin {
+		if b.Name == t.Name {
+			return b.css == t.css
+		}
+	}
+	return false
+}

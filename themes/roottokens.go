@@ -1,0 +1,84 @@
+package themes
+
+import "strings"
+
+// rootTokens collects the custom properties that a stylesheet sets in its
+// top-level rules (inside @media and the like they are conditional, so they do
+// not count).
+func rootTokens(css string) tokens {
+	r := tokenReader{found: tokens{}}
+	s := newCSSScanner(css)
+	for t, ok := s.next(); ok; t, ok = s.next() {
+		r.read(t)
+	}
+	r.endValue()
+	return r.found
+}
+
+// tokenReader follows a stylesheet token by token.
+type tokenReader struct {
+	found tokens
+	// depth counts open rules; conditional tells that the outermost is an
+	// at-rule.
+	depth       int
+	conditional bool
+	// name is the property being read, from its name on; colon tells that its
+	// value has begun.
+	name  string
+	colon bool
+	value strings.Builder
+	// brackets counts the open ones inside the value.
+	brackets int
+}
+
+func (r *tokenReader) read(t cssToken) {
+	punctuation := ""
+	if t.kind == cssOther {
+		punctuation = t.raw
+	}
+	switch {
+	case t.kind == cssAt && r.depth == 0:
+		r.conditional = true
+	case punctuation == ";" && r.brackets == 0:
+		r.endValue()
+		r.endRule()
+	case punctuation == "{":
+		r.depth++
+		r.forget()
+	case punctuation == "}":
+		r.endValue()
+		r.depth = max(0, r.depth-1)
+		r.endRule()
+	case r.colon:
+		r.brackets = max(0, r.brackets+nesting(t))
+		r.value.WriteString(t.raw)
+	case r.name != "" && punctuation == ":":
+		r.colon = true
+	case r.name == "" && r.depth == 1 && t.kind == cssIdent && strings.HasPrefix(t.value, "--"):
+		r.name = t.value
+	case t.kind != cssSpace:
+		r.forget()
+	}
+}
+
+// endValue stores the property that has been read. A value cut off inside
+// brackets or an escape would take along what it is written before, so it does
+// not count.
+func (r *tokenReader) endValue() {
+	value := strings.TrimSpace(r.value.String())
+	if r.colon && r.depth == 1 && !r.conditional && r.brackets == 0 && !strings.HasSuffix(value, `\`) {
+		r.found[r.name] = value
+	}
+	r.forget()
+}
+
+func (r *tokenReader) endRule() {
+	if r.depth == 0 {
+		r.conditional = false
+	}
+}
+
+func (r *tokenReader) forget() {
+	r.name, r.colon, r.brackets = "", false, 0
+	r.value.Reset()
+}
