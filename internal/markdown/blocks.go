@@ -1,0 +1,203 @@
+package markdown
+
+import (
+	"bytes"
+	"html"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
+)
+
+// pageBreak is `\newpage` or `<!-- pagebreak -->` on a line of its own.
+type pageBreak struct{ ast.BaseBlock }
+
+func (*pageBreak) Kind() ast.NodeKind         { return kindPageBreak }
+func (n *pageBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// alert is a GitHub alert: a quote that begins with [!NOTE] and the like.
+type alert struct {
+	ast.BaseBlock
+	kind string
+}
+
+func (*alert) Kind() ast.NodeKind         { return kindAlert }
+func (n *alert) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// The node kinds of this package; goldmark numbers kinds at run time.
+var (
+	kindPageBreak = ast.NewNodeKind("PageBreak")
+	kindAlert     = ast.NewNodeKind("Alert")
+)
+
+var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
+
+// placeBreaksAndAlerts replaces the blocks that mean them.
+func placeBreaksAndAlerts(root ast.Node, src []byte) {
+	eachBlock(root, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.Paragraph:
+			if s := strings.TrimSpace(string(blockText(n, src, 1))); n.Lines().Len() == 1 && (s == `\newpage` || s == `\pagebreak`) {
+				replace(n, &pageBreak{})
+			}
+		case *ast.HTMLBlock:
+			if n.Lines().Len() == 1 && breakComment.Match(bytes.TrimSpace(blockText(n, src, 1))) {
+				replace(n, &pageBreak{})
+			}
+		case *east.Table:
+			markWide(n)
+		case *ast.Blockquote:
+			if kind := alertKind(n, src); kind != "" {
+				a := &alert{kind: kind}
+				for c := n.FirstChild(); c != nil; {
+					next := c.NextSibling()
+					a.AppendChild(a, c)
+					c = next
+				}
+				replace(n, a)
+			}
+		}
+	})
+}
+
+// markWide gives tables of many columns a class for smaller type.
+func markWide(t *east.Table) {
+	switch columns := len(t.Alignments); {
+	case columns >= 11:
+		t.SetAttributeString("class", []byte("wider"))
+	case columns >= 7:
+		t.SetAttributeString("class", []byte("wide"))
+	}
+}
+
+// alertKind tells which alert a quote is, and takes its marker off.
+func alertKind(quote *ast.Blockquote, src []byte) string {
+	p, ok := quote.FirstChild().(*ast.Paragraph)
+	if !ok {
+		return ""
+	}
+	marker := strings.ToUpper(strings.TrimSpace(string(blockText(p, src, 1))))
+	switch marker {
+	case "[!NOTE]", "[!TIP]", "[!IMPORTANT]", "[!WARNING]", "[!CAUTION]":
+	default:
+		return ""
+	}
+	end := p.Lines().At(0).Stop
+	for c := p.FirstChild(); c != nil; {
+		next := c.NextSibling()
+		t, ok := c.(*ast.Text)
+		if !ok || t.Segment.Start >= end {
+			break
+		}
+		p.RemoveChild(p, c)
+		c = next
+	}
+	if p.FirstChild() == nil {
+		quote.RemoveChild(quote, p)
+	}
+	return strings.ToLower(strings.Trim(marker, "[!]"))
+}
+
+// escapeRawHTML turns every piece of raw HTML into text.
+func escapeRawHTML(root ast.Node, src []byte) {
+	var raw []ast.Node
+	eachNode(root, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.RawHTML:
+			raw = append(raw, n)
+		case *ast.HTMLBlock:
+			if !breakComment.Match(bytes.TrimSpace(blockText(n, src, 1))) {
+				raw = append(raw, n)
+			}
+		}
+	})
+	for _, n := range raw {
+		rawToText(n)
+	}
+}
+
+// rawToText shows a node of raw HTML as it was typed.
+func rawToText(node ast.Node) {
+	switch n := node.(type) {
+	case *ast.RawHTML:
+		for i := range n.Segments.Len() {
+			n.Parent().InsertBefore(n.Parent(), n, ast.NewRawTextSegment(n.Segments.At(i)))
+		}
+		n.Parent().RemoveChild(n.Parent(), n)
+	case *ast.HTMLBlock:
+		p := ast.NewParagraph()
+		lines := n.Lines().Sliced(0, n.Lines().Len())
+		if n.HasClosure() {
+			lines = append(lines, n.ClosureLine)
+		}
+		for _, s := range lines {
+			p.AppendChild(p, ast.NewRawTextSegment(s))
+		}
+		replace(n, p)
+	}
+}
+
+// blockRenderer renders the blocks of this file.
+type blockRenderer struct{}
+
+func (blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindPageBreak, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			_, _ = w.WriteString("<div class=\"page-break\"></div>\n")
+		}
+		return ast.WalkContinue, nil
+	})
+	reg.Register(kindAlert, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			_, _ = w.WriteString("</div>\n")
+			return ast.WalkContinue, nil
+		}
+		kind := n.(*alert).kind
+		_, _ = w.WriteString(`<div class="alert alert-` + kind + `">` + "\n")
+		_, _ = w.WriteString(`<p class="alert-title">` + html.EscapeString(strings.ToUpper(kind[:1])+kind[1:]) + "</p>\n")
+		return ast.WalkContinue, nil
+	})
+}
+
+// eachBlock calls f on every block node; f may replace the node it gets.
+func eachBlock(n ast.Node, f func(ast.Node)) {
+	for c := n.FirstChild(); c != nil; {
+		next := c.NextSibling()
+		if c.Type() == ast.TypeBlock {
+			eachBlock(c, f)
+			f(c)
+		}
+		c = next
+	}
+}
+
+// eachNode calls f on every node in document order; f must not change the tree.
+func eachNode(root ast.Node, f func(ast.Node)) {
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			f(n)
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+func replace(old, new ast.Node) {
+	old.Parent().ReplaceChild(old.Parent(), old, new)
+}
+
+// blockText returns a block's own source lines, at most max of them (0: all).
+func blockText(n ast.Node, src []byte, max int) []byte {
+	var out []byte
+	lines := n.Lines()
+	for i := range lines.Len() {
+		if max > 0 && i == max {
+			break
+		}
+		s := lines.At(i)
+		out = append(out, s.Value(src)...)
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package markdown
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"presswork"
+)
+
+// goldmark cannot be cancelled, and some inputs take it time that grows with
+// the square of their size: 50 000 × `*a_ ` is 25 s. Its parsers are therefore
+// wrapped (guards.go): each wrapper foresees what a step will cost and spends
+// it here. One unit is about 3 ns.
+const (
+	// workLimit bounds the foreseen super-linear work of one parse to about a
+	// second. A 10 MB book needs a twentieth of it.
+	workLimit = 200_000_000
+	// maxNesting is how deep blocks may lie in each other.
+	maxNesting = 100
+	// maxInlineNesting bounds the depth of the finished tree: rendering it is
+	// recursive, and browsers flatten what is deeper.
+	maxInlineNesting = 300
+	// maxOpen bounds the marks and brackets that wait for their match.
+	maxOpen = 10_000
+	// ctxEvery is how many units are spent between looks at the context.
+	ctxEvery = 4_000_000
+)
+
+// budget counts the work of one parse. Overspending ends the parse by a panic
+// that parse turns into an error: there is no other way out of goldmark.
+type budget struct {
+	ctx   context.Context
+	spent int
+	look  int
+	depth int
+
+	block     ast.Node // whose inline content is being parsed
+	marks     []mark
+	brackets  []int // offsets of the open ones
+	footnotes int
+
+	ticksOf ast.Node // the block that ticks is of
+	ticks   map[int]int
+}
+
+// budgetKey is where a parse's guards find its budget. It is made at start
+// because goldmark counts its keys in an unguarded variable.
+var budgetKey = parser.NewContextKey()
+
+func budgetOf(pc parser.Context) *budget { return pc.Get(budgetKey).(*budget) }
+
+// mark is an emphasis delimiter run that may still be matched.
+type mark struct {
+	char             byte
+	canOpen, canShut bool
+	length, original int
+	offset           int
+}
+
+type stopParsing struct{ err error }
+
+func (b *budget) spend(units int) {
+	b.spent += units
+	if b.spent > workLimit {
+		panic(stopParsing{tooComplex("the Markdown is too complex to parse: too many unmatched *, _, [ or definitions in one place")})
+	}
+	if b.spent-b.look >= ctxEvery {
+		b.look = b.spent
+		if b.ctx.Err() != nil {
+			panic(stopParsing{context.Cause(b.ctx)})
+		}
+	}
+}
+
+func (b *budget) nest(depth int) {
+	if depth > maxNesting {
+		panic(stopParsing{tooComplex("the Markdown nests quotes or lists deeper than %d levels", maxNesting)})
+	}
+}
+
+func tooComplex(format string, args ...any) error {
+	return presswork.Errorf(presswork.ContentTooComplex, format, args...).WithParam("content")
+}
+
+// parse runs goldmark within the budget.
+func parse(ctx context.Context, p parser.Parser, src []byte) (root ast.Node, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stopParsing:
+			root, err = nil, r.err
+		default:
+			root, err = nil, presswork.Errorf(presswork.RenderFailed, "the Markdown could not be parsed").
+				WithCause(fmt.Errorf("goldmark panicked: %v", r))
+		}
+	}()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	pc := parser.NewContext()
+	pc.Set(budgetKey, &budget{ctx: ctx})
+	root = p.Parse(text.NewReader(src), parser.WithContext(pc))
+	return root, checkDepth(root)
+}
+
+// checkDepth walks without recursion, so that a deep tree cannot exhaust the
+// stack.
+func checkDepth(root ast.Node) error {
+	depth := 0
+	for n := root; n != nil; {
+		if c := n.FirstChild(); c != nil {
+			n, depth = c, depth+1
+			if depth > maxInlineNesting {
+				return tooComplex("the Markdown nests deeper than %d levels", maxInlineNesting)
+			}
+			continue
+		}
+		for n != root && n.NextSibling() == nil {
+			n, depth = n.Parent(), depth-1
+		}
+		if n == root {
+			return nil
+		}
+		n = n.NextSibling()
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package markdown
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"presswork"
+)
+
+// finish is the last pass over the sanitised HTML: images become data URIs,
+// links that lead nowhere on paper lose their target, ids become unique,
+// folded details are unfolded.
+func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
+	images, err := d.inlineImages(ctx, safe)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	out.Grow(len(safe) + images.size())
+	ids := map[string]bool{}
+	cells := 0
+	z := html.NewTokenizer(bytes.NewReader(safe))
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		raw := z.Raw()
+		cells += cellChange(kind, raw)
+		if kind == html.TextToken && cells > 0 {
+			writeBreakable(&out, raw)
+			continue
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			out.Write(raw)
+			continue
+		}
+		if bytes.IndexByte(raw, ' ') < 0 && !bytes.HasPrefix(raw, []byte("<details")) {
+			out.Write(raw)
+			continue
+		}
+		token := z.Token()
+		switch token.DataAtom {
+		case atom.Img:
+			out.WriteString(d.renderImage(images, token))
+			continue
+		case atom.A:
+			token.Attr = keepAttrs(token.Attr, func(a html.Attribute) bool { return a.Key != "href" || printableLink(a.Val) })
+		case atom.Details:
+			token.Attr = append(keepAttrs(token.Attr, func(a html.Attribute) bool { return a.Key != "open" }), html.Attribute{Key: "open"})
+		}
+		token.Attr = keepAttrs(token.Attr, func(a html.Attribute) bool {
+			if a.Key != "id" && (a.Key != "name" || token.DataAtom != atom.A) {
+				return true
+			}
+			fresh := !ids[a.Val] || a.Key == "name"
+			ids[a.Val] = true
+			return fresh
+		})
+		out.WriteString(token.String())
+	}
+	d.checkLinks(ids)
+	return out.String(), nil
+}
+
+// cellChange is +1 where a table cell begins and -1 where it ends.
+func cellChange(kind html.TokenType, raw []byte) int {
+	switch {
+	case kind == html.StartTagToken && (bytes.HasPrefix(raw, []byte("<td")) || bytes.HasPrefix(raw, []byte("<th")) && !bytes.HasPrefix(raw, []byte("<thead"))):
+		return 1
+	case kind == html.EndTagToken && (bytes.Equal(raw, []byte("</td>")) || bytes.Equal(raw, []byte("</th>"))):
+		return -1
+	}
+	return 0
+}
+
+// writeBreakable writes escaped text with places where its long words may be
+// broken: a word that cannot be broken makes its table wider than the page, and
+// the browser then shrinks the whole document.
+func writeBreakable(out *strings.Builder, text []byte) {
+	const longWord, piece = 18, 12
+	for len(text) > 0 {
+		end := bytes.IndexAny(text, " \t\n")
+		if end < 0 {
+			end = len(text)
+		}
+		word := text[:end]
+		if len(word) <= longWord {
+			out.Write(word)
+		} else {
+			run := 0
+			for i := 0; i < len(word); run++ {
+				size := unit(word[i:])
+				out.Write(word[i : i+size])
+				if strings.IndexByte("/_.,-:;=&?", word[i]) >= 0 && run > 2 || run >= piece {
+					out.WriteString("<wbr>")
+					run = 0
+				}
+				i += size
+			}
+		}
+		text = text[end:]
+		if len(text) > 0 {
+			out.WriteByte(text[0])
+			text = text[1:]
+		}
+	}
+}
+
+// unit is the length of the character or entity that escaped text begins with.
+func unit(text []byte) int {
+	if text[0] == '&' {
+		if i := bytes.IndexByte(text[:min(len(text), 12)], ';'); i > 0 {
+			return i + 1
+		}
+	}
+	_, size := utf8.DecodeRune(text)
+	return size
+}
+
+// printableLink reports whether a target means something in a PDF.
+func printableLink(href string) bool {
+	lower := strings.ToLower(href)
+	for _, prefix := range []string{"#", "http://", "https://", "mailto:", "tel:"} {
+		if strings.HasPrefix(lower, prefix) && len(lower) > len(prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLinks warns of links to anchors that are not there.
+func (d *draft) checkLinks(ids map[string]bool) {
+	for _, l := range d.links {
+		if !ids[l.target] && l.target != "top" {
+			d.warn(presswork.LinkBroken, l.line, fmt.Sprintf("link to %q, but nothing in the document has that anchor", clip("#"+l.target)))
+		}
+	}
+}
+
+func keepAttrs(attrs []html.Attribute, keep func(html.Attribute) bool) []html.Attribute {
+	kept := attrs[:0]
+	for _, a := range attrs {
+		if keep(a) {
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
+
+func attr(t html.Token, key string) string {
+	for _, a := range t.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func lineOf(t html.Token) int {
+	n, _ := strconv.Atoi(attr(t, attrLine))
+	return n
+}

@@ -1,0 +1,103 @@
+package markdown_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/internal/markdown"
+)
+
+func TestFrontMatterIsRead(t *testing.T) {
+	t.Parallel()
+	src := "---\n# a comment\ntitle: 2024\nauthor: \"A: B\"\npage_size: Letter\nscale: 1.5\ntoc: true\nlandscape: false\n" +
+		"keywords: [a, 1, yes]\nmargins:\n  top: 2cm\nlang: no\npage_ranges: 1-3\npdf_a: 2u\ncss: |\n  p { color: red }\ntheme: nord\nsubject: null\n---\n# x\n"
+	m, err := markdown.FrontMatter([]byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := markdown.Matter{
+		Theme: "nord",
+		Options: presswork.Options{
+			Title: "2024", Author: "A: B", PageSize: "Letter", Scale: new(1.5), TOC: new(presswork.Depth(3)), Landscape: new(false),
+			Keywords: presswork.Keywords{"a", "1", "yes"}, Margins: presswork.Margins{Top: "2cm"}, Lang: "no", PageRanges: "1-3",
+			PDFA: new(presswork.PDFALevel("2u")), CSS: "p { color: red }\n",
+		},
+		Body: []byte("# x\n"), BodyLine: 20,
+	}
+	if m.Lines["title"] != 3 || m.Lines["css"] != 15 {
+		t.Errorf("lines %v", m.Lines)
+	}
+	m.Lines = nil
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestFrontMatterErrorsNameTheLine(t *testing.T) {
+	t.Parallel()
+	for src, says := range map[string]string{
+		"---\ntitle: x\ntitel: y\n---\n":                                   `line 3: unknown key "titel"; did you mean "title"`,
+		"---\nthme: x\n---\n":                                              `did you mean "theme"`,
+		"---\nscale: big\n---\n":                                           "line 2: scale must be a number",
+		"---\n\n\nlandscape: 3\n---\n":                                     "line 4: landscape must be true or false",
+		"---\ntitle: [a]\n---\n":                                           "line 2: title must be a string",
+		"---\nfooter_text: {page}\n---\n":                                  "line 2: footer_text must be a string",
+		"---\nmargins: {topp: 1cm}\n---\n":                                 "topp",
+		"---\nlayout: post\nlandscpae: true\n---\n":                        `line 3: unknown key "landscpae"; did you mean "landscape"`,
+		"---\ntitle: &x y\nauthor: *x\n---\n":                              "line 2: anchors, aliases and tags",
+		"---\ntitle: !!binary x\n---\n":                                    "line 2: anchors, aliases and tags",
+		"---\ntitle: \"open\nauthor: x\n---\n":                             "line ",
+		"---\ntitle: x\ntitle: y\n---\n":                                   "line 3",
+		"---\ntheme: [a]\n---\n":                                           "theme must be a string",
+		"---\ntitle: " + strings.Repeat("[", 40) + "\n---\n":               "nest deeper",
+		"---\nkeywords:\n" + strings.Repeat("- ", 40) + "\n---\n":          "nest deeper",
+		"---\ntitle: " + strings.Repeat("a", 9000) + "\n---\n":             "longer than 8 KB",
+		"---\ntitle: |\n" + strings.Repeat("  aaaaaaaa\n", 7000) + "---\n": "longer than 64 KB",
+	} {
+		_, err := markdown.FrontMatter([]byte(src))
+		if presswork.CodeOf(err) != presswork.FrontMatterInvalid || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.60q: got %v, want %q", src, err, says)
+		}
+	}
+}
+
+func TestWhatIsNotFrontMatterStaysMarkdown(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{"# x\n---\na: b\n---\n", "---\nHello world\n---\n", "---\n- a: b\n---\n", "----\na: b\n---\n", "---\ntitle: x\n", "--- x\na: b\n---\n", ""} {
+		m, err := markdown.FrontMatter([]byte(src))
+		if err != nil || string(m.Body) != src || m.BodyLine != 1 {
+			t.Errorf("%q: got body %q at line %d, %v", src, m.Body, m.BodyLine, err)
+		}
+	}
+	m, err := markdown.FrontMatter([]byte("\ufeff---\r\ntitle: x\r\n...\r\nbody"))
+	if err != nil || m.Options.Title != "x" || string(m.Body) != "body" || m.BodyLine != 4 {
+		t.Errorf("a byte order mark and CRLF: %+v, %v", m, err)
+	}
+}
+
+func FuzzFrontMatter(f *testing.F) {
+	for _, seed := range []string{"title: x", "a: [b, {c: d}]", "x: &a [*a]", "? a\n: b", "a: |\n  b\n c", "\"", "{", "- - -", "a: !!x y", "%YAML 1.2\n---\n", "a: 'b", "css: \"p{}\""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, yaml string) {
+		src := "---\n" + yaml + "\n---\nbody\n"
+		m, err := markdown.FrontMatter([]byte(src))
+		if err != nil && presswork.CodeOf(err) != presswork.FrontMatterInvalid {
+			t.Errorf("%q: %v", yaml, err)
+		}
+		if err == nil && !strings.HasSuffix(src, string(m.Body)) {
+			t.Errorf("%q: body %q is no tail of it", yaml, m.Body)
+		}
+	})
+}
+
+func TestFrontMatterOfOtherProgramsIsIgnored(t *testing.T) {
+	t.Parallel()
+	m, err := markdown.FrontMatter([]byte("---\nlayout: post\ndate: 2020-01-01\ntags: [a, b]\ndraft: false\nslug: x\na: &x [y]\nb: *x\ntitle: Kept\n---\nhi\n"))
+	if err != nil || m.Options.Title != "Kept" || string(m.Body) != "hi\n" {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}

@@ -1,0 +1,306 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// The guards wrap goldmark's parsers and tell the budget what each step will
+// cost. Factors are measured in units of about 3 ns.
+const (
+	continueCost = 10  // one open block looked at on one line
+	cellCost     = 150 // one table cell, in time and memory
+)
+
+// containerGuard wraps a block parser whose blocks hold others.
+type containerGuard struct {
+	parser.BlockParser
+	// foot counts the block as a footnote: finding one scans them all.
+	foot bool
+}
+
+func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	node, state := g.BlockParser.Open(parent, reader, pc)
+	if node != nil {
+		b := budgetOf(pc)
+		b.nest(containers(pc.OpenedBlocks()) + 1)
+		if g.foot {
+			b.footnotes++
+		}
+	}
+	return node, state
+}
+
+func (g containerGuard) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	budgetOf(pc).spend(continueCost)
+	return g.BlockParser.Continue(node, reader, pc)
+}
+
+// containers counts nesting as a reader would: a list and its item are one.
+func containers(blocks []parser.Block) int {
+	n := 0
+	for _, b := range blocks {
+		if _, item := b.Node.(*ast.ListItem); !item {
+			n++
+		}
+	}
+	return n
+}
+
+// paragraphGuard wraps a paragraph transformer with the cost of a paragraph.
+type paragraphGuard struct {
+	parser.ParagraphTransformer
+	cost func(lines *text.Segments, source []byte) int
+}
+
+func (g paragraphGuard) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	budgetOf(pc).spend(g.cost(node.Lines(), reader.Source()))
+	g.ParagraphTransformer.Transform(node, reader, pc)
+}
+
+// definitionsCost: each link definition at a paragraph's start moves the rest.
+func definitionsCost(lines *text.Segments, source []byte) int {
+	if n := lines.Len(); n > 0 {
+		first := lines.At(0)
+		if bytes.HasPrefix(bytes.TrimLeft(first.Value(source), " "), []byte("[")) {
+			return n * n / 2
+		}
+	}
+	return 0
+}
+
+// tableCost: short rows are filled up to the width of the head.
+func tableCost(lines *text.Segments, source []byte) int {
+	if lines.Len() < 2 {
+		return 0
+	}
+	rule := lines.At(1)
+	if len(bytes.Trim(rule.Value(source), "|:- \t\r\n")) > 0 {
+		return 0
+	}
+	return lines.Len() * (bytes.Count(rule.Value(source), []byte("|")) + 1) * cellCost
+}
+
+// inlineGuard wraps an inline parser and watches delimiters and brackets.
+type inlineGuard struct {
+	parser.InlineParser
+}
+
+func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	b := budgetOf(pc)
+	b.enter(parent)
+	line, segment := block.PeekLine()
+	switch {
+	case line[0] == ']':
+		b.foreseeLink(line, segment, parent)
+	case line[0] == '~' && block.PrecendingCharacter() == '~':
+		return nil // as goldmark says too, after reading the run once more
+	}
+	first, siblings := pc.FirstDelimiter(), parent.ChildCount()
+	node := g.InlineParser.Parse(parent, block, pc)
+	if link, ok := node.(*ast.Link); line[0] == ']' && (node == nil || ok && link.Reference != nil) {
+		b.spend(readCost(parent))
+	}
+	switch n := node.(type) {
+	case nil:
+	case *parser.Delimiter:
+		b.push(mark{char: n.Char, canOpen: n.CanOpen, canShut: n.CanClose, length: n.Length, original: n.OriginalLength, offset: n.Segment.Start})
+	case *ast.Link, *ast.Image:
+		b.dropMarksFrom(n.Pos())
+		// With delimiters inside the link and none before it, goldmark walks
+		// back to the start of the block.
+		if first != nil && first.Segment.Start >= n.Pos() {
+			b.spend(3 * siblings)
+		}
+	default:
+		if line[0] == '[' || line[0] == '!' {
+			b.brackets = append(b.brackets, segment.Start)
+			b.open(len(b.brackets))
+		}
+	}
+	return node
+}
+
+// CloseBlock passes on what goldmark asks of the link parser at a block's end.
+func (g inlineGuard) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
+	if c, ok := g.InlineParser.(parser.CloseBlocker); ok {
+		c.CloseBlock(parent, block, pc)
+	}
+}
+
+// footnoteGuard wraps the parser of footnote references, which scans every
+// definition at each.
+type footnoteGuard struct {
+	parser.InlineParser
+}
+
+func (g footnoteGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	if line, _ := block.PeekLine(); len(line) > 1 && (line[1] == '^' || line[0] == '!') {
+		b := budgetOf(pc)
+		b.spend(b.footnotes + readCost(parent))
+	}
+	return g.InlineParser.Parse(parent, block, pc)
+}
+
+// readCost is that of cutting a label out of a block: goldmark looks for it
+// from the block's first line on.
+func readCost(block ast.Node) int { return block.Lines().Len() / 2 }
+
+// codeGuard wraps the parser of code spans. Goldmark reads to the end of the
+// block for each run of backticks that nothing closes; here one pass over the
+// block tells which those are.
+type codeGuard struct {
+	parser.InlineParser
+}
+
+func (g codeGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	b := budgetOf(pc)
+	if b.ticksOf != parent {
+		b.ticksOf, b.ticks = parent, lastTicks(parent.Lines(), block.Source())
+	}
+	line, segment := block.PeekLine()
+	run := len(line) - len(bytes.TrimLeft(line, "`"))
+	if b.ticks[run] <= segment.Start {
+		block.Advance(run)
+		return ast.NewTextSegment(segment.WithStop(segment.Start + run))
+	}
+	return g.InlineParser.Parse(parent, block, pc)
+}
+
+// lastTicks finds, for each length of a run of backticks, where its last one
+// begins.
+func lastTicks(lines *text.Segments, source []byte) map[int]int {
+	last := map[int]int{}
+	for i := range lines.Len() {
+		s := lines.At(i)
+		for at := s.Start; at < s.Stop; at++ {
+			if source[at] != '`' {
+				continue
+			}
+			start := at
+			for at < s.Stop && source[at] == '`' {
+				at++
+			}
+			last[at-start] = start
+		}
+	}
+	return last
+}
+
+func (b *budget) open(n int) {
+	if n > maxOpen {
+		panic(stopParsing{tooComplex("one paragraph of the Markdown holds over %d unmatched *, _ or [", maxOpen)})
+	}
+}
+
+// enter forgets the marks of the block before.
+func (b *budget) enter(block ast.Node) {
+	if b.block != block {
+		b.block, b.marks, b.brackets = block, b.marks[:0], b.brackets[:0]
+	}
+}
+
+// push plays goldmark's matching of delimiter runs and counts its steps.
+func (b *budget) push(m mark) {
+	for m.canShut && m.length > 0 {
+		at := b.opener(m)
+		if at < 0 {
+			break
+		}
+		o := &b.marks[at]
+		n := 1
+		if o.length >= 2 && m.length >= 2 {
+			n = 2
+		}
+		o.length -= n
+		m.length -= n
+		b.marks = b.marks[:at+1]
+		if o.length == 0 {
+			b.marks = b.marks[:at]
+		}
+	}
+	// goldmark keeps an unmatched closer in its list when it saw an opener of
+	// its kind, so it stays here too.
+	if m.length > 0 {
+		b.marks = append(b.marks, m)
+		b.open(len(b.marks))
+	}
+}
+
+func (b *budget) opener(m mark) int {
+	for i := len(b.marks) - 1; i >= 0; i-- {
+		o := &b.marks[i]
+		if !o.canOpen || o.char != m.char {
+			continue
+		}
+		if (o.canShut || m.canOpen) && (o.original+m.original)%3 == 0 && m.original%3 != 0 {
+			continue
+		}
+		b.spend(len(b.marks) - i)
+		return i
+	}
+	b.spend(len(b.marks))
+	return -1
+}
+
+// dropMarksFrom forgets the marks inside a finished link.
+func (b *budget) dropMarksFrom(offset int) {
+	n := len(b.marks)
+	for n > 0 && b.marks[n-1].offset >= offset {
+		n--
+	}
+	// Finding where the link began walks the block's nodes back.
+	b.spend(len(b.marks) - n)
+	b.marks = b.marks[:n]
+}
+
+// foreseeLink spends what goldmark will look through at a closing bracket: the
+// text since the opening one, and the possible target behind.
+func (b *budget) foreseeLink(line []byte, at text.Segment, block ast.Node) {
+	n := len(b.brackets)
+	if n == 0 {
+		return
+	}
+	b.spend((at.Start - b.brackets[n-1]) / 2)
+	b.brackets = b.brackets[:n-1]
+	if len(line) < 2 {
+		return
+	}
+	rest := line[1:]
+	switch rest[0] {
+	case '(':
+		target := bytes.TrimLeft(rest[1:], " \t\n")
+		end := bytes.IndexAny(target, " \t\n")
+		if bytes.HasPrefix(target, []byte("<")) {
+			end = bytes.IndexByte(target, '>')
+		}
+		if end < 0 {
+			end = len(target)
+		}
+		b.spend(end * 2)
+		if title := bytes.TrimLeft(target[end:], "> \t\n"); len(title) > 0 && bytes.IndexByte([]byte(`"'(`), title[0]) >= 0 {
+			shut := title[0]
+			if shut == '(' {
+				shut = ')'
+			}
+			b.spendUntil(title[1:], shut, at, block)
+		}
+	case '[':
+		b.spendUntil(rest[1:], ']', at, block)
+	}
+}
+
+// spendUntil spends the distance to a byte: in this line, else to the end of
+// the block, for that is how far goldmark looks.
+func (b *budget) spendUntil(line []byte, shut byte, at text.Segment, block ast.Node) {
+	if i := bytes.IndexByte(line, shut); i >= 0 {
+		b.spend(i * 2)
+		return
+	}
+	if lines := block.Lines(); lines != nil && lines.Len() > 0 {
+		b.spend(max(0, lines.At(lines.Len()-1).Stop-at.Start) * 2)
+	}
+}

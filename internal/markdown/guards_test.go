@@ -1,0 +1,126 @@
+package markdown
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
+
+	"presswork"
+)
+
+// plain is goldmark without our guards, rendered by its own renderers.
+func plain() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
+}
+
+func FuzzGuardsChangeNothing(f *testing.F) {
+	for _, seed := range []string{
+		"# a\n\n*b* __c__ ~~d~~ `e``f` [g](h \"i\") ![j](k) <b>l</b> http://m.n\n",
+		"- a\n  - b\n    > c\n\n1. d\n\nterm\n: def\n\na[^1]\n\n[^1]: note\n",
+		"| a | b |\n|---|:-:|\n| `c|d` | *e* |\n| f |\n",
+		"``` a ` b `` c ``\n`d\ne` ``f``` `\n", "~a~~b~~~c~~~~\n~~~~ d\n", "[a]: b 'c'\n[d]: e\n\n[a] [d][] [f][a] [[a]] ![a]\n",
+		"*a **b* c** ***d** e* _f__g_ *[h*](i) [*j](k)*\n", "[^1\n[^2]: x\n[^3][a](b",
+	} {
+		f.Add(seed)
+	}
+	guarded, reference := newParser(), plain()
+	f.Fuzz(func(t *testing.T, src string) {
+		source := normalizeNewlines([]byte(src))
+		root, err := parse(context.Background(), guarded, source)
+		if err != nil {
+			if presswork.CodeOf(err) != presswork.ContentTooComplex && presswork.CodeOf(err) != presswork.RenderFailed {
+				t.Fatal(err)
+			}
+			return
+		}
+		var got, want bytes.Buffer
+		if err := reference.Renderer().Render(&got, source, root); err != nil {
+			t.Fatal(err)
+		}
+		if err := reference.Convert(source, &want); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want.String() {
+			t.Errorf("%q:\nguarded %q\nplain   %q", src, &got, &want)
+		}
+	})
+}
+
+// superLinear are inputs that take goldmark quadratic time or worse; found by
+// trying repeated patterns and random combinations of tokens.
+func superLinear() []string {
+	return []string{
+		"*a_ ", "_a* ", "*a**b ", "~a~~b ", "**a*b", "*_", "__~~([](", "[a](", "[a](b", "[a](<b", "[a](b \"c\n", "[a](b 'c\n", "[a*](b", "[x](y(",
+		"[*a*](b) ", "[[a]] ", "[", "![", "![a](", ";![](", "](![http://", "[a][b", "[a]: b\n", "[a]: b\n'c\n", "[^1]\n@", "[^1]: b\n\n", "[^1](",
+		"```\n=**\\`", "`a``b", "`\n", "~", "~- ", "<a ", "<a b='", "<!--", "<?", "<!A", "<![CDATA[", "&a", "http://a", "(((http://a.b)))", "a@b",
+		"> ", "- ", "1. ", ">- ", "* - ", "* * * ", "#", "a|b\n", "-|-\n", "a\n: b\n\n", "][](\"(]", "[]:---\n '**", "]([^b",
+	}
+}
+
+func TestHostilePatternsAreParsedOrRefusedSoon(t *testing.T) {
+	t.Parallel()
+	p := newParser()
+	// Ten times what the slowest takes; without the guards many of these take
+	// minutes.
+	const limit = 20 * time.Second
+	size := 300_000
+	if testing.Short() || raceDetector {
+		size = 10_000
+	}
+	for _, pattern := range superLinear() {
+		for _, prefix := range []string{"", "x"} { // as blocks, and inside a paragraph
+			soon(t, p, prefix+strings.Repeat(pattern, size/len(pattern)), limit)
+		}
+	}
+}
+
+func soon(t *testing.T, p parser.Parser, src string, limit time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("too slow"))
+	defer cancel()
+	began := time.Now()
+	_, err := parse(ctx, p, []byte(src))
+	if took := time.Since(began); took > limit || ctx.Err() != nil {
+		t.Errorf("%.20q took %s (%v)", src, took, err)
+	}
+}
+
+func TestOrdinaryBulkIsNotRefused(t *testing.T) {
+	t.Parallel()
+	for name, src := range map[string]string{
+		"5 MB of prose":       strings.Repeat("The *quick* **brown** fox `jumps` over [the](http://lazy.dog) dog.\nAnd on. ", 70_000),
+		"paragraphs":          strings.Repeat("The *quick* **brown** fox _jumps_ over [the](http://lazy.dog) dog [x] (y).\n\n", 20_000),
+		"a 100 000-row table": "|a|b|c|\n|-|-|-|\n" + strings.Repeat("|*x*|`y`|[z](http://z)|\n", 100_000),
+		"a long list":         strings.Repeat("- item with *emphasis*\n  - nested\n", 30_000),
+		"2000 footnotes":      strings.Repeat("text[^1]\n\n", 2000) + "[^1]: note\n",
+		"one long line":       strings.Repeat("word ", 1_000_000),
+	} {
+		if name == "5 MB of prose" {
+			src = strings.ReplaceAll(src, "And on. ", "And on.\n\n")
+		}
+		if err := Check([]byte(src)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := parse(t.Context(), newParser(), []byte(src)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestParsingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("the caller left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if _, err := parse(ctx, newParser(), []byte("# x")); !errors.Is(err, cause) {
+		t.Errorf("got %v, want the cause", err)
+	}
+}

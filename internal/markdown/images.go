@@ -1,0 +1,265 @@
+package markdown
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/sync/errgroup"
+
+	"presswork"
+	"presswork/internal/imagetype"
+)
+
+const (
+	// maxImageBytes bounds one image, maxImagesBytes the data URIs of a
+	// document, counted wherever they stand: each img element carries its own.
+	maxImageBytes  = 20 << 20
+	maxImagesBytes = 60 << 20
+	// maxRemoteImages bounds the fetches of one document, fetchesAtOnce how
+	// many run together.
+	maxRemoteImages = 100
+	fetchesAtOnce   = 6
+)
+
+// inlined holds the images of a document by their source.
+type inlined struct {
+	bySource map[string]*picture
+	// written is the length of the data URIs written so far.
+	written int
+}
+
+// picture is an image as a data URI, or why it is missing.
+type picture struct {
+	uri string
+	err error
+	// times is how often it stands in the document, line where it does first.
+	times, line int
+	// cut tells that a place was left without it because of maxImagesBytes.
+	cut bool
+}
+
+// inlineImages gets every image the HTML names. Failures are warnings; only an
+// ended context and a store that does not answer are errors.
+func (d *draft) inlineImages(ctx context.Context, safe []byte) (*inlined, error) {
+	images := &inlined{bySource: map[string]*picture{}}
+	if !bytes.Contains(safe, []byte("<img")) {
+		return images, nil
+	}
+	sources := images.note(safe)
+	// held is the length of the data URIs in memory. It is summed while images
+	// arrive: a hundred of the largest would be gigabytes before a later sum.
+	var held atomic.Int64
+	group := errgroup.Group{}
+	group.SetLimit(fetchesAtOnce)
+	remote := 0
+	for _, src := range sources {
+		p := images.bySource[src]
+		if isRemote(src) {
+			remote++
+			if remote > maxRemoteImages {
+				p.err = fmt.Errorf("the document has over %d remote images", maxRemoteImages)
+				continue
+			}
+		}
+		group.Go(func() error {
+			if held.Load() > maxImagesBytes {
+				p.err = tooMuch()
+				return nil
+			}
+			data, err := d.open(ctx, src)
+			if err == nil {
+				p.uri, err = dataURI(data, &held)
+			}
+			p.err = err
+			return nil
+		})
+	}
+	_ = group.Wait() // failures are kept per picture
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for _, src := range sources {
+		p := images.bySource[src]
+		if presswork.CodeOf(p.err) == presswork.StoreUnavailable {
+			return nil, p.err // another try may find the file
+		}
+		if p.err != nil {
+			d.warnImage(src, p.line, p.err)
+		}
+	}
+	return images, nil
+}
+
+func (d *draft) warnImage(src string, line int, err error) {
+	d.warn(presswork.ImageFailed, line, fmt.Sprintf("image %q: %v", clip(src), err))
+}
+
+func tooMuch() error {
+	return fmt.Errorf("the document's images exceed %d MB together", maxImagesBytes>>20)
+}
+
+// note makes a picture for each distinct source and lists them in order.
+func (m *inlined) note(safe []byte) (sources []string) {
+	z := html.NewTokenizer(bytes.NewReader(safe))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken || !bytes.HasPrefix(z.Raw(), []byte("<img")) {
+			continue
+		}
+		t := z.Token()
+		if t.DataAtom != atom.Img {
+			continue
+		}
+		src := attr(t, "src")
+		if m.bySource[src] == nil {
+			m.bySource[src] = &picture{line: lineOf(t)}
+			sources = append(sources, src)
+		}
+		m.bySource[src].times++
+	}
+	return sources
+}
+
+func isRemote(src string) bool {
+	s := strings.ToLower(src)
+	return strings.HasPrefix(s, "http:") || strings.HasPrefix(s, "https:") || strings.HasPrefix(s, "//")
+}
+
+// open reads an image from where its source says.
+func (d *draft) open(ctx context.Context, src string) ([]byte, error) {
+	switch {
+	case src == "":
+		return nil, errors.New("it names no source, or one that is not allowed")
+	case isRemote(src):
+		if d.options.Fetch == nil {
+			return nil, errors.New("remote images are turned off")
+		}
+		if strings.HasPrefix(src, "//") {
+			src = "https:" + src
+		}
+		data, _, err := d.options.Fetch(ctx, src)
+		return data, public(err, "it could not be fetched")
+	case strings.HasPrefix(strings.ToLower(src), "data:"):
+		return readDataURI(src)
+	}
+	name, err := url.PathUnescape(src)
+	if err != nil {
+		return nil, errors.New("its name is not a valid path")
+	}
+	name, _, _ = strings.Cut(name, "?")
+	name, _, _ = strings.Cut(name, "#")
+	if strings.Contains(name, ":") || strings.Contains(name, "\\") {
+		return nil, errors.New("only paths, http, https and data are allowed")
+	}
+	if d.options.Asset == nil {
+		return nil, errors.New("no such file came with the document")
+	}
+	data, err := d.options.Asset(path.Clean(name))
+	if presswork.CodeOf(err) == presswork.StoreUnavailable {
+		return nil, err
+	}
+	return data, public(err, "no such file came with the document")
+}
+
+func readDataURI(src string) ([]byte, error) {
+	meta, data, ok := strings.Cut(src[len("data:"):], ",")
+	if !ok {
+		return nil, errors.New("the data URI has no data")
+	}
+	text, err := url.PathUnescape(data)
+	if err != nil {
+		return nil, errors.New("the data URI is not properly escaped")
+	}
+	if !strings.HasSuffix(strings.ToLower(strings.TrimSpace(meta)), "base64") {
+		return []byte(text), nil
+	}
+	text = strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\n' || r == '\t' {
+			return -1
+		}
+		return r
+	}, strings.TrimRight(text, "="))
+	b, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, errors.New("the data URI is not valid base64")
+	}
+	return b, nil
+}
+
+// dataURI checks an image by its bytes, never by what it is said to be, and
+// writes it if there is room beside what is held.
+func dataURI(data []byte, held *atomic.Int64) (string, error) {
+	if len(data) > maxImageBytes {
+		return "", fmt.Errorf("it is larger than %d MB", maxImageBytes>>20)
+	}
+	img, err := imagetype.Inspect(data)
+	if err != nil {
+		return "", err
+	}
+	if img.Pixels() > imagetype.MaxPixels {
+		return "", fmt.Errorf("it has %d × %d pixels; at most %d million are allowed", img.Width, img.Height, imagetype.MaxPixels/1_000_000)
+	}
+	head := "data:" + img.ContentType + ";base64,"
+	if held.Add(int64(len(head)+base64.StdEncoding.EncodedLen(len(data)))) > maxImagesBytes {
+		return "", tooMuch()
+	}
+	return head + base64.StdEncoding.EncodeToString(data), nil
+}
+
+// public keeps the words of a coined error and replaces any other's, which may
+// speak of addresses and paths.
+func public(err error, instead string) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*presswork.Error](err); ok && e.Code != presswork.Internal {
+		return errors.New(e.Message)
+	}
+	return errors.New(instead)
+}
+
+// renderImage writes an img element, or the text that stands for it. One
+// warning tells of all the places that are left without an image for its size.
+func (d *draft) renderImage(images *inlined, t html.Token) string {
+	src := attr(t, "src")
+	p, uri := images.bySource[src], ""
+	if p != nil {
+		uri = p.uri
+	}
+	if images.written+len(uri) > maxImagesBytes {
+		uri = ""
+		if !p.cut {
+			p.cut = true
+			d.warnImage(src, lineOf(t), fmt.Errorf("left out from here on: %w, each counted wherever it stands", tooMuch()))
+		}
+	}
+	images.written += len(uri)
+	t.Attr = keepAttrs(t.Attr, func(a html.Attribute) bool { return a.Key != attrLine && a.Key != "src" })
+	if uri == "" {
+		text := attr(t, "alt")
+		if text == "" {
+			text = "image"
+		}
+		return `<span class="image-missing">` + html.EscapeString(text) + `</span>`
+	}
+	t.Attr = append([]html.Attribute{{Key: "src", Val: uri}}, t.Attr...)
+	t.Type = html.StartTagToken
+	return t.String()
+}
+
+// size is how much longer the images make the document.
+func (m *inlined) size() int {
+	n := 0
+	for _, p := range m.bySource {
+		n += len(p.uri) * p.times
+	}
+	return min(n, maxImagesBytes)
+}

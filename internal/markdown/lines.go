@@ -1,0 +1,43 @@
+package markdown
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sort"
+
+	"presswork"
+)
+
+// lineIndex finds the line of a byte offset.
+type lineIndex struct {
+	first  int
+	breaks []int
+}
+
+func newLineIndex(src []byte, first int) lineIndex {
+	x := lineIndex{first: first, breaks: make([]int, 0, bytes.Count(src, []byte{'\n'}))}
+	for i, c := range src {
+		if c == '\n' {
+			x.breaks = append(x.breaks, i)
+		}
+	}
+	return x
+}
+
+// at returns the line of an offset, 0 for a negative one.
+func (x lineIndex) at(offset int) int {
+	if offset < 0 {
+		return 0
+	}
+	return x.first + sort.SearchInts(x.breaks, offset)
+}
+
+// maxWarnings keeps a hostile document from filling the job record.
+const maxWarnings = 100
+
+// sortedWarnings gives the warnings in source order.
+func (d *draft) sortedWarnings() []presswork.Warning {
+	slices.SortStableFunc(d.warnings, func(a, b presswork.Warning) int { return cmp.Compare(a.Line, b.Line) })
+	return d.warnings[:min(len(d.warnings), maxWarnings)]
+}

@@ -1,0 +1,64 @@
+package markdown
+
+import (
+	"html"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
+
+	"presswork"
+)
+
+// attrLine carries a source line from the tree to the finished HTML.
+const attrLine = "data-line"
+
+// noteLinksAndImages remembers links into the document, marks images with
+// their line and warns of those without alternative text.
+func (d *draft) noteLinksAndImages(root ast.Node) {
+	eachNode(root, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.Link:
+			if target, ok := strings.CutPrefix(string(n.Destination), "#"); ok && target != "" {
+				if decoded, err := url.PathUnescape(target); err == nil {
+					target = decoded
+				}
+				d.links = append(d.links, fragmentLink{target, d.lines.at(n.Pos())})
+			}
+		case *ast.Image:
+			line := d.lines.at(n.Pos())
+			n.SetAttributeString(attrLine, line)
+			if strings.TrimSpace(plainText(n, d.src)) == "" {
+				d.warn(presswork.AltMissing, line, "image "+strconv.Quote(clip(string(n.Destination)))+" has no alternative text")
+			}
+		}
+	})
+}
+
+// imageRenderer writes an img element whose source finish will resolve.
+type imageRenderer struct{}
+
+func (r imageRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindImage, r.image)
+}
+
+func (imageRenderer) image(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	n := node.(*ast.Image)
+	_, _ = w.WriteString(`<img src="`)
+	_, _ = w.Write(util.EscapeHTML(util.URLEscape(n.Destination, true)))
+	_, _ = w.WriteString(`" alt="` + html.EscapeString(plainText(n, src)) + `"`)
+	if n.Title != nil {
+		_, _ = w.WriteString(` title="` + html.EscapeString(html.UnescapeString(string(n.Title))) + `"`)
+	}
+	if line, ok := n.AttributeString(attrLine); ok {
+		_, _ = w.WriteString(` ` + attrLine + `="` + strconv.Itoa(line.(int)) + `"`)
+	}
+	_, _ = w.WriteString(`>`)
+	return ast.WalkSkipChildren, nil
+}

@@ -1,0 +1,139 @@
+// Package markdown turns Markdown from strangers into HTML that is safe to
+// print: GitHub's flavour with footnotes, definition lists and alerts, front
+// matter, highlighted code, and every image already inside. Whatever the input
+// holds, the HTML fetches nothing and the work stays within a budget.
+package markdown
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+
+	"presswork"
+)
+
+// Renderer renders documents. It is safe for concurrent use; making one is
+// dear, using it is not.
+type Renderer struct {
+	parser   parser.Parser
+	renderer renderer.Renderer
+	policy   *bluemonday.Policy
+}
+
+// New makes a Renderer.
+func New() *Renderer {
+	return &Renderer{parser: newParser(), renderer: newHTMLRenderer(), policy: newPolicy()}
+}
+
+// Options are the choices about one document.
+type Options struct {
+	// FirstLine is the source line the Markdown begins on, for warnings: 1
+	// (default) without front matter.
+	FirstLine int
+	// EscapeHTML shows raw HTML as text instead of sanitising it.
+	EscapeHTML bool
+	// LineNumbers numbers the lines of code blocks.
+	LineNumbers bool
+	// NumberHeadings writes 1.2.3 before headings. A single leading h1 is the
+	// document's title and stays without.
+	NumberHeadings bool
+	// Asset opens an image that came with the document, by the path in
+	// its Markdown: clean, but also absolute or with a leading ../, so it is
+	// Asset that confines it.
+	// Nil: none came. A StoreUnavailable error of it ends the rendering, any
+	// other leaves a warning. Asset and Fetch are called from several goroutines.
+	Asset func(name string) ([]byte, error)
+	// Fetch gets an http(s) image. Nil: remote images are left out.
+	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+}
+
+// Document is rendered Markdown.
+type Document struct {
+	// HTML is the content of a body element. It references nothing outside
+	// but the targets of links.
+	HTML string
+	// Title is the text of the first level-1 heading, "" without one.
+	Title    string
+	Headings []Heading
+	Warnings []presswork.Warning
+}
+
+// Heading is one entry of the outline.
+type Heading struct {
+	Level int
+	Text  string
+	// ID is the anchor, unique in the document.
+	ID string
+	// Line is the 1-based source line.
+	Line int
+}
+
+// Render renders a document's body (front matter already taken off). Errors:
+// ContentTooComplex, StoreUnavailable (Asset's), ctx's cause.
+func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document, error) {
+	src = normalizeNewlines(src)
+	root, err := parse(ctx, r.parser, src)
+	if err != nil {
+		return Document{}, err
+	}
+	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o}
+	d.transform(root)
+	var raw bytes.Buffer
+	raw.Grow(len(src) * 2)
+	if err := r.renderer.Render(&raw, src, root); err != nil {
+		return Document{}, presswork.Errorf(presswork.RenderFailed, "the Markdown could not be rendered").WithCause(err)
+	}
+	safe := r.policy.SanitizeReader(&raw)
+	html, err := d.finish(ctx, safe.Bytes())
+	if err != nil {
+		return Document{}, err
+	}
+	return Document{HTML: html, Title: d.title(), Headings: d.headings, Warnings: d.sortedWarnings()}, nil
+}
+
+// draft is one document on its way.
+type draft struct {
+	src      []byte
+	lines    lineIndex
+	options  Options
+	headings []Heading
+	links    []fragmentLink
+	warnings []presswork.Warning
+}
+
+// fragmentLink is a link into the document itself, checked when every anchor
+// is known.
+type fragmentLink struct {
+	target string
+	line   int
+}
+
+// transform changes the tree after parsing; each step is linear.
+func (d *draft) transform(root ast.Node) {
+	if d.options.EscapeHTML {
+		escapeRawHTML(root, d.src)
+	} else {
+		tameRawHTML(root, d.src)
+	}
+	placeBreaksAndAlerts(root, d.src)
+	d.anchorHeadings(root)
+	d.noteLinksAndImages(root)
+	prepareCode(root, d.src, d.options.LineNumbers)
+}
+
+func (d *draft) title() string {
+	for _, h := range d.headings {
+		if h.Level == 1 {
+			return h.Text
+		}
+	}
+	return ""
+}
+
+func (d *draft) warn(code presswork.WarningCode, line int, message string) {
+	d.warnings = append(d.warnings, presswork.Warning{Code: code, Message: message, Line: line})
+}

@@ -1,0 +1,80 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+)
+
+// newParser lists goldmark's parsers one by one, at its own priorities,
+// because each that can be driven to super-linear work wears a guard.
+func newParser() parser.Parser {
+	container := func(p parser.BlockParser) parser.BlockParser { return containerGuard{BlockParser: p} }
+	inline := func(p parser.InlineParser) parser.InlineParser { return inlineGuard{p} }
+	return parser.NewParser(
+		parser.WithBlockParsers(
+			util.Prioritized(parser.NewSetextHeadingParser(), 100),
+			util.Prioritized(extension.NewDefinitionListParser(), 101),
+			util.Prioritized(container(extension.NewDefinitionDescriptionParser()), 102),
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
+			util.Prioritized(container(parser.NewListParser()), 300),
+			util.Prioritized(container(parser.NewListItemParser()), 400),
+			util.Prioritized(parser.NewCodeBlockParser(), 500),
+			util.Prioritized(parser.NewATXHeadingParser(), 600),
+			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+			util.Prioritized(container(parser.NewBlockquoteParser()), 800),
+			util.Prioritized(parser.NewHTMLBlockParser(), 900),
+			util.Prioritized(containerGuard{BlockParser: extension.NewFootnoteBlockParser(), foot: true}, 999),
+			util.Prioritized(parser.NewParagraphParser(), 1000),
+		),
+		parser.WithInlineParsers(
+			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+			util.Prioritized(codeGuard{parser.NewCodeSpanParser()}, 100),
+			util.Prioritized(footnoteGuard{extension.NewFootnoteParser()}, 101),
+			util.Prioritized(inline(parser.NewLinkParser()), 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewRawHTMLParser(), 400),
+			util.Prioritized(inline(parser.NewEmphasisParser()), 500),
+			util.Prioritized(inline(extension.NewStrikethroughParser()), 500),
+			util.Prioritized(extension.NewLinkifyParser(), 999),
+		),
+		parser.WithParagraphTransformers(
+			util.Prioritized(paragraphGuard{parser.LinkReferenceParagraphTransformer, definitionsCost}, 100),
+			util.Prioritized(paragraphGuard{extension.NewTableParagraphTransformer(), tableCost}, 200),
+		),
+		parser.WithASTTransformers(
+			util.Prioritized(extension.NewTableASTTransformer(), 0),
+			util.Prioritized(extension.NewFootnoteASTTransformer(), 999),
+		),
+	)
+}
+
+// newHTMLRenderer renders raw HTML as it is: everything passes the sanitiser
+// afterwards.
+func newHTMLRenderer() renderer.Renderer {
+	return renderer.NewRenderer(renderer.WithNodeRenderers(
+		util.Prioritized(codeRenderer{}, 100),
+		util.Prioritized(blockRenderer{}, 100),
+		util.Prioritized(imageRenderer{}, 100),
+		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
+		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+		util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
+		util.Prioritized(extension.NewDefinitionListHTMLRenderer(), 500),
+		util.Prioritized(extension.NewFootnoteHTMLRenderer(extension.WithFootnoteBacklinkHTML("↩\ufe0e")), 500),
+		util.Prioritized(html.NewRenderer(html.WithUnsafe()), 1000),
+	))
+}
+
+// normalizeNewlines makes every line end in \n, so that offsets mean the same
+// to goldmark and to us.
+func normalizeNewlines(src []byte) []byte {
+	if bytes.IndexByte(src, '\r') < 0 {
+		return src
+	}
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	return bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package markdown
+
+// raceDetector tells that code runs about ten times slower.
+const raceDetector = false
