@@ -1,0 +1,133 @@
+package pdf
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/themes"
+)
+
+// engineVersion is part of every key. It goes up when the same HTML would be
+// printed or packed into something else.
+const engineVersion = 1
+
+// Compose builds the HTML and everything the printer is told. Errors: those of
+// Check, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable
+// (Asset's), ctx's cause.
+func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
+	matter, err := Check(d.Content, d.Options)
+	if err != nil {
+		return Composed{}, err
+	}
+	o := d.Options.Over(matter.Options)
+	theme, err := c.themes.Get(cmp.Or(d.Theme, matter.Theme, themes.Default))
+	if err != nil {
+		return Composed{}, err
+	}
+	body, err := c.render(ctx, d, matter, o)
+	if err != nil {
+		return Composed{}, err
+	}
+	if isTrue(o.Strict) && len(body.Warnings) > 0 {
+		return Composed{Warnings: body.Warnings}, strictFindings(body.Warnings)
+	}
+	sheet, err := sheetOf(o)
+	if err != nil {
+		return Composed{}, err
+	}
+	meta := Meta{
+		Title:  cmp.Or(clean(o.Title), clean(body.Title), titleOf(d.Filename), "Document"),
+		Author: clean(o.Author), Subject: clean(o.Subject),
+	}
+	for _, word := range o.Keywords {
+		meta.Keywords = append(meta.Keywords, clean(word))
+	}
+	page := page{options: o, theme: theme, sheet: sheet, meta: meta, body: body.HTML, now: c.now(),
+		lang: cmp.Or(o.Lang, guessLanguage(matter.Body))}
+	composed := Composed{
+		Page:  presswork.Page{HTML: page.html(), Sheet: sheet.forPrinter()},
+		Meta:  meta,
+		Theme: theme.Name, Warnings: body.Warnings,
+	}
+	composed.Key = c.key(composed)
+	return composed, nil
+}
+
+func (c *Converter) render(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options) (markdown.Document, error) {
+	settings := markdown.Options{
+		FirstLine:      matter.BodyLine,
+		EscapeHTML:     o.RawHTML == "escaped",
+		LineNumbers:    isTrue(o.LineNumbers),
+		NumberHeadings: isTrue(o.NumberedHeadings),
+		Asset:          d.Asset,
+	}
+	if notFalse(o.RemoteImages) {
+		settings.Fetch = c.fetch
+	}
+	return c.markdown.Render(ctx, matter.Body, settings)
+}
+
+// key hashes all that decides what the PDF looks like.
+func (c *Converter) key(d Composed) string {
+	version := ""
+	if c.printer != nil {
+		version = c.printer.Version()
+	}
+	h := sha256.New()
+	// Encoding plain strings, numbers and booleans cannot fail.
+	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Page, d.Meta})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// strictFindings makes an error of warnings.
+func strictFindings(warnings []presswork.Warning) error {
+	const shown = 5
+	var b strings.Builder
+	for i, w := range warnings {
+		if i == shown {
+			fmt.Fprintf(&b, "; and %d more", len(warnings)-shown)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if w.Line > 0 {
+			fmt.Fprintf(&b, "line %d: ", w.Line)
+		}
+		b.WriteString(w.Message)
+	}
+	return presswork.Errorf(presswork.StrictFindings, "strict: %s", b.String())
+}
+
+// titleOf makes a title of a file name: "annual-report.md" is "annual-report".
+func titleOf(filename string) string {
+	base := path.Base(strings.ReplaceAll(filename, "\\", "/"))
+	if base == "." || base == "/" {
+		return ""
+	}
+	return clean(strings.TrimSuffix(base, path.Ext(base)))
+}
+
+// clean makes one line of a text that goes into metadata.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > maxText {
+		s = string(r[:maxText])
+	}
+	return s
+}

@@ -1,0 +1,229 @@
+package pdf_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/golden"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// blank is a Printer that is never asked to print.
+type blank struct{ version string }
+
+func (blank) Print(context.Context, presswork.Page) ([]byte, error) {
+	return nil, errors.New("not a printer")
+}
+func (b blank) Version() string { return b.version }
+
+func converter(t testing.TB, o pdf.Options) *pdf.Converter {
+	t.Helper()
+	if o.Themes == nil {
+		catalogue, err := themes.Open(themes.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Themes = catalogue
+	}
+	if o.Printer == nil {
+		o.Printer = blank{"test/1"}
+	}
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) }
+	}
+	return pdf.New(o)
+}
+
+func compose(t *testing.T, d pdf.Document) pdf.Composed {
+	t.Helper()
+	c, err := converter(t, pdf.Options{}).Compose(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// The whole page of a small document with every layer, to see what goes where;
+// the sheets themselves have their own tests.
+func TestComposeGolden(t *testing.T) {
+	t.Parallel()
+	c := compose(t, pdf.Document{
+		Content: []byte("---\ntitle: From <front> matter\nauthor: A\nsubject: S\nlang: de\n---\n# Heading\n\nText.\n"),
+		Theme:   "nord",
+		Options: presswork.Options{Cover: new(true), HeaderText: new(`{title} "x" \ </style>`), CSS: "p{color:red;background:url(http://x/)}", PageSize: "A5", Landscape: new(true)},
+	})
+	style := regexp.MustCompile(`(?s)<style>\n(/\* The print sheet).*?</style>`)
+	golden.Check(t, "compose.html", style.ReplaceAll([]byte(c.Page.HTML), []byte("<style>(print.css)</style>")))
+}
+
+func TestSheetFollowsTheOptions(t *testing.T) {
+	t.Parallel()
+	c := compose(t, pdf.Document{Content: []byte("x"), Options: presswork.Options{PageSize: "Letter", Landscape: new(true), Scale: new(0.5), PageRanges: "1 - 2", Tagged: new(false)}})
+	want := presswork.Sheet{Width: 11, Height: 8.5, Scale: 0.5, PageRanges: "1-2"}
+	if c.Page.Sheet != want {
+		t.Errorf("got %+v, want %+v", c.Page.Sheet, want)
+	}
+	if c := compose(t, pdf.Document{Content: []byte("x")}); !c.Page.Sheet.Tagged || !c.Page.Sheet.Outline {
+		t.Errorf("tags and outline are not the default: %+v", c.Page.Sheet)
+	}
+}
+
+func TestTheRequestWinsOverFrontMatter(t *testing.T) {
+	t.Parallel()
+	content := []byte("---\ntheme: retro\ntitle: Front\nauthor: Front\n---\n# First heading\n")
+	c := compose(t, pdf.Document{Content: content, Theme: "nord", Options: presswork.Options{Title: "Request"}})
+	if c.Theme != "nord" || c.Meta.Title != "Request" || c.Meta.Author != "Front" {
+		t.Errorf("got theme %s, meta %+v", c.Theme, c.Meta)
+	}
+	if c := compose(t, pdf.Document{Content: content}); c.Theme != "retro" {
+		t.Errorf("the front matter's theme is not taken: %s", c.Theme)
+	}
+	if c := compose(t, pdf.Document{Content: []byte("x")}); c.Theme != themes.Default {
+		t.Errorf("the default theme is %s", c.Theme)
+	}
+}
+
+func TestTitleComesFromTheNearestSource(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ content, filename, want string }{
+		{"---\ntitle: Front\n---\n# Heading", "file.md", "Front"},
+		{"text\n\n# Head *ing*", "file.md", "Head ing"},
+		{"text", "a/annual-report.pdf", "annual-report"},
+		{"text", `c:\x\notes.md`, "notes"},
+		{"text", "", "Document"},
+		{"---\ntitle: \"a\\nb\\u0000c\"\n---\nx", "", "a b c"},
+	} {
+		if got := compose(t, pdf.Document{Content: []byte(c.content), Filename: c.filename}).Meta.Title; got != c.want {
+			t.Errorf("%q, %q: got %q, want %q", c.content, c.filename, got, c.want)
+		}
+	}
+}
+
+func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
+	t.Parallel()
+	sample, err := os.ReadFile("testdata/sample.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := pdf.Document{Content: sample, Theme: "nord"}
+	key := compose(t, base).Key
+	for range 5 {
+		if again := compose(t, base).Key; again != key {
+			t.Fatalf("the key changed: %s, %s", key, again)
+		}
+	}
+	keys := map[string]string{key: "base"}
+	for name, d := range map[string]pdf.Document{
+		"content":  {Content: append(sample[:len(sample):len(sample)], "x"...), Theme: "nord"},
+		"theme":    {Content: sample, Theme: "dark"},
+		"size":     {Content: sample, Theme: "nord", Options: presswork.Options{PageSize: "A5"}},
+		"scale":    {Content: sample, Theme: "nord", Options: presswork.Options{Scale: new(0.9)}},
+		"keywords": {Content: sample, Theme: "nord", Options: presswork.Options{Keywords: presswork.Keywords{"x"}}},
+		"css":      {Content: sample, Theme: "nord", Options: presswork.Options{CSS: "p{}"}},
+	} {
+		k := compose(t, d).Key
+		if other, taken := keys[k]; taken {
+			t.Errorf("%s has the key of %s", name, other)
+		}
+		keys[k] = name
+	}
+	newer, err := converter(t, pdf.Options{Printer: blank{"test/2"}}).Compose(t.Context(), base)
+	if err != nil || newer.Key == key {
+		t.Errorf("another browser version has the same key (%v)", err)
+	}
+	// A file name that is not shown anywhere changes nothing.
+	base.Filename = "other.md"
+	if compose(t, base).Key != key {
+		t.Error("the file name changed the key")
+	}
+}
+
+func TestComposedPageFetchesNothing(t *testing.T) {
+	t.Parallel()
+	c := compose(t, pdf.Document{
+		Content: []byte("---\nheader_text: '</style><script>x</script>'\ncss: '@import \"http://x/\"; p{background:url(http://x/)}</style><script>'\n---\n" +
+			"![a](http://x/a.png) <img src=http://x/> <style>p{background:url(http://x/)}</style>\n\n<link rel=stylesheet href=http://x/>\n"),
+		Options: presswork.Options{Title: `</title><script src="http://x/">`},
+	})
+	for _, bad := range []string{"<script", "<link", "@import", "url(http", `src="http`, "srcset", "http-equiv=\"refresh\""} {
+		if strings.Contains(c.Page.HTML, bad) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+	if !strings.Contains(c.Page.HTML, `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;`) {
+		t.Error("the page has no content security policy")
+	}
+}
+
+func TestStrictTurnsWarningsIntoAnError(t *testing.T) {
+	t.Parallel()
+	content := []byte("# A\n\n### C\n\n[x](#y)\n")
+	if c := compose(t, pdf.Document{Content: content}); len(c.Warnings) != 2 {
+		t.Errorf("warnings: %v", c.Warnings)
+	}
+	_, err := converter(t, pdf.Options{}).Compose(t.Context(), pdf.Document{Content: content, Options: presswork.Options{Strict: new(true)}})
+	if presswork.CodeOf(err) != presswork.StrictFindings || !strings.Contains(err.Error(), "line 3: heading") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRemoteImagesNeedPermission(t *testing.T) {
+	t.Parallel()
+	fetches := 0
+	c := converter(t, pdf.Options{Fetch: func(context.Context, string) ([]byte, string, error) {
+		fetches++
+		return nil, "", errors.New("no")
+	}})
+	for _, allowed := range []bool{true, false} {
+		fetches = 0
+		got, err := c.Compose(t.Context(), pdf.Document{Content: []byte("![a](http://x/)"), Options: presswork.Options{RemoteImages: new(allowed)}})
+		if err != nil || len(got.Warnings) != 1 || (fetches == 1) != allowed {
+			t.Errorf("allowed %v: %d fetches, warnings %v, %v", allowed, fetches, got.Warnings, err)
+		}
+	}
+}
+
+func TestLanguageAndDirection(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"Hello":                 `lang="en" dir="ltr"`,
+		"日本語の文章です。":             `lang="ja" dir="ltr"`,
+		"中文文档":                  `lang="zh" dir="ltr"`,
+		"한국어 문서":                `lang="ko" dir="ltr"`,
+		"مرحبا بالعالم":         `lang="ar" dir="rtl"`,
+		"שלום עולם":             `lang="he" dir="rtl"`,
+		"---\nlang: fa\n---\nx": `lang="fa" dir="rtl"`,
+	} {
+		if c := compose(t, pdf.Document{Content: []byte(content)}); !strings.Contains(c.Page.HTML, "<html "+want) {
+			t.Errorf("%q: %.80s, want %s", content, c.Page.HTML, want)
+		}
+	}
+}
+
+func TestUnknownThemeIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := converter(t, pdf.Options{}).Compose(t.Context(), pdf.Document{Content: []byte("x"), Theme: "nrod"})
+	if presswork.CodeOf(err) != presswork.ThemeNotFound {
+		t.Errorf("got %v", err)
+	}
+}
+
+func BenchmarkComposeSample(b *testing.B) {
+	sample, err := os.ReadFile("testdata/sample.md")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := converter(b, pdf.Options{})
+	for b.Loop() {
+		if _, err := c.Compose(b.Context(), pdf.Document{Content: sample, Theme: "nord"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package pdf
+
+import (
+	_ "embed"
+	"html"
+	"strings"
+	"time"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/themes"
+)
+
+//go:embed print.css
+var printCSS string
+
+// policy forbids the page everything but showing what is in it, should some
+// reference ever get past the sanitisers.
+const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+// page is everything a document's HTML is made of.
+type page struct {
+	options presswork.Options
+	theme   themes.Theme
+	sheet   sheet
+	meta    Meta
+	lang    string
+	body    string
+	now     time.Time
+}
+
+func (p page) html() string {
+	var b strings.Builder
+	b.Grow(len(p.body) + len(printCSS) + 8<<10)
+	b.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(p.lang) + `" dir="` + direction(p.lang) + `"`)
+	b.WriteString(` data-theme="` + html.EscapeString(p.theme.Name) + "\">\n<head>\n<meta charset=\"utf-8\">\n")
+	b.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n")
+	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
+	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
+	for _, sheet := range p.stylesheets() {
+		if sheet = strings.TrimSpace(sheet); sheet != "" {
+			b.WriteString("<style>\n" + sheet + "\n</style>\n")
+		}
+	}
+	b.WriteString("</head>\n<body>\n")
+	if isTrue(p.options.Cover) {
+		p.writeCover(&b)
+	}
+	b.WriteString("<main>\n" + p.body + "</main>\n</body>\n</html>\n")
+	return b.String()
+}
+
+// stylesheets lists the layers, each in a style element of its own, so that
+// nothing left open in one reaches the next.
+func (p page) stylesheets() []string {
+	theme, last := p.theme, ""
+	if isTrue(p.options.InkSaver) {
+		theme = p.theme.InkSaver()
+		last = theme.Tokens()
+	}
+	code := ""
+	if p.options.CodeTheme != "" {
+		code, _ = markdown.CodeCSS(p.options.CodeTheme)
+	}
+	extra, _ := themes.FilterCSS(p.options.CSS)
+	// Chromium lets a later @page rule win over an earlier named one, so the
+	// sheet goes before the print sheet with its cover page.
+	return []string{theme.Tokens() + p.sheet.css() + p.banners(), printCSS, p.theme.CSS(), last, code, extra}
+}
+
+// banners are the header and footer. Without a word about them, pages are
+// numbered at the foot.
+func (p page) banners() string {
+	header, footer := "", "{page} / {total}"
+	if p.options.HeaderText != nil {
+		header = *p.options.HeaderText
+	}
+	if p.options.FooterText != nil {
+		footer = *p.options.FooterText
+	}
+	return "@page{@top-center{content:" + bannerContent(header, p.meta.Title, p.now) +
+		"}@bottom-center{content:" + bannerContent(footer, p.meta.Title, p.now) + "}}\n"
+}
+
+// writeCover writes the title page. Its title is no heading, so that outline
+// and structure hold the document's own headings once.
+func (p page) writeCover(b *strings.Builder) {
+	line := func(class, text string) {
+		if text != "" {
+			b.WriteString(`<p class="` + class + `">` + html.EscapeString(text) + "</p>\n")
+		}
+	}
+	b.WriteString("<section class=\"cover\">\n<div class=\"cover-head\">\n")
+	line("cover-title", p.meta.Title)
+	line("cover-subject", p.meta.Subject)
+	b.WriteString("</div>\n<div class=\"cover-foot\">\n")
+	line("cover-author", p.meta.Author)
+	line("cover-date", p.now.Format(time.DateOnly))
+	b.WriteString("</div>\n</section>\n")
+}

@@ -1,0 +1,130 @@
+package pdf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/internal/suggest"
+)
+
+const (
+	maxText = 1000      // characters of a title, header and so on
+	maxCSS  = 256 << 10 // bytes of the extra stylesheet
+)
+
+// Check refuses a document that cannot be rendered, without rendering it: the
+// content, its front matter, the options of both and how they go together. It
+// returns the front matter, for the theme named there. Errors: those of
+// markdown.Check, FrontMatterInvalid, InvalidOption.
+func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
+	if err := markdown.Check(content); err != nil {
+		return markdown.Matter{}, err
+	}
+	if err := CheckOptions(o); err != nil {
+		return markdown.Matter{}, err
+	}
+	matter, err := markdown.FrontMatter(content)
+	if err != nil {
+		return markdown.Matter{}, err
+	}
+	if err := CheckOptions(matter.Options); err != nil {
+		return markdown.Matter{}, inFrontMatter(matter, presswork.AsError(err))
+	}
+	return matter, CheckOptions(o.Over(matter.Options))
+}
+
+// inFrontMatter says of a wrong option where it is written.
+func inFrontMatter(m markdown.Matter, e *presswork.Error) error {
+	key, _, _ := strings.Cut(strings.TrimPrefix(e.Param, "options."), ".")
+	if line, known := m.Lines[key]; known {
+		return presswork.Errorf(presswork.FrontMatterInvalid, "front matter, line %d: %s", line, e.Message).WithParam("content")
+	}
+	return presswork.Errorf(presswork.FrontMatterInvalid, "front matter: %s", e.Message).WithParam("content")
+}
+
+// CheckOptions refuses an option with a value outside the contract. Errors:
+// InvalidOption, its Param "options.NAME".
+func CheckOptions(o presswork.Options) error {
+	if err := checkNotYet(o); err != nil {
+		return err
+	}
+	if _, err := sheetOf(o); err != nil {
+		return err
+	}
+	for name, text := range map[string]*string{"header_text": o.HeaderText, "footer_text": o.FooterText} {
+		if text != nil {
+			if err := checkBanner(name, *text); err != nil {
+				return err
+			}
+		}
+	}
+	for name, text := range map[string]string{
+		"title": o.Title, "author": o.Author, "subject": o.Subject, "keywords": strings.Join(o.Keywords, ", "),
+	} {
+		if utf8.RuneCountInString(text) > maxText {
+			return invalid(name, "%s is longer than %d characters", name, maxText)
+		}
+	}
+	if o.Lang != "" {
+		if _, err := language.Parse(o.Lang); err != nil || len(o.Lang) > 35 {
+			return invalid("lang", "lang %q is not a BCP 47 language tag; write \"en\", \"de-CH\" or the like", short(o.Lang))
+		}
+	}
+	if o.CodeTheme != "" && !slices.Contains(markdown.CodeStyles(), o.CodeTheme) {
+		styles := markdown.CodeStyles()
+		return invalid("code_theme", "code_theme %q does not exist%s; allowed: %s", short(o.CodeTheme),
+			suggest.Phrase(o.CodeTheme, styles), strings.Join(styles, ", "))
+	}
+	if len(o.CSS) > maxCSS {
+		return invalid("css", "css is larger than %d KB", maxCSS>>10)
+	}
+	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
+		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", short(o.RawHTML),
+			suggest.Phrase(o.RawHTML, []string{"sanitized", "escaped"}))
+	}
+	if o.Outline != nil && *o.Outline && o.Tagged != nil && !*o.Tagged {
+		return invalid("outline", "outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")
+	}
+	return nil
+}
+
+// checkNotYet refuses what the contract names and this version cannot do.
+func checkNotYet(o presswork.Options) error {
+	for _, later := range []struct {
+		name  string
+		asked bool
+	}{
+		{"toc", o.TOC != nil && *o.TOC != 0},
+		{"pdf_a", o.PDFA != nil && *o.PDFA != ""},
+		{"pdf_ua", o.PDFUA != nil && *o.PDFUA},
+		{"attach_source", o.AttachSource != nil && *o.AttachSource},
+		{"password", o.Password != ""},
+	} {
+		if later.asked {
+			return invalid(later.name, "%s is not available yet", later.name)
+		}
+	}
+	return nil
+}
+
+func invalid(name, format string, args ...any) error {
+	return presswork.Errorf(presswork.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
+}
+
+// short shortens a value for a message.
+func short(s string) string {
+	const limit = 60
+	if utf8.RuneCountInString(s) > limit {
+		return string([]rune(s)[:limit]) + "…"
+	}
+	return s
+}
+
+func isTrue(b *bool) bool   { return b != nil && *b }
+func notFalse(b *bool) bool { return b == nil || *b }

@@ -1,0 +1,107 @@
+package pdf_test
+
+import (
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/pdf"
+)
+
+func TestCheckOptionsAcceptsTheContract(t *testing.T) {
+	t.Parallel()
+	for _, o := range []presswork.Options{
+		{},
+		{PageSize: "a4"}, {PageSize: "TABLOID"}, {PageSize: "210mm x 297mm"}, {PageSize: "8.5in x 11in"}, {PageSize: "500px x 700px"}, {PageSize: "100mmx5000mm"},
+		{Landscape: new(true), MarginPreset: "wide"}, {MarginPreset: "NONE"}, {PageSize: "A6", MarginPreset: "wide"},
+		{Margins: presswork.Margins{Top: "20mm", Right: "1in", Bottom: "0pt", Left: ".5CM"}},
+		{HeaderText: new("{title} {date}"), FooterText: new("")}, {FooterText: new("{page} of {total}")},
+		{TOC: new(presswork.Depth(0)), PDFA: new(presswork.PDFALevel("")), PDFUA: new(false), AttachSource: new(false)},
+		{Cover: new(true), NumberedHeadings: new(true), LineNumbers: new(true), CodeTheme: "monokai", InkSaver: new(true), CSS: "p{}"},
+		{Title: "a", Author: "b", Subject: "c", Keywords: presswork.Keywords{"d"}, Lang: "de-CH"}, {Lang: "zh-Hant"},
+		{Scale: new(0.1)}, {Scale: new(2.0)}, {PageRanges: " 1-3, 5 ,7-7"}, {Tagged: new(false), Outline: new(false)}, {Tagged: new(false)},
+		{Strict: new(true), RawHTML: "escaped", RemoteImages: new(false)},
+	} {
+		if err := pdf.CheckOptions(o); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		options     presswork.Options
+		param, says string
+	}{
+		{presswork.Options{PageSize: "A44"}, "page_size", `did you mean "A4"?; allowed: A3, A4`},
+		{presswork.Options{PageSize: "210 x 297"}, "page_size", "a number with a unit"},
+		{presswork.Options{PageSize: "1mm x 1mm"}, "page_size", "20mm to 5080mm"},
+		{presswork.Options{PageSize: "210mm x 99999mm"}, "page_size", "20mm to 5080mm"},
+		{presswork.Options{PageSize: "210mm"}, "page_size", "not known"},
+		{presswork.Options{MarginPreset: "narow"}, "margin_preset", `did you mean "narrow"?; allowed: none`},
+		{presswork.Options{Margins: presswork.Margins{Top: "20"}}, "margins.top", "a number with a unit"},
+		{presswork.Options{Margins: presswork.Margins{Left: "-1mm"}}, "margins.left", "a number with a unit"},
+		{presswork.Options{Margins: presswork.Margins{Left: "calc(1mm)"}}, "margins.left", "a number with a unit"},
+		{presswork.Options{Margins: presswork.Margins{Left: "150mm", Right: "60mm"}}, "margins", "leave less than 10mm"},
+		{presswork.Options{HeaderText: new("{pages}")}, "header_text", `unknown placeholder {pages}; did you mean "{page}"`},
+		{presswork.Options{FooterText: new("{chapter}")}, "footer_text", "not available yet"},
+		{presswork.Options{FooterText: new(strings.Repeat("x", 1001))}, "footer_text", "longer than 1000"},
+		{presswork.Options{TOC: new(presswork.Depth(3))}, "toc", "not available yet"},
+		{presswork.Options{PDFA: new(presswork.PDFALevel("2b"))}, "pdf_a", "not available yet"},
+		{presswork.Options{PDFUA: new(true)}, "pdf_ua", "not available yet"},
+		{presswork.Options{AttachSource: new(true)}, "attach_source", "not available yet"},
+		{presswork.Options{Password: "x"}, "password", "not available yet"},
+		{presswork.Options{CodeTheme: "monokia"}, "code_theme", `did you mean "monokai"`},
+		{presswork.Options{CSS: strings.Repeat("x", 300_000)}, "css", "256 KB"},
+		{presswork.Options{Title: strings.Repeat("x", 1001)}, "title", "1000 characters"},
+		{presswork.Options{Lang: "english language"}, "lang", "BCP 47"},
+		{presswork.Options{Scale: new(2.1)}, "scale", "0.1 to 2"},
+		{presswork.Options{Scale: new(0.0)}, "scale", "0.1 to 2"},
+		{presswork.Options{PageRanges: "3-1"}, "page_ranges", "1-3,5"},
+		{presswork.Options{PageRanges: "0"}, "page_ranges", "1-3,5"},
+		{presswork.Options{PageRanges: "1,,2"}, "page_ranges", "1-3,5"},
+		{presswork.Options{Tagged: new(false), Outline: new(true)}, "outline", "needs tagged"},
+		{presswork.Options{RawHTML: "raw"}, "raw_html", "sanitized, escaped"},
+	} {
+		e := presswork.AsError(pdf.CheckOptions(c.options))
+		if e == nil || e.Code != presswork.InvalidOption || e.Param != "options."+c.param || !strings.Contains(e.Message, c.says) {
+			t.Errorf("%+v: got %v, want %s: %s", c.options, e, c.param, c.says)
+		}
+	}
+}
+
+func TestCheckSeesTheWholeDocument(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		content string
+		options presswork.Options
+		want    presswork.Code
+	}{
+		{"---\ntheme: nord\n---\n# x", presswork.Options{}, ""},
+		{"", presswork.Options{}, presswork.ContentEmpty},
+		{"x", presswork.Options{RawHTML: "y"}, presswork.InvalidOption},
+		{"---\npage_size: A9\n---\n# x", presswork.Options{}, presswork.FrontMatterInvalid},
+		{"---\nmargins: {left: 100mm}\n---\n# x", presswork.Options{Margins: presswork.Margins{Right: "105mm"}}, presswork.InvalidOption},
+	} {
+		matter, err := pdf.Check([]byte(c.content), c.options)
+		if presswork.CodeOf(err) != c.want {
+			t.Errorf("%q: got %v, want %q", c.content, err, c.want)
+		}
+		if c.want == "" && matter.Theme != "nord" {
+			t.Errorf("%q: theme %q", c.content, matter.Theme)
+		}
+	}
+}
+
+func FuzzPageRanges(f *testing.F) {
+	for _, s := range []string{"1", "1-3,5", "3-1", " 2 - 4 ", "1,", "-", "99999999999999999999", "1-3-5", "１"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		o := presswork.Options{PageRanges: s}
+		if err := pdf.CheckOptions(o); err != nil && presswork.CodeOf(err) != presswork.InvalidOption {
+			t.Errorf("%q: %v", s, err)
+		}
+	})
+}

@@ -1,0 +1,242 @@
+package pdf_test
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// printer is a real browser.
+func printer(t testing.TB) *chromium.Browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Chromium and poppler; `make test` runs this test")
+	}
+	b := chromium.New(chromium.Options{})
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.Stop(ctx); err != nil {
+			t.Errorf("stopping the browser: %v", err)
+		}
+	})
+	return b
+}
+
+func convert(t testing.TB, c *pdf.Converter, d pdf.Document) (pdf.Result, string) {
+	t.Helper()
+	composed, err := c.Compose(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Print(t.Context(), composed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "out.pdf")
+	if err := os.WriteFile(path, r.PDF, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return r, path
+}
+
+// poppler runs one of its tools and returns what it says; anything on stderr
+// is a complaint about the PDF.
+func poppler(t testing.TB, tool string, args ...string) string {
+	t.Helper()
+	var complaints strings.Builder
+	cmd := exec.CommandContext(t.Context(), tool, args...)
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil || complaints.Len() > 0 {
+		t.Fatalf("%s: %v: %s", tool, err, &complaints)
+	}
+	return string(out)
+}
+
+func field(info, name string) string {
+	m := regexp.MustCompile(`(?m)^` + name + `:\s+(.*)$`).FindStringSubmatch(info)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+func TestPrintedDocument(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+
+	t.Run("tells what it is", func(t *testing.T) {
+		t.Parallel()
+		sample, err := os.ReadFile("testdata/sample.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, path := convert(t, c, pdf.Document{Content: sample, Options: presswork.Options{Title: "Gedämpfte (Töne) 漢字"}})
+		info := poppler(t, "pdfinfo", path)
+		for name, want := range map[string]string{
+			"Title": "Gedämpfte (Töne) 漢字", "Author": "The Presswork Authors", "Subject": "Everything a page can hold",
+			"Keywords": "markdown, pdf, typography", "Creator": "Presswork", "Tagged": "yes", "Pages": fmt.Sprint(r.Pages), "Page size": "594.96 x 841.92 pts (A4)",
+		} {
+			if got := field(info, name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		}
+		if !strings.HasPrefix(field(info, "Producer"), "Skia/PDF") || field(info, "CreationDate") == "" {
+			t.Errorf("producer or date is gone: %s", info)
+		}
+		text := poppler(t, "pdftotext", "-layout", path, "-")
+		for _, want := range []string{"Field Guide to Presswork", "inline code", "return order, nil", "booklets and small books", "日本語の文章も", "русский", "A missing picture", fmt.Sprintf("1/%d", r.Pages)} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the text lacks %q:\n%s", want, text)
+			}
+		}
+	})
+
+	t.Run("is packed when that pays", func(t *testing.T) {
+		t.Parallel()
+		var table strings.Builder
+		table.WriteString("# T\n\n| a | b | c |\n|---|---|---|\n")
+		for i := range 400 {
+			fmt.Fprintf(&table, "| %d | [x](https://example.com/%d) | `z` |\n", i, i)
+		}
+		composed, err := c.Compose(t.Context(), pdf.Document{Content: []byte(table.String())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := printer(t).Print(t.Context(), composed.Page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, path := convert(t, c, pdf.Document{Content: []byte(table.String())})
+		if len(r.PDF)*3 > len(raw) {
+			t.Errorf("packed %d bytes into %d only", len(raw), len(r.PDF))
+		}
+		rawPath := filepath.Join(t.TempDir(), "raw.pdf")
+		if err := os.WriteFile(rawPath, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if poppler(t, "pdftotext", "-layout", path, "-") != poppler(t, "pdftotext", "-layout", rawPath, "-") {
+			t.Error("packing changed the text")
+		}
+		for _, what := range []string{"-struct-text", "-url", "-dests"} {
+			// Chromium numbers the nodes of a structure tree per renderer.
+			names := regexp.MustCompile(`node\d+`)
+			got := names.ReplaceAllString(poppler(t, "pdfinfo", what, path), "node")
+			want := names.ReplaceAllString(poppler(t, "pdfinfo", what, rawPath), "node")
+			if got != want || len(got) < 20 {
+				t.Errorf("packing changed what pdfinfo %s says:\n%.500s\nwas\n%.500s", what, got, want)
+			}
+		}
+		if field(poppler(t, "pdfinfo", path), "Pages") != fmt.Sprint(r.Pages) || r.Pages < 5 {
+			t.Errorf("%d pages", r.Pages)
+		}
+	})
+
+	t.Run("follows sheet and ranges", func(t *testing.T) {
+		t.Parallel()
+		content := []byte("one\n\n\\newpage\n\ntwo\n\n<!-- pagebreak -->\n\nthree\n")
+		r, path := convert(t, c, pdf.Document{Content: content, Options: presswork.Options{PageSize: "Letter", Landscape: new(true), PageRanges: "2-3", FooterText: new("p {page} of {total}")}})
+		info, text := poppler(t, "pdfinfo", path), poppler(t, "pdftotext", path, "-")
+		if r.Pages != 2 || field(info, "Page size") != "792 x 612 pts (letter)" {
+			t.Errorf("%d pages of %s", r.Pages, field(info, "Page size"))
+		}
+		if strings.Contains(text, "one") || !strings.Contains(text, "two") || !strings.Contains(text, "p 2 of 3") {
+			t.Errorf("the text is %q", text)
+		}
+	})
+
+	t.Run("untagged on request", func(t *testing.T) {
+		t.Parallel()
+		_, path := convert(t, c, pdf.Document{Content: []byte("# x"), Options: presswork.Options{Tagged: new(false)}})
+		if got := field(poppler(t, "pdfinfo", path), "Tagged"); got != "no" {
+			t.Errorf("Tagged is %q", got)
+		}
+	})
+
+	t.Run("has a cover without banners", func(t *testing.T) {
+		t.Parallel()
+		r, path := convert(t, c, pdf.Document{Content: []byte("# Body"), Theme: "nord", Options: presswork.Options{Cover: new(true), Title: "The Cover", HeaderText: new("HEAD")}})
+		text := poppler(t, "pdftotext", "-f", "1", "-l", "1", path, "-")
+		if r.Pages != 2 || !strings.Contains(text, "The Cover") || strings.Contains(text, "HEAD") || strings.Contains(text, "1 / 2") {
+			t.Errorf("%d pages, cover says %q", r.Pages, text)
+		}
+	})
+}
+
+// corners renders the first page and returns the colours of its four corners.
+func corners(t *testing.T, path string) []color.RGBA {
+	t.Helper()
+	prefix := filepath.Join(t.TempDir(), "page")
+	poppler(t, "pdftoppm", "-r", "20", "-f", "1", "-l", "1", "-singlefile", "-png", path, prefix)
+	f, err := os.Open(prefix + ".png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := img.Bounds()
+	var found []color.RGBA
+	for _, p := range []image.Point{{1, 1}, {b.Dx() - 2, 1}, {1, b.Dy() - 2}, {b.Dx() - 2, b.Dy() - 2}} {
+		found = append(found, color.RGBAModel.Convert(img.At(p.X, p.Y)).(color.RGBA))
+	}
+	return found
+}
+
+func TestEveryThemeFillsThePage(t *testing.T) {
+	t.Parallel()
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := converter(t, pdf.Options{Printer: printer(t), Themes: catalogue})
+	for _, theme := range catalogue.List() {
+		_, path := convert(t, c, pdf.Document{Content: []byte("# x\n\ntext\n"), Theme: theme.Name})
+		for _, got := range corners(t, path) {
+			if hex := fmt.Sprintf("#%02x%02x%02x", got.R, got.G, got.B); hex != theme.Colors["base_100"] {
+				t.Errorf("%s: a corner is %s, want %s", theme.Name, hex, theme.Colors["base_100"])
+			}
+		}
+	}
+	_, path := convert(t, c, pdf.Document{Content: []byte("# x"), Theme: "dracula", Options: presswork.Options{InkSaver: new(true)}})
+	if got := corners(t, path)[0]; got != (color.RGBA{255, 255, 255, 255}) {
+		t.Errorf("ink_saver prints %v", got)
+	}
+}
+
+func BenchmarkConvertSample(b *testing.B) {
+	sample, err := os.ReadFile("testdata/sample.md")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := converter(b, pdf.Options{Printer: printer(b)})
+	for b.Loop() {
+		composed, err := c.Compose(b.Context(), pdf.Document{Content: sample, Theme: "nord"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := c.Print(b.Context(), composed); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package pdf
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"presswork"
+	"presswork/internal/suggest"
+)
+
+const (
+	minSide    = 20.0   // mm, of a page
+	maxSide    = 5080.0 // mm: 200 inches, the limit of PDF readers
+	minContent = 10.0   // mm, what margins must leave
+	maxRanges  = 100
+	maxPage    = 100_000
+)
+
+// sheet is the paper and what is told the printer of it, in millimetres.
+type sheet struct {
+	width, height            float64
+	top, right, bottom, left float64
+	scale                    float64
+	ranges                   string
+	tagged, outline          bool
+}
+
+// pageSizes are ISO 216 and ANSI/ASME Y14.1 sizes, upright, in millimetres.
+func pageSizes() map[string][2]float64 {
+	return map[string][2]float64{
+		"a3": {297, 420}, "a4": {210, 297}, "a5": {148, 210}, "a6": {105, 148}, "b5": {176, 250},
+		"letter": {215.9, 279.4}, "legal": {215.9, 355.6}, "tabloid": {279.4, 431.8},
+	}
+}
+
+const pageSizeHelp = `allowed: A3, A4, A5, A6, B5, Letter, Legal, Tabloid, or two lengths such as "210mm x 297mm"`
+
+// sheetOf reads the options that concern the paper. Errors: InvalidOption.
+func sheetOf(o presswork.Options) (sheet, error) {
+	s := sheet{scale: 1, tagged: notFalse(o.Tagged), outline: notFalse(o.Tagged) && notFalse(o.Outline)}
+	if err := s.readSize(o.PageSize); err != nil {
+		return s, err
+	}
+	if isTrue(o.Landscape) {
+		s.width, s.height = s.height, s.width
+	}
+	if err := s.readMargins(o); err != nil {
+		return s, err
+	}
+	if o.Scale != nil {
+		if s.scale = *o.Scale; !(s.scale >= 0.1 && s.scale <= 2) {
+			return s, invalid("scale", "scale %v is not allowed; allowed: 0.1 to 2", s.scale)
+		}
+	}
+	var err error
+	s.ranges, err = parseRanges(o.PageRanges)
+	return s, err
+}
+
+func (s *sheet) readSize(name string) error {
+	size, ok := pageSizes()[strings.ToLower(strings.TrimSpace(name))]
+	switch {
+	case name == "":
+		size = pageSizes()["a4"]
+	case !ok:
+		w, h, both := strings.Cut(strings.ToLower(name), "x")
+		if strings.HasSuffix(strings.TrimSpace(w), "p") {
+			// "100px x 200px": the first x belongs to the unit.
+			rest := ""
+			rest, h, both = strings.Cut(h, "x")
+			w += "x" + rest
+		}
+		if !both {
+			return invalid("page_size", "page_size %q is not known%s; %s", short(name),
+				suggest.Phrase(name, []string{"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"}), pageSizeHelp)
+		}
+		for i, text := range []string{w, h} {
+			var err error
+			if size[i], err = parseLength(text); err != nil {
+				return invalid("page_size", "page_size %q is not valid: %v; %s", short(name), err, pageSizeHelp)
+			}
+			if size[i] < minSide || size[i] > maxSide {
+				return invalid("page_size", "page_size %q is not allowed: each side is %gmm to %gmm", short(name), minSide, maxSide)
+			}
+		}
+	}
+	s.width, s.height = size[0], size[1]
+	return nil
+}
+
+// readMargins takes the preset, then each side that is given on its own.
+func (s *sheet) readMargins(o presswork.Options) error {
+	switch strings.ToLower(o.MarginPreset) {
+	case "", "normal":
+		s.top, s.right, s.bottom, s.left = 24, 26, 24, 26
+	case "none":
+	case "narrow":
+		s.top, s.right, s.bottom, s.left = 13, 13, 15, 13
+	case "wide":
+		s.top, s.right, s.bottom, s.left = 32, 42, 34, 42
+	default:
+		return invalid("margin_preset", "margin_preset %q is not allowed%s; allowed: none, narrow, normal, wide", short(o.MarginPreset),
+			suggest.Phrase(o.MarginPreset, []string{"none", "narrow", "normal", "wide"}))
+	}
+	// The presets are made for A4; small paper gets less.
+	if k := min(s.width, s.height) / 210; k < 1 {
+		s.top, s.right, s.bottom, s.left = s.top*k, s.right*k, s.bottom*k, s.left*k
+	}
+	for _, side := range []struct {
+		name, text string
+		value      *float64
+	}{
+		{"top", o.Margins.Top, &s.top}, {"right", o.Margins.Right, &s.right},
+		{"bottom", o.Margins.Bottom, &s.bottom}, {"left", o.Margins.Left, &s.left},
+	} {
+		if side.text == "" {
+			continue
+		}
+		mm, err := parseLength(side.text)
+		if err != nil {
+			return invalid("margins."+side.name, "margins.%s %q is not valid: %v", side.name, short(side.text), err)
+		}
+		*side.value = mm
+	}
+	if s.left+s.right+minContent > s.width || s.top+s.bottom+minContent > s.height {
+		return invalid("margins", "the margins leave less than %gmm of a page of %.4gmm x %.4gmm", minContent, s.width, s.height)
+	}
+	return nil
+}
+
+var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})(mm|cm|in|pt|px|pc|q)$`)
+
+// parseLength reads a CSS length with its unit into millimetres. A bare number
+// is refused: it is inches to some tools and pixels to others.
+func parseLength(text string) (mm float64, err error) {
+	m := lengthForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
+	if m == nil {
+		return 0, fmt.Errorf("a length is a number with a unit: mm, cm, in, pt, pc, px or q, such as \"20mm\"")
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return 0, err
+	}
+	const inch = 25.4
+	return n * map[string]float64{"mm": 1, "cm": 10, "in": inch, "pt": inch / 72, "pc": inch / 6, "px": inch / 96, "q": 0.25}[m[2]], nil
+}
+
+// parseRanges checks page ranges and writes them without spaces.
+func parseRanges(text string) (string, error) {
+	if strings.TrimSpace(text) == "" {
+		return "", nil
+	}
+	wrong := invalid("page_ranges", `page_ranges %q is not valid; write page numbers and ranges such as "1-3,5"`, short(text))
+	var ranges []string
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		a, errA := strconv.Atoi(strings.TrimSpace(first))
+		b, errB := strconv.Atoi(strings.TrimSpace(last))
+		if errA != nil || errB != nil || a < 1 || b < a || b > maxPage || len(ranges) == maxRanges {
+			return "", wrong
+		}
+		if a == b {
+			ranges = append(ranges, strconv.Itoa(a))
+		} else {
+			ranges = append(ranges, fmt.Sprintf("%d-%d", a, b))
+		}
+	}
+	return strings.Join(ranges, ","), nil
+}
+
+// css is the @page rule of the sheet and what the print sheet must know of it.
+func (s sheet) css() string {
+	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm}\n",
+		round(s.width), round(s.height), round(s.top), round(s.right), round(s.bottom), round(s.left),
+		round(s.width), round(s.height), round(s.height-s.top-s.bottom))
+}
+
+func round(mm float64) float64 {
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(mm, 'f', 3, 64), 64)
+	return v
+}
+
+// forPrinter is what the browser is told beside the HTML.
+func (s sheet) forPrinter() presswork.Sheet {
+	const inch = 25.4
+	return presswork.Sheet{Width: s.width / inch, Height: s.height / inch, Scale: s.scale, PageRanges: s.ranges, Tagged: s.tagged, Outline: s.outline}
+}

@@ -1,0 +1,150 @@
+package pdf
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// skiaFile is a PDF as Chromium's PDF writer (Skia) makes it: version 1.4, one
+// classic cross-reference table, no encryption, no earlier revisions. Anything
+// else is refused, never guessed at.
+type skiaFile struct {
+	// objects holds the bytes of each object between "N 0 obj" and "endobj",
+	// by number; 0 and free numbers are nil.
+	objects [][]byte
+	root    int
+	info    int
+}
+
+var (
+	trailerRoot = regexp.MustCompile(`/Root (\d+) 0 R`)
+	trailerInfo = regexp.MustCompile(`/Info (\d+) 0 R`)
+	catalogTree = regexp.MustCompile(`/Pages (\d+) 0 R`)
+	treeCount   = regexp.MustCompile(`/Count (\d+)`)
+)
+
+// maxObjects is far above what Chromium writes: 700 pages of tables have
+// 200 000 objects.
+const maxObjects = 8_000_000
+
+// readSkia cuts a PDF into its objects without interpreting them.
+func readSkia(data []byte) (*skiaFile, error) {
+	if !bytes.HasPrefix(data, []byte("%PDF-1.")) {
+		return nil, errors.New("no PDF header")
+	}
+	table, trailer, start, err := findTable(data)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(trailer, []byte("/Encrypt")) || bytes.Contains(trailer, []byte("/Prev")) || bytes.Contains(trailer, []byte("/XRefStm")) {
+		return nil, errors.New("the PDF is encrypted or has several revisions")
+	}
+	f := &skiaFile{}
+	if f.root, err = number(trailerRoot, trailer); err != nil {
+		return nil, fmt.Errorf("trailer: %w", err)
+	}
+	if f.info, err = number(trailerInfo, trailer); err != nil {
+		return nil, fmt.Errorf("trailer: %w", err)
+	}
+	if err := f.cut(data, table, start); err != nil {
+		return nil, err
+	}
+	if f.root >= len(f.objects) || f.info >= len(f.objects) || f.objects[f.root] == nil || f.objects[f.info] == nil {
+		return nil, errors.New("the trailer names objects that are not there")
+	}
+	return f, nil
+}
+
+// findTable returns the entries of the cross-reference table, the trailer, and
+// the offset of the table.
+func findTable(data []byte) (table, trailer []byte, start int, err error) {
+	tail := data[max(0, len(data)-64):]
+	i := bytes.LastIndex(tail, []byte("startxref\n"))
+	if i < 0 {
+		return nil, nil, 0, errors.New("no startxref")
+	}
+	line, _, _ := bytes.Cut(tail[i+len("startxref\n"):], []byte("\n"))
+	start, err = strconv.Atoi(string(line))
+	if err != nil || start <= 0 || start >= len(data) {
+		return nil, nil, 0, errors.New("startxref points nowhere")
+	}
+	section, ok := bytes.CutPrefix(data[start:], []byte("xref\n0 "))
+	if !ok {
+		return nil, nil, 0, errors.New("no classic cross-reference table")
+	}
+	line, section, _ = bytes.Cut(section, []byte("\n"))
+	size, err := strconv.Atoi(string(line))
+	const entry = 20
+	if err != nil || size < 1 || size > maxObjects || len(section) < size*entry {
+		return nil, nil, 0, errors.New("the cross-reference table is cut off")
+	}
+	table = section[:size*entry]
+	trailer, ok = bytes.CutPrefix(section[size*entry:], []byte("trailer\n"))
+	if !ok {
+		return nil, nil, 0, errors.New("no trailer after the table")
+	}
+	end := bytes.Index(trailer, []byte("startxref"))
+	return table, trailer[:max(end, 0)], start, nil
+}
+
+// cut finds each object's bytes: from its offset to the next one's.
+func (f *skiaFile) cut(data, table []byte, end int) error {
+	const entry = 20
+	type place struct{ number, offset int }
+	places := make([]place, 0, len(table)/entry)
+	for n := range len(table) / entry {
+		e := table[n*entry : (n+1)*entry]
+		if e[17] == 'f' {
+			continue
+		}
+		offset, err := strconv.Atoi(string(e[:10]))
+		if err != nil || e[17] != 'n' || offset >= end {
+			return fmt.Errorf("object %d: bad table entry", n)
+		}
+		places = append(places, place{n, offset})
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.offset, b.offset) })
+	f.objects = make([][]byte, len(table)/entry)
+	for i, p := range places {
+		stop := end
+		if i+1 < len(places) {
+			stop = places[i+1].offset
+		}
+		body, ok := bytes.CutPrefix(data[p.offset:stop], strconv.AppendInt(nil, int64(p.number), 10))
+		if ok {
+			body, ok = bytes.CutPrefix(body, []byte(" 0 obj\n"))
+		}
+		if ok {
+			body, ok = bytes.CutSuffix(body, []byte("\nendobj\n"))
+		}
+		if !ok {
+			return fmt.Errorf("object %d is not framed as expected", p.number)
+		}
+		f.objects[p.number] = body
+	}
+	return nil
+}
+
+// pages reads the page count from the page tree.
+func (f *skiaFile) pages() (int, error) {
+	tree, err := number(catalogTree, f.objects[f.root])
+	if err != nil || tree >= len(f.objects) {
+		return 0, errors.New("the catalog names no page tree")
+	}
+	return number(treeCount, f.objects[tree])
+}
+
+func isStream(object []byte) bool { return bytes.HasSuffix(object, []byte("endstream")) }
+
+func number(pattern *regexp.Regexp, in []byte) (int, error) {
+	m := pattern.FindSubmatch(in)
+	if m == nil {
+		return 0, fmt.Errorf("%s not found", pattern)
+	}
+	return strconv.Atoi(string(m[1]))
+}
