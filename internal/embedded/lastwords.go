@@ -1,0 +1,45 @@
+package embedded
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// lastWords logs what a server prints and remembers the end of it, which says
+// why it died.
+type lastWords struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	partial []byte
+	lines   []string
+}
+
+const keptLines = 6
+
+// Write implements io.Writer.
+func (w *lastWords) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.partial = append(w.partial, p...)
+	for {
+		line, rest, ok := bytes.Cut(w.partial, []byte("\n"))
+		if !ok {
+			return len(p), nil
+		}
+		w.partial = rest
+		if text := strings.TrimSpace(string(line)); text != "" {
+			w.log.Debug("redis-server: " + text)
+			w.lines = append(w.lines, text)
+			w.lines = w.lines[max(0, len(w.lines)-keptLines):]
+		}
+	}
+}
+
+func (w *lastWords) tail() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.lines, " / ")
+}

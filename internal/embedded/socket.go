@@ -1,0 +1,67 @@
+package embedded
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// maxSocket is the longest path that fits a socket address everywhere: 104
+// bytes on macOS, 108 on Linux, with a closing zero.
+const maxSocket = 103
+
+const socketName = "redis.sock"
+
+// socketPath is in the data directory, or, where that makes it too long, in a
+// directory of temp named after the data directory and the user: always the
+// same, so that nothing is left behind by one that was killed.
+func socketPath(dir, temp string) string {
+	if path := filepath.Join(dir, socketName); len(path) <= maxSocket {
+		return path
+	}
+	sum := sha256.Sum256([]byte(dir))
+	name := "presswork-" + strconv.Itoa(os.Getuid()) + "-" + hex.EncodeToString(sum[:6])
+	if path := filepath.Join(temp, name, socketName); len(path) <= maxSocket {
+		return path
+	}
+	return filepath.Join("/tmp", name, socketName)
+}
+
+// makeSocketDir makes the socket's directory where that is not the data
+// directory, and refuses one that somebody else has put there: who owns it
+// could answer in the server's place.
+func (r *Redis) makeSocketDir() error {
+	dir := filepath.Dir(r.socket)
+	if dir == r.Dir {
+		return nil
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("embedded: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("embedded: %w", err)
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.IsDir() || int(stat.Uid) != os.Getuid() || info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("embedded: %s is not a directory of this user alone; remove it, or set a shorter DATA_DIR", dir)
+	}
+	return nil
+}
+
+func (r *Redis) removeSocketDir() error {
+	dir := filepath.Dir(r.socket)
+	if dir == r.Dir {
+		return nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("embedded: %w", err)
+	}
+	return nil
+}
