@@ -1,0 +1,305 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"presswork"
+	"presswork/internal/pdf"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+const (
+	contentType = "application/pdf"
+	// discardTimeout bounds the deletion of a cancelled job's artifact.
+	discardTimeout = 30 * time.Second
+)
+
+// Convert handles tasks.ConvertPDF: Markdown to a stored PDF.
+func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
+	ctx, ended := w.observe(ctx, run)
+	cached, err := w.convert(ctx, run, task)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if errors.Is(err, tasks.ErrCancelled) {
+		w.discard(ctx, run.ID)
+	}
+	ended(cached, err)
+	return err
+}
+
+func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert) (cached bool, err error) {
+	var composed pdf.Composed
+	var artifact presswork.Artifact
+	err = w.within(ctx, func(ctx context.Context) error {
+		if composed, err = w.compose(ctx, run, task); err != nil {
+			return err
+		}
+		artifact, cached, err = w.fromCache(ctx, run, composed)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	if !cached {
+		printed, err := w.print(ctx, run, composed)
+		if err != nil {
+			return false, err
+		}
+		err = w.within(ctx, func(ctx context.Context) error {
+			artifact, err = w.store(ctx, run, composed.Key, printed)
+			return err
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	artifact.Filename = filename(task.Filename, composed.Meta.Title)
+	artifact.ExpiresAt = time.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
+	if err := run.Complete(ctx, artifact, cached); err != nil {
+		return cached, err
+	}
+	w.tidy(ctx, run.ID, task)
+	return cached, nil
+}
+
+// within bounds what happens before and after the printing, which the browser
+// bounds itself from the moment it has a tab: waiting for other documents is
+// nobody's fault. Whatever fails on the way out of a deadline, the deadline is
+// why: it must not look like an outage of the store.
+func (w *Worker) within(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, w.RenderTimeout,
+		presswork.Errorf(presswork.RenderTimeout, "the document took longer than %s to render", w.RenderTimeout))
+	defer cancel()
+	err := do(ctx)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert) (pdf.Composed, error) {
+	ctx, ended := w.stage(ctx, presswork.StageRendering)
+	defer ended()
+	if err := run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown"); err != nil {
+		return pdf.Composed{}, err
+	}
+	content, err := w.content(ctx, task)
+	if err != nil {
+		return pdf.Composed{}, err
+	}
+	composed, err := w.Converter.Compose(ctx, pdf.Document{
+		Content:  content,
+		Theme:    task.Theme,
+		Options:  task.Options,
+		Filename: task.Filename,
+		Asset:    w.assets(ctx, task.Assets),
+	})
+	// Strict findings come with the warnings that they are.
+	if err := errors.Join(err, run.Warn(ctx, composed.Warnings...)); err != nil {
+		return pdf.Composed{}, err
+	}
+	if composed.Theme != run.Record.Theme {
+		return composed, run.SetTheme(ctx, composed.Theme)
+	}
+	return composed, nil
+}
+
+func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error) {
+	if task.ContentKey == "" {
+		return []byte(task.Content), nil
+	}
+	return w.read(ctx, task.ContentKey)
+}
+
+// assets opens the files that came with a document, by name.
+func (w *Worker) assets(ctx context.Context, list []tasks.Asset) func(string) ([]byte, error) {
+	keys := make(map[string]string, len(list))
+	for _, a := range list {
+		keys[a.Name] = a.Key
+	}
+	return func(name string) ([]byte, error) {
+		key, ok := keys[name]
+		if !ok {
+			return nil, fmt.Errorf("no file %q came with the document", name)
+		}
+		return w.read(ctx, key)
+	}
+}
+
+func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
+	r, info, err := w.Store.Get(ctx, key, storage.Range{})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	defer r.Close()
+	b := bytes.NewBuffer(make([]byte, 0, info.Size+bytes.MinRead))
+	if _, err := io.Copy(b, r); err != nil {
+		return nil, storeError(err)
+	}
+	return b.Bytes(), nil
+}
+
+// fromCache links the PDF of an equal page, printed before, to this job.
+func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) (presswork.Artifact, bool, error) {
+	info, err := w.Store.Copy(ctx, storage.RenderKey(c.Key), storage.ArtifactKey(run.ID))
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return presswork.Artifact{}, false, nil
+	case errors.Is(err, storage.ErrExists):
+		// An earlier run of this job stored its result and died before it
+		// could say so.
+		return w.adopt(ctx, run)
+	case err != nil:
+		return presswork.Artifact{}, false, storeError(err)
+	}
+	w.count(ctx, info)
+	if err := w.Keeper.Touch(ctx, storage.RenderKey(c.Key)); err != nil {
+		w.Log.WarnContext(ctx, "the render cache's last use was not recorded", "error", err)
+	}
+	return artifactOf(run, info), true, nil
+}
+
+func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact, bool, error) {
+	info, err := w.Store.Stat(ctx, storage.ArtifactKey(run.ID))
+	if err != nil {
+		return presswork.Artifact{}, false, storeError(err)
+	}
+	return artifactOf(run, info), true, nil
+}
+
+func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
+	if err := run.Progress(ctx, presswork.StagePrinting, 50, "printing"); err != nil {
+		return pdf.Result{}, err
+	}
+	printing, ended := w.stage(ctx, presswork.StagePrinting)
+	printed, err := w.Converter.Print(printing, c)
+	ended()
+	if err != nil {
+		return pdf.Result{}, err
+	}
+	if err := run.Warn(ctx, printed.Warnings[len(c.Warnings):]...); err != nil {
+		return pdf.Result{}, err
+	}
+	return printed, run.Progress(ctx, presswork.StageStoring, 90, "storing the PDF")
+}
+
+func (w *Worker) store(ctx context.Context, run *tasks.Run, key string, printed pdf.Result) (presswork.Artifact, error) {
+	ctx, ended := w.stage(ctx, presswork.StageStoring)
+	defer ended()
+	attrs := storage.Attrs{ContentType: contentType, Meta: map[string]string{"pages": strconv.Itoa(printed.Pages)}}
+	info, err := w.Store.Put(ctx, storage.ArtifactKey(run.ID), bytes.NewReader(printed.PDF), int64(len(printed.PDF)), attrs)
+	if errors.Is(err, storage.ErrExists) {
+		artifact, _, err := w.adopt(ctx, run)
+		return artifact, err
+	}
+	if err != nil {
+		return presswork.Artifact{}, storeError(err)
+	}
+	w.count(ctx, info)
+	w.remember(ctx, info.Key, storage.RenderKey(key))
+	return artifactOf(run, info), nil
+}
+
+// remember keeps a printed page for the next equal one. The job does not
+// depend on it, so a failure is only logged.
+func (w *Worker) remember(ctx context.Context, artifact, render string) {
+	info, err := w.Store.Copy(ctx, artifact, render)
+	if err != nil {
+		if !errors.Is(err, storage.ErrExists) {
+			w.Log.WarnContext(ctx, "the render cache did not take a page", "error", err)
+		}
+		return
+	}
+	w.count(ctx, info)
+}
+
+func (w *Worker) count(ctx context.Context, info storage.Info) {
+	if err := w.Keeper.Record(ctx, info.Key, info.Size); err != nil {
+		w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", info.Key, "error", err)
+	}
+}
+
+// discard deletes what a run stored before it learned that its job is
+// cancelled. A superseded run deletes nothing: the artifact is its successor's.
+func (w *Worker) discard(ctx context.Context, jobID string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
+	defer cancel()
+	key := storage.ArtifactKey(jobID)
+	if err := errors.Join(w.Store.Delete(ctx, key), w.Keeper.Forget(ctx, key)); err != nil {
+		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "job_id", jobID, "error", err)
+	}
+}
+
+// tidy deletes the sources of a completed job.
+func (w *Worker) tidy(ctx context.Context, jobID string, task tasks.Convert) {
+	keys := make([]string, 0, len(task.Assets)+1)
+	if task.ContentKey != "" {
+		keys = append(keys, task.ContentKey)
+	}
+	for _, a := range task.Assets {
+		keys = append(keys, a.Key)
+	}
+	for _, key := range keys {
+		if err := errors.Join(w.Store.Delete(ctx, key), w.Keeper.Forget(ctx, key)); err != nil {
+			w.Log.WarnContext(ctx, "a source was not deleted; the next sweep does it", "job_id", jobID, "key", key, "error", err)
+		}
+	}
+}
+
+func artifactOf(run *tasks.Run, info storage.Info) presswork.Artifact {
+	pages, _ := strconv.Atoi(info.Meta["pages"])
+	return presswork.Artifact{
+		ID:          run.ID,
+		Size:        info.Size,
+		Pages:       pages,
+		SHA256:      info.SHA256,
+		ContentType: contentType,
+	}
+}
+
+// storeError coins what the store says: a missing source is final, all else is
+// an outage that may heal.
+func storeError(err error) error {
+	if _, coined := errors.AsType[*presswork.Error](err); coined {
+		return err
+	}
+	if errors.Is(err, storage.ErrNotFound) {
+		return presswork.Errorf(presswork.RenderFailed, "the document of this job is no longer stored").WithCause(err)
+	}
+	return presswork.Errorf(presswork.StoreUnavailable, "the object store did not answer").WithCause(err)
+}
+
+// filename is what a download is called: what the caller said, else the
+// document's title as a file name.
+func filename(asked, title string) string {
+	if asked != "" {
+		return asked
+	}
+	var b strings.Builder
+	for _, r := range title {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(unicode.ToLower(r))
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 80 {
+			break
+		}
+	}
+	name := strings.Trim(b.String(), "-")
+	if name == "" {
+		name = "document"
+	}
+	return name + ".pdf"
+}

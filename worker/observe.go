@@ -1,0 +1,43 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+// observe begins a run's span, below that of its submission. The func it
+// returns ends the span and counts the run.
+func (w *Worker) observe(ctx context.Context, run *tasks.Run) (context.Context, func(cached bool, err error)) {
+	kind := run.Record.Kind
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Record.TraceParent})
+	ctx, span := w.tracer.Start(ctx, string(kind), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+		attribute.String("presswork.job_id", run.ID), attribute.Int("presswork.attempt", run.Attempt)))
+	return ctx, func(cached bool, err error) {
+		w.metrics.done(kind, cached, err)
+		span.SetAttributes(attribute.Bool("presswork.cached", cached))
+		if err != nil {
+			span.RecordError(err)
+			span.SetStatus(codes.Error, string(presswork.CodeOf(err)))
+		}
+		span.End()
+	}
+}
+
+// stage begins a stage's span. The func it returns ends it and records how long
+// the stage took.
+func (w *Worker) stage(ctx context.Context, stage presswork.Stage) (context.Context, func()) {
+	began := time.Now()
+	ctx, span := w.tracer.Start(ctx, string(stage))
+	return ctx, func() {
+		w.metrics.stages.WithLabelValues(string(stage)).Observe(time.Since(began).Seconds())
+		span.End()
+	}
+}

@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"presswork/internal/ready"
+)
+
+// OpsOptions wire an Ops.
+type OpsOptions struct {
+	// Addr is host:port to listen on; port 0 takes a free one. Mandatory.
+	Addr string
+	// Checks make up /readyz. Default: none, always ready.
+	Checks []ready.Check
+	// Metrics is what /metrics shows. Mandatory.
+	Metrics prometheus.Gatherer
+	// Log gets failed checks. Default: discard.
+	Log *slog.Logger
+}
+
+// Ops is the operations listener of a worker: /healthz, /readyz and /metrics.
+// It asks for no key; keep its address inside the operator's network.
+type Ops struct {
+	opts     OpsOptions
+	server   *http.Server
+	listener net.Listener
+}
+
+// NewOps wires an Ops.
+func NewOps(o OpsOptions) *Ops {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Ops{opts: o}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", s.healthz)
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	s.server = &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      15 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	return s
+}
+
+// Start listens and serves in the background; ctx bounds only the start. The
+// log says where it listens.
+func (s *Ops) Start(ctx context.Context) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", s.opts.Addr)
+	if err != nil {
+		return fmt.Errorf("operations listener: %w", err)
+	}
+	s.listener = l
+	go func() {
+		if err := s.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.opts.Log.Error("the operations listener ended", "error", err)
+		}
+	}()
+	return nil
+}
+
+// Addr is host:port of the listener, once started; "" before.
+func (s *Ops) Addr() string {
+	if s.listener == nil {
+		return ""
+	}
+	return s.listener.Addr().String()
+}
+
+// Stop lets running answers finish until ctx ends. Twice is harmless.
+func (s *Ops) Stop(ctx context.Context) error {
+	err := s.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.server.Close())
+	}
+	if s.listener != nil {
+		// The server does not know a listener it had no time to serve.
+		s.listener.Close()
+	}
+	return err
+}
+
+// healthz says that the process is alive; it asks nobody else.
+func (s *Ops) healthz(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	io.WriteString(w, `{"status":"ok"}`)
+}
+
+func (s *Ops) readyz(w http.ResponseWriter, r *http.Request) {
+	ok, report := ready.Run(r.Context(), s.opts.Checks)
+	for name, result := range report.Checks {
+		if !result.OK {
+			s.opts.Log.WarnContext(r.Context(), "readiness check failed", "check", name, "error", result.Err)
+		}
+	}
+	body, err := json.Marshal(report)
+	if err != nil {
+		http.Error(w, "the report cannot be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !ok {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	w.Write(body)
+}

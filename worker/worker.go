@@ -1,0 +1,62 @@
+// Package worker is what to do for each kind of task. A worker takes a typed
+// task from the queue, reports every step on the job, and leaves the result in
+// the store; it knows neither HTTP routes nor Asynq.
+package worker
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"presswork/internal/pdf"
+	"presswork/storage"
+)
+
+// Options wire a Worker.
+type Options struct {
+	// Store holds sources, artifacts and the render cache. Mandatory.
+	Store storage.Store
+	// Keeper counts what is stored, for retention and the size cap. Mandatory.
+	Keeper *storage.Keeper
+	// Converter makes PDFs. Mandatory.
+	Converter *pdf.Converter
+	// RenderTimeout bounds what comes before the printing, and what comes after;
+	// the printing is bounded by the browser's own limit. Default 120 s.
+	RenderTimeout time.Duration
+	// Retention is how long an artifact is kept. Default 30 days.
+	Retention time.Duration
+	// Metrics is where the worker's metrics are registered. Default: nowhere.
+	Metrics prometheus.Registerer
+	// Tracer makes a span of every run, below the span of its submission, and of
+	// the run's stages. Default: none is made.
+	Tracer trace.TracerProvider
+	// Log gets what is no failure of the caller. Default: discard.
+	Log *slog.Logger
+}
+
+// Worker holds the handlers of the task kinds.
+type Worker struct {
+	Options
+	metrics metrics
+	tracer  trace.Tracer
+}
+
+// New wires a Worker.
+func New(o Options) *Worker {
+	if o.RenderTimeout == 0 {
+		o.RenderTimeout = 120 * time.Second
+	}
+	if o.Retention == 0 {
+		o.Retention = 30 * 24 * time.Hour
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Tracer == nil {
+		o.Tracer = noop.NewTracerProvider()
+	}
+	return &Worker{Options: o, metrics: newMetrics(o.Metrics), tracer: o.Tracer.Tracer("presswork/worker")}
+}
