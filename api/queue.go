@@ -27,8 +27,4 @@ type Queue interface {
 	// Watch follows a job's events; see tasks.Watch. since < 0 means from now.
 	// Errors: NotFound, QueueUnavailable.
 	Watch(ctx context.Context, id string, since int64) (*tasks.Watch, error)
-	// Health returns nil when the queue answers.
-	Health(ctx context.Context) error
-	// Workers counts the worker processes that are alive.
-	Workers(ctx context.Context) (int, error)
 }

@@ -1,0 +1,160 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/api"
+	"presswork/storage"
+)
+
+func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	pdf := []byte("%PDF-1.7 " + strings.Repeat("0123456789", 20_000))
+	want := h.finish(a.JobID, pdf)
+	var job presswork.Job
+	h.get(a.StatusURL).decode(t, &job)
+	if !strings.HasPrefix(job.Artifact.URL, "/api/artifacts/"+a.JobID+"/download?token=") {
+		t.Fatalf("url %q", job.Artifact.URL)
+	}
+	res := h.get(job.Artifact.URL, "-X-API-Key")
+	res.want(t, http.StatusOK, "")
+	if string(res.body) != string(pdf) {
+		t.Errorf("got %d bytes, want %d", len(res.body), len(pdf))
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/pdf", "Accept-Ranges": "bytes", "Etag": `"` + want.SHA256 + `"`, "Cache-Control": "private",
+		"Content-Length": "200009", "Content-Disposition": `attachment; filename="report.pdf"; filename*=UTF-8''report.pdf`,
+	} {
+		if got := res.Header.Get(name); got != value {
+			t.Errorf("%s: %q, want %q", name, got, value)
+		}
+	}
+	if got := h.get(job.Artifact.URL + "&inline=1").Header.Get("Content-Disposition"); !strings.HasPrefix(got, "inline;") {
+		t.Errorf("inline: %q", got)
+	}
+	head := h.do(http.MethodHead, job.Artifact.URL, nil, "-X-API-Key")
+	if head.StatusCode != 200 || head.ContentLength != int64(len(pdf)) || head.Header.Get("Etag") != res.Header.Get("Etag") {
+		t.Errorf("HEAD: %d, %d bytes", head.StatusCode, head.ContentLength)
+	}
+	h.get(job.Artifact.URL, "If-None-Match: "+res.Header.Get("Etag")).want(t, http.StatusNotModified, "")
+}
+
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	artifact := h.finish(a.JobID, []byte("0123456789"))
+	path := "/api/artifacts/" + a.JobID + "/download"
+	tag := `"` + artifact.SHA256 + `"`
+	for _, tc := range []struct {
+		header, ifRange string
+		status          int
+		body, span      string
+	}{
+		{"bytes=0-3", "", 206, "0123", "bytes 0-3/10"},
+		{"bytes=5-", "", 206, "56789", "bytes 5-9/10"},
+		{"bytes=-3", "", 206, "789", "bytes 7-9/10"},
+		{"bytes=-99", "", 206, "0123456789", "bytes 0-9/10"},
+		{"bytes=9-99", "", 206, "9", "bytes 9-9/10"},
+		{"bytes=0-0", tag, 206, "0", "bytes 0-0/10"},
+		{"bytes=0-0", `"other"`, 200, "0123456789", ""},
+		{"bytes=0-1,3-4", "", 200, "0123456789", ""},
+		{"bytes=3-1", "", 200, "0123456789", ""},
+		{"lines=0-1", "", 200, "0123456789", ""},
+		{"bytes=x-", "", 200, "0123456789", ""},
+		{"bytes=-", "", 200, "0123456789", ""},
+		{"bytes=10-", "", 416, "", "bytes */10"},
+		{"bytes=-0", "", 416, "", "bytes */10"},
+	} {
+		headers := []string{"Range: " + tc.header}
+		if tc.ifRange != "" {
+			headers = append(headers, "If-Range: "+tc.ifRange)
+		}
+		res := h.get(path, headers...)
+		if res.StatusCode != tc.status || res.Header.Get("Content-Range") != tc.span || tc.status < 300 && string(res.body) != tc.body {
+			t.Errorf("%s %s: %d %q %q", tc.header, tc.ifRange, res.StatusCode, res.Header.Get("Content-Range"), res.body)
+		}
+	}
+}
+
+func TestUnknownAndExpiredArtifacts(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	path := "/api/artifacts/" + a.JobID
+	h.get(path+"/download").want(t, http.StatusNotFound, presswork.NotFound)
+	h.get("/api/artifacts/..%2f..%2fetc/download").want(t, http.StatusNotFound, presswork.NotFound)
+	h.finish(a.JobID, []byte("%PDF-"))
+	h.do(http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
+	h.get(path+"/download").want(t, http.StatusGone, presswork.ArtifactExpired)
+	h.do(http.MethodHead, path+"/download", nil).want(t, http.StatusGone, "")
+	h.do(http.MethodDelete, path, nil).want(t, http.StatusGone, presswork.ArtifactExpired)
+	h.get(a.StatusURL).want(t, http.StatusOK, "")
+}
+
+func TestATokenOpensOneJobForReadingAndForATime(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a, b := h.submit(), h.submit()
+	h.finish(a.JobID, []byte("%PDF-"))
+	h.finish(b.JobID, []byte("%PDF-"))
+	_, token, _ := strings.Cut(a.EventsURL, "?token=")
+	h.key = ""
+	h.get("/api/artifacts/"+a.JobID+"/download?token="+token).want(t, http.StatusOK, "")
+	h.get("/api/artifacts/"+b.JobID+"/download?token="+token).want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+	h.do(http.MethodDelete, "/api/artifacts/"+a.JobID+"?token="+token, nil).want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+	h.get("/api/conversion?token="+token).want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+	secret := []byte(testSecret)
+	for _, bad := range []string{api.Token(secret, a.JobID, -time.Second), api.Token([]byte("another secret.."), a.JobID, time.Hour), token[:len(token)-1], token + "A", "x" + token[1:], strings.Repeat("A", 54), "", "%00"} {
+		h.get("/api/artifacts/"+a.JobID+"/download?token="+bad).want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+	}
+}
+
+func TestFileNamesAreSafeInHeaders(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	h.queue.complete(a.JobID, presswork.Artifact{ID: a.JobID, Size: 1, SHA256: "x", ContentType: "application/pdf",
+		Filename: "a\"\r\nX-Evil: 1 größe%.pdf", ExpiresAt: time.Now().Add(time.Hour)})
+	if _, err := h.store.Put(t.Context(), storage.ArtifactKey(a.JobID), strings.NewReader("x"), 1, storage.Attrs{}); err != nil {
+		t.Fatal(err)
+	}
+	res := h.get("/api/artifacts/" + a.JobID + "/download")
+	want := `attachment; filename="a___X-Evil: 1 gr__e_.pdf"; filename*=UTF-8''a%22%0D%0AX-Evil%3A%201%20gr%C3%B6%C3%9Fe%25.pdf`
+	if got := res.Header.Get("Content-Disposition"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if res.Header.Get("X-Evil") != "" {
+		t.Error("a header was injected")
+	}
+}
+
+// signing is a store that callers can reach.
+type signing struct{ storage.Store }
+
+func (s signing) Presign(_ context.Context, key, name string, ttl time.Duration) (string, error) {
+	return "https://s3.example/" + key + "?name=" + name + "&ttl=" + ttl.String(), nil
+}
+
+func TestDownloadsGoToAStoreThatCallersCanReach(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.Store = signing{o.Store} })
+	a := h.submit()
+	h.finish(a.JobID, []byte("%PDF-"))
+	path := "/api/artifacts/" + a.JobID
+	res := h.get(path + "/download")
+	res.want(t, http.StatusTemporaryRedirect, "")
+	if got := res.Header.Get("Location"); got != "https://s3.example/artifacts/"+a.JobID+".pdf?name=report.pdf&ttl=5m0s" {
+		t.Errorf("Location %q", got)
+	}
+	h.get(path+"/download?inline=1").want(t, http.StatusOK, "")
+	h.do(http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
+	h.get(path+"/download").want(t, http.StatusGone, presswork.ArtifactExpired)
+}

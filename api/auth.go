@@ -1,0 +1,144 @@
+package api
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+// access says who may use a route.
+type access int
+
+const (
+	// anybody needs no key.
+	anybody access = iota
+	// byKey needs a key.
+	byKey
+	// byToken needs a key, or the token of the job in the path.
+	byToken
+	// byAdmin needs an admin key, which a browser may send as HTTP Basic; pages
+	// of other sites may not write.
+	byAdmin
+)
+
+// guarded puts the door before a route's handler.
+func (s *Server) guarded(r route) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		ctx := c.Context()
+		call := callOf(ctx)
+		call.route = r.path
+		if err := s.identify(c, call, r.access); err != nil {
+			return err
+		}
+		return r.handle(c)
+	}
+}
+
+func (s *Server) identify(c *fiber.Ctx, call *call, level access) error {
+	if level == anybody {
+		return nil
+	}
+	if level == byAdmin {
+		if err := s.checkSameSite(c.Context(), call); err != nil {
+			return err
+		}
+	}
+	who, err := s.caller(c, level)
+	if err != nil {
+		challenge := "Bearer"
+		if level == byAdmin {
+			challenge = `Basic realm="Presswork", charset="UTF-8"`
+		}
+		c.Set(fiber.HeaderWWWAuthenticate, challenge)
+		return err
+	}
+	call.who = who
+	if level == byAdmin && !who.admin {
+		return presswork.Errorf(presswork.Forbidden, "this needs an admin key")
+	}
+	if who.job != "" {
+		return nil
+	}
+	return s.limit(c, call)
+}
+
+func (s *Server) caller(c *fiber.Ctx, level access) (caller, error) {
+	if !s.keys.required() {
+		return caller{admin: true}, nil
+	}
+	presented := presentedKey(c, level)
+	if presented == "" {
+		if token := c.Query("token"); level == byToken && token != "" {
+			job := c.Params("id")
+			if !s.tokens.valid(token, job) {
+				return caller{}, presswork.Errorf(presswork.InvalidAPIKey, "the token in this address has expired or is not for this job")
+			}
+			return caller{job: job}, nil
+		}
+		return caller{}, presswork.Errorf(presswork.InvalidAPIKey,
+			"an API key is needed: send it as X-API-Key or as Authorization: Bearer")
+	}
+	who, ok := s.keys.find(presented)
+	if !ok {
+		return caller{}, presswork.Errorf(presswork.InvalidAPIKey, "the API key is not valid")
+	}
+	return who, nil
+}
+
+// presentedKey is the key a request carries, "" for none. HTTP Basic counts
+// where a person looks at a page: browsers send it along unasked.
+func presentedKey(c *fiber.Ctx, level access) string {
+	if k := c.Get("X-API-Key"); k != "" {
+		return k
+	}
+	scheme, value, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
+	value = strings.TrimSpace(value)
+	switch {
+	case strings.EqualFold(scheme, "bearer"):
+		return value
+	case strings.EqualFold(scheme, "basic") && level == byAdmin:
+		b, err := base64.StdEncoding.DecodeString(value)
+		if err != nil {
+			return ""
+		}
+		_, password, _ := strings.Cut(string(b), ":")
+		return password
+	}
+	return ""
+}
+
+// ownJob returns the job in the path if the caller may see it; another key's
+// job does not exist for it.
+func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
+	unknown := presswork.Errorf(presswork.NotFound, "there is no job %s", quote(id))
+	if !tasks.ValidID(id) {
+		return tasks.Record{}, unknown
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	rec, err := s.Queue.Job(ctx, id)
+	if err != nil {
+		if presswork.CodeOf(err) == presswork.NotFound {
+			return tasks.Record{}, unknown
+		}
+		return tasks.Record{}, err
+	}
+	who := callOf(c.Context()).who
+	if who.job != id && rec.Owner != who.name {
+		return tasks.Record{}, unknown
+	}
+	return rec, nil
+}
+
+func clientOf(ctx *fasthttp.RequestCtx) string {
+	call := callOf(ctx)
+	if call.who.name != "" {
+		return call.who.name
+	}
+	return call.ip.String()
+}

@@ -1,0 +1,126 @@
+package api
+
+import (
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"presswork"
+)
+
+// smallBody is what is read and thrown away to keep a connection usable.
+const smallBody = 64 << 10
+
+// firstBuffer is the most that is allocated before a body's bytes are there.
+const firstBuffer = 1 << 20
+
+// body reads a request's body as it arrives. Each read may wait ReadTimeout;
+// after limit bytes it fails with ContentTooLarge.
+type body struct {
+	ctx  *fasthttp.RequestCtx
+	call *call
+	wait time.Duration
+	left int64
+	full error
+}
+
+// body opens the request's body for up to limit bytes; what names the limit in
+// the error.
+func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
+	ctx := c.Context()
+	if encoding := c.Get(fiber.HeaderContentEncoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Encoding %s is not understood; send the body as it is", quote(encoding))
+	}
+	full := presswork.Errorf(presswork.ContentTooLarge, "%s may have %d bytes", what, limit)
+	if int64(ctx.Request.Header.ContentLength()) > limit {
+		return nil, full
+	}
+	return &body{ctx: ctx, call: callOf(ctx), wait: s.ReadTimeout, left: limit, full: full}, nil
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	stream := b.ctx.Request.BodyStream()
+	if stream == nil || b.call.bodyRead {
+		return 0, io.EOF
+	}
+	if err := b.ctx.Conn().SetReadDeadline(time.Now().Add(b.wait)); err != nil {
+		return 0, err
+	}
+	n, err := stream.Read(p)
+	if err == io.EOF {
+		b.call.bodyRead = true
+	}
+	if b.left -= int64(n); b.left < 0 {
+		return 0, b.full
+	}
+	return n, err
+}
+
+// all reads the whole body.
+func (b *body) all() ([]byte, error) {
+	size := b.ctx.Request.Header.ContentLength()
+	if size < 0 {
+		size = 512
+	}
+	// What is announced is not what comes: memory follows the bytes. One byte
+	// more lets the read that finds the end fit in.
+	size = min(size, firstBuffer)
+	buf := make([]byte, 0, size+1)
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := b.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, broken(err)
+		}
+	}
+}
+
+// broken coins a failure to read a body.
+func broken(err error) error {
+	if presswork.CodeOf(err) != presswork.Internal {
+		return err
+	}
+	return presswork.Errorf(presswork.InvalidRequest, "the body ended early or is not encoded as its headers say").WithCause(err)
+}
+
+// finishBody leaves the connection at the end of the request. The server would
+// read the rest of an unread body as the next request, and a close with bytes
+// unread can cost the client its answer; so a small rest is read, and a
+// connection with a large one is closed after a linger.
+func (s *Server) finishBody(ctx *fasthttp.RequestCtx, call *call) {
+	stream := ctx.Request.BodyStream()
+	if stream == nil || call.bodyRead {
+		return
+	}
+	if size := ctx.Request.Header.ContentLength(); size >= 0 && size <= smallBody {
+		if ctx.Conn().SetReadDeadline(time.Now().Add(s.ReadTimeout)) == nil {
+			if _, err := io.Copy(io.Discard, stream); err == nil {
+				return
+			}
+		}
+	}
+	ctx.SetConnectionClose()
+	if c, ok := patientConnOf(ctx.Conn()); ok {
+		c.linger.Store(true)
+	}
+}
+
+// patientConnOf finds our connection under TLS.
+func patientConnOf(c net.Conn) (*patientConn, bool) {
+	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = t.NetConn()
+	}
+	p, ok := c.(*patientConn)
+	return p, ok
+}

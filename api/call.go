@@ -1,0 +1,193 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/oklog/ulid/v2"
+	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"presswork"
+)
+
+// call is what the server knows of one request beside its bytes.
+type call struct {
+	// id is the x-request-id, trace the traceparent.
+	id, trace string
+	// method is what the client sent, also when no route can have it.
+	method string
+	// route is the pattern that matched; "" for none.
+	route string
+	// site is where the client believes to be talking to.
+	site site
+	// ip is the client's address, as far as it can be trusted.
+	ip    netip.Addr
+	who   caller
+	began time.Time
+	// bodyRead tells that the body was read to its end.
+	bodyRead bool
+	span     trace.Span
+}
+
+type callKey struct{}
+
+func newCall(ctx *fasthttp.RequestCtx, proxies proxies) *call {
+	h := &ctx.Request.Header
+	c := &call{
+		id:     requestID(string(h.Peek("X-Request-Id"))),
+		trace:  traceParent(string(h.Peek("Traceparent"))),
+		method: string(h.Method()),
+		began:  time.Now(),
+	}
+	c.ip, c.site = proxies.origin(ctx)
+	return c
+}
+
+const traceHeader = "traceparent"
+
+// beginSpan opens the request's span below the caller's; what the job does later
+// hangs below it. Without a tracer the caller's trace is handed on as it is.
+func (s *Server) beginSpan(c *call) {
+	w3c := propagation.TraceContext{}
+	parent := w3c.Extract(context.Background(), propagation.MapCarrier{traceHeader: c.trace})
+	ctx, span := s.tracer.Start(parent, c.method, trace.WithSpanKind(trace.SpanKindServer))
+	c.span = span
+	if span.IsRecording() {
+		carrier := propagation.MapCarrier{}
+		w3c.Inject(ctx, carrier)
+		c.trace = carrier[traceHeader]
+	}
+}
+
+func (c *call) endSpan(status int) {
+	if !c.span.IsRecording() {
+		return
+	}
+	if c.route != "" {
+		c.span.SetName(c.method + " " + c.route)
+	}
+	c.span.SetAttributes(attribute.String("http.request.method", c.method), attribute.String("http.route", c.route),
+		attribute.Int("http.response.status_code", status), attribute.String("presswork.request_id", c.id))
+	if status >= http.StatusInternalServerError {
+		c.span.SetStatus(codes.Error, http.StatusText(status))
+	}
+	c.span.End()
+}
+
+func callOf(ctx *fasthttp.RequestCtx) *call { return ctx.UserValue(callKey{}).(*call) }
+
+// enter is the door every request comes and goes through.
+func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		call := newCall(ctx, s.proxies)
+		s.beginSpan(call)
+		ctx.SetUserValue(callKey{}, call)
+		setHeaders(ctx, call)
+		defer s.leave(ctx, call)
+		defer s.recover(ctx, call)
+		if answered := s.welcome(ctx, call); answered {
+			return
+		}
+		if !isMethod(call.method) {
+			// The router answers unknown methods in plain text. It knows TRACE,
+			// which no route has, and so says 404 or 405 with Allow.
+			ctx.Request.Header.SetMethod(fiber.MethodTrace)
+		}
+		next(ctx)
+	}
+}
+
+// setHeaders sets the headers of every answer.
+func setHeaders(ctx *fasthttp.RequestCtx, call *call) {
+	h := &ctx.Response.Header
+	h.Set("X-Request-Id", call.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	// Addresses carry tokens; they must not leak through a link.
+	h.Set("Referrer-Policy", "no-referrer")
+}
+
+func (s *Server) recover(ctx *fasthttp.RequestCtx, call *call) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	s.Log.Error("panic in a handler", "request_id", call.id, "route", call.route, "panic", p, "stack", string(debug.Stack()))
+	s.fail(ctx, presswork.Errorf(presswork.Internal, "internal error"))
+}
+
+// leave counts and logs the answer. The query stays out of the log: it may
+// hold a token.
+func (s *Server) leave(ctx *fasthttp.RequestCtx, call *call) {
+	s.finishBody(ctx, call)
+	status, took := ctx.Response.StatusCode(), time.Since(call.began)
+	route := call.route
+	if route == "" {
+		route = "unmatched"
+	}
+	s.metrics.observe(route, call.method, status, took)
+	call.endSpan(status)
+	if s.Log.Enabled(ctx, slog.LevelDebug) {
+		s.Log.Debug("request", "request_id", call.id, "method", call.method, "path", string(ctx.Path()),
+			"status", status, "took", took, "client", call.ip, "key", call.who.name)
+	}
+}
+
+func isMethod(m string) bool {
+	switch m {
+	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete,
+		fiber.MethodConnect, fiber.MethodOptions, fiber.MethodTrace, fiber.MethodPatch:
+		return true
+	}
+	return false
+}
+
+// requestID keeps a sane incoming id, and else makes one.
+func requestID(incoming string) string {
+	const most = 128
+	sane := incoming != "" && len(incoming) <= most && strings.IndexFunc(incoming, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:", r))
+	}) < 0
+	if sane {
+		return incoming
+	}
+	return "req_" + strings.ToLower(ulid.Make().String())
+}
+
+// traceParent keeps a valid W3C trace parent, and else begins a trace.
+func traceParent(incoming string) string {
+	if isTraceParent(incoming) {
+		return incoming
+	}
+	var b [24]byte
+	// crypto/rand never fails; see its documentation.
+	_, _ = rand.Read(b[:])
+	return "00-" + hex.EncodeToString(b[:16]) + "-" + hex.EncodeToString(b[16:]) + "-01"
+}
+
+func isTraceParent(s string) bool {
+	const zeros = "00000000000000000000000000000000"
+	if len(s) != 55 || s[:3] != "00-" || s[35] != '-' || s[52] != '-' || s[3:35] == zeros || s[36:52] == zeros[:16] {
+		return false
+	}
+	for i, r := range s {
+		if i == 2 || i == 35 || i == 52 {
+			continue
+		}
+		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'f') {
+			return false
+		}
+	}
+	return true
+}

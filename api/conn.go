@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// lingerTime and lingerBytes bound what is read of a refused body after
+	// the answer was sent.
+	lingerTime  = 3 * time.Second
+	lingerBytes = 256 << 20
+	// writePiece is how much is written under one deadline.
+	writePiece = 64 << 10
+	// goneInterval is how often a waiting request looks whether its client is
+	// still there.
+	goneInterval = 500 * time.Millisecond
+)
+
+// patientListener gives connections a deadline for each write: the server's
+// own covers a whole answer, and would cut long streams.
+type patientListener struct {
+	net.Listener
+	wait time.Duration
+}
+
+// Accept implements net.Listener.
+func (l patientListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &patientConn{Conn: c, wait: l.wait}, nil
+}
+
+type patientConn struct {
+	net.Conn
+	wait time.Duration
+	// linger asks Close to read what the client is still sending, so that the
+	// answer is not lost to a reset.
+	linger atomic.Bool
+}
+
+// Write implements net.Conn.
+func (c *patientConn) Write(p []byte) (written int, err error) {
+	for {
+		piece := p[written:min(written+writePiece, len(p))]
+		if err := c.SetWriteDeadline(time.Now().Add(c.wait)); err != nil {
+			return written, err
+		}
+		n, err := c.Conn.Write(piece)
+		written += n
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+// Close implements net.Conn.
+func (c *patientConn) Close() error {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok && c.linger.CompareAndSwap(true, false) {
+		if tcp.CloseWrite() == nil && tcp.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+			_, _ = io.CopyN(io.Discard, tcp, lingerBytes)
+		}
+	}
+	return c.Conn.Close()
+}
+
+// whileConnected returns a context that ends when the client of conn has gone.
+// The server never says so itself. A client that closes only its sending side
+// looks gone, too.
+func whileConnected(ctx context.Context, conn net.Conn) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		tick := time.NewTicker(goneInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if isGone(conn) {
+					cancel(context.Canceled)
+					return
+				}
+			}
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// isGone asks the socket, without waiting and without taking a byte.
+func isGone(conn net.Conn) bool {
+	p, ok := patientConnOf(conn)
+	if !ok {
+		return false
+	}
+	sock, ok := p.Conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := sock.SyscallConn()
+	if err != nil {
+		return true
+	}
+	gone := false
+	err = raw.Control(func(fd uintptr) { gone = hungUp(int(fd)) })
+	return gone || err != nil
+}

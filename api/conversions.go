@@ -1,0 +1,277 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"golang.org/x/sync/errgroup"
+
+	"presswork"
+	"presswork/internal/pdf"
+	"presswork/storage"
+	"presswork/tasks"
+	"presswork/themes"
+)
+
+const (
+	// uploadTimeout bounds the storing of one request's files.
+	uploadTimeout = 2 * time.Minute
+	// uploadsAtOnce is how many files of one request are stored at a time.
+	uploadsAtOnce = 8
+	maxKeyLength  = 255
+)
+
+// The priorities of a submission.
+const (
+	interactive = "interactive"
+	bulk        = "bulk"
+)
+
+// conversion is a parsed submission, whatever form it came in.
+type conversion struct {
+	Content    string            `json:"content"`
+	Theme      string            `json:"theme"`
+	Options    presswork.Options `json:"options"`
+	WebhookURL string            `json:"webhook_url"`
+	Filename   string            `json:"filename"`
+	Priority   string            `json:"priority"`
+	assets     []*asset
+}
+
+// discard deletes what the parser put aside.
+func (r *conversion) discard() {
+	for _, a := range r.assets {
+		a.discard()
+	}
+}
+
+func (s *Server) submit(c *fiber.Ctx) error {
+	req, err := s.parseConversion(c)
+	if err != nil {
+		return err
+	}
+	defer req.discard()
+	who := callOf(c.Context()).who
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return err
+	}
+	var fingerprint string
+	if key != "" {
+		fingerprint = req.fingerprint()
+		// A retry is answered before its files are stored again.
+		ctx, cancel := s.deadline()
+		defer cancel()
+		rec, found, err := s.Queue.Replay(ctx, who.name, key, fingerprint)
+		if err != nil {
+			return err
+		}
+		if found {
+			return s.answerAccepted(c, rec, true)
+		}
+	}
+	theme, err := s.check(&req)
+	if err != nil {
+		return err
+	}
+	call := callOf(c.Context())
+	rec, replayed, err := s.accept(req, tasks.Submission{
+		ID:             tasks.NewID(),
+		Kind:           presswork.KindConversion,
+		Theme:          theme,
+		Owner:          who.name,
+		Filename:       req.Filename,
+		WebhookURL:     req.WebhookURL,
+		IdempotencyKey: key,
+		Fingerprint:    fingerprint,
+		RequestID:      call.id,
+		TraceParent:    call.trace,
+	})
+	if err != nil {
+		return err
+	}
+	return s.answerAccepted(c, rec, replayed)
+}
+
+func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) error {
+	if replayed {
+		c.Set("Idempotent-Replayed", "true")
+	}
+	c.Set(fiber.HeaderLocation, statusURL(rec.ID))
+	writeJSON(c.Context(), http.StatusAccepted, s.tokens.accepted(rec))
+	return nil
+}
+
+func idempotencyKey(c *fiber.Ctx) (string, error) {
+	key := c.Get("Idempotency-Key")
+	bad := strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
+	if len(key) > maxKeyLength || bad {
+		return "", presswork.Errorf(presswork.InvalidOption, "Idempotency-Key must be 1 to %d printable ASCII characters", maxKeyLength).
+			WithParam("Idempotency-Key")
+	}
+	return key, nil
+}
+
+// fingerprint is a digest of what was asked for, not of how it was written.
+func (r *conversion) fingerprint() string {
+	h := sha256.New()
+	fields := *r
+	fields.Content = ""
+	// Options and strings always encode.
+	b, _ := json.Marshal(fields)
+	fmt.Fprintf(h, "%s\n%x\n", b, sha256.Sum256([]byte(r.Content)))
+	names := slices.SortedFunc(slices.Values(r.assets), func(a, b *asset) int { return strings.Compare(a.name, b.name) })
+	for _, a := range names {
+		fmt.Fprintf(h, "%q %s\n", a.name, a.sha256)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// check refuses a submission that cannot succeed, and returns the theme it
+// will have.
+func (s *Server) check(r *conversion) (theme string, err error) {
+	if int64(len(r.Content)) > s.MaxContentBytes {
+		return "", presswork.Errorf(presswork.ContentTooLarge, "content has %d bytes; allowed: %d", len(r.Content), s.MaxContentBytes).WithParam("content")
+	}
+	if r.Priority != "" {
+		if _, err := oneOf("priority", r.Priority, []string{interactive, bulk}); err != nil {
+			return "", err
+		}
+	}
+	if r.WebhookURL != "" {
+		if _, err := s.Webhooks.CheckURL(r.WebhookURL); err != nil {
+			return "", webhookError(err)
+		}
+	}
+	if r.Theme != "" {
+		if err := s.checkTheme(r.Theme); err != nil {
+			return "", err
+		}
+	}
+	matter, err := pdf.Check([]byte(r.Content), r.Options)
+	if err != nil {
+		return "", ofContent(err)
+	}
+	theme = r.Theme
+	if theme == "" && matter.Theme != "" {
+		theme = matter.Theme
+		if err := s.checkTheme(theme); err != nil {
+			e := presswork.AsError(err)
+			return "", presswork.Errorf(e.Code, "front matter, line %d: %s", matter.Lines["theme"], e.Message).WithParam("content")
+		}
+	}
+	if theme == "" {
+		theme = themes.Default
+	}
+	return theme, nil
+}
+
+func (s *Server) checkTheme(name string) error {
+	if name == "auto" {
+		return presswork.Errorf(presswork.ThemeNotFound, `theme "auto" is not available yet; GET /api/themes lists those that are`).WithParam("theme")
+	}
+	_, err := s.Themes.Get(name)
+	return err
+}
+
+func ofContent(err error) error {
+	e := presswork.AsError(err)
+	if e.Code == presswork.Internal || e.Param != "" {
+		return err
+	}
+	return e.WithParam("content")
+}
+
+// webhookError keeps a refused address, and calls the rest what it is here.
+func webhookError(err error) error {
+	e := presswork.AsError(err)
+	if e.Code == presswork.InvalidURL {
+		e = presswork.Errorf(presswork.WebhookInvalid, "webhook_url: %s", e.Message)
+	}
+	return e.WithParam("webhook_url")
+}
+
+// accept stores what is too large for the queue and submits the job. What was
+// stored is deleted again when it turns out not to be needed; when the outcome
+// is not known it stays, because the job may have been accepted.
+func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, replayed bool, err error) {
+	if s.Keeper != nil {
+		ctx, cancel := s.deadline()
+		defer cancel()
+		if err := s.Keeper.Full(ctx); err != nil {
+			return rec, false, err
+		}
+	}
+	payload, stored, err := s.store(r, sub.ID, sub.Theme)
+	if err != nil {
+		s.unstore(stored)
+		return rec, false, err
+	}
+	if sub.Task, err = tasks.ConvertPDF.Task(payload); err != nil {
+		s.unstore(stored)
+		return rec, false, err
+	}
+	if r.Priority == bulk {
+		sub.Task = sub.Task.On(tasks.Bulk)
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	rec, replayed, err = s.Queue.Submit(ctx, sub)
+	code := presswork.CodeOf(err)
+	if replayed || code == presswork.IdempotencyConflict || code == presswork.QueueFull {
+		s.unstore(stored)
+	}
+	return rec, replayed, err
+}
+
+// store puts long content and all assets into the store and returns the
+// payload that names them, and the keys written so far.
+func (s *Server) store(r conversion, jobID, theme string) (tasks.Convert, []string, error) {
+	payload := tasks.Convert{Theme: theme, Options: r.Options, Filename: r.Filename}
+	if len(r.Content) <= tasks.InlineLimit {
+		payload.Content = r.Content
+	}
+	if payload.Content != "" && len(r.assets) == 0 {
+		return payload, nil, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), uploadTimeout,
+		presswork.Errorf(presswork.StoreUnavailable, "the object store took longer than %s", uploadTimeout))
+	defer cancel()
+	var stored []string
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(uploadsAtOnce)
+	if payload.Content == "" {
+		payload.ContentKey = storage.SourceKey(jobID)
+		stored = append(stored, payload.ContentKey)
+		group.Go(func() error {
+			return s.put(ctx, payload.ContentKey, strings.NewReader(r.Content), int64(len(r.Content)), "text/markdown")
+		})
+	}
+	for i, a := range r.assets {
+		key := storage.AssetKey(jobID, strconv.Itoa(i))
+		payload.Assets = append(payload.Assets, tasks.Asset{Name: a.name, Key: key, Size: a.size, SHA256: a.sha256})
+		stored = append(stored, key)
+		group.Go(func() error { return s.put(ctx, key, a.open(), a.size, "application/octet-stream") })
+	}
+	return payload, stored, group.Wait()
+}
+
+// unstore deletes the sources of a job that does not exist.
+func (s *Server) unstore(keys []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), uploadTimeout)
+	defer cancel()
+	for _, key := range keys {
+		if err := s.remove(ctx, key); err != nil {
+			s.Log.Warn("a source without a job was not deleted; the next sweep does it", "key", key, "error", err)
+		}
+	}
+}

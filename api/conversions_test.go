@@ -1,0 +1,424 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/api"
+	"presswork/internal/redistest"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+func TestASubmissionIsAccepted(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	res := h.post(`{"content":"# Hi","theme":"nord","options":{"landscape":true},"filename":"my/report","priority":"bulk"}`)
+	res.want(t, http.StatusAccepted, "")
+	var a struct {
+		JobID     string `json:"job_id"`
+		Status    string `json:"status"`
+		StatusURL string `json:"status_url"`
+		WSURL     string `json:"ws_url"`
+		EventsURL string `json:"events_url"`
+	}
+	res.decode(t, &a)
+	if !tasks.ValidID(a.JobID) || a.Status != "queued" || a.StatusURL != "/api/conversion/"+a.JobID || res.Header.Get("Location") != a.StatusURL {
+		t.Errorf("answer %+v, Location %q", a, res.Header.Get("Location"))
+	}
+	if !strings.HasPrefix(a.WSURL, "/api/conversion/ws/"+a.JobID+"?token=") || !strings.HasPrefix(a.EventsURL, a.StatusURL+"/events?token=") {
+		t.Errorf("addresses %q %q", a.WSURL, a.EventsURL)
+	}
+	sub := h.queue.last()
+	if sub.Theme != "nord" || sub.Task.Queue != tasks.Bulk || sub.Filename != "report.pdf" || sub.Kind != presswork.KindConversion {
+		t.Errorf("submission %+v", sub)
+	}
+	on := true
+	want := tasks.Convert{Content: "# Hi", Theme: "nord", Options: presswork.Options{Landscape: &on}, Filename: "report.pdf"}
+	if diff := cmp.Diff(want, payload(t, sub)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFrontMatterChoosesTheThemeUnlessTheRequestDoes(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	for body, want := range map[string]string{
+		`{"content":"# Hi"}`:                                     "light",
+		`{"content":"---\ntheme: nord\n---\n# Hi"}`:              "nord",
+		`{"content":"---\ntheme: nord\n---\n#Hi","theme":"dim"}`: "dim",
+	} {
+		h.post(body).want(t, http.StatusAccepted, "")
+		if got := h.queue.last().Theme; got != want {
+			t.Errorf("%s: theme %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestMarkdownBodiesAreTakenAsTheyAre(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	q := url.Values{"theme": {"nord"}, "filename": {"README.md"}, "options": {`{"landscape":true}`}, "priority": {"interactive"}}
+	res := h.do(http.MethodPost, "/api/conversion?"+q.Encode(), strings.NewReader("# Größe\n"), "Content-Type: text/markdown; charset=UTF-8")
+	res.want(t, http.StatusAccepted, "")
+	got := payload(t, h.queue.last())
+	if got.Content != "# Größe\n" || got.Theme != "nord" || got.Filename != "README.pdf" || got.Options.Landscape == nil {
+		t.Errorf("payload %+v", got)
+	}
+	post := func(path, contentType string) reply {
+		return h.do(http.MethodPost, path, strings.NewReader("# x"), "Content-Type: "+contentType)
+	}
+	post("/api/conversion?thme=nord", "text/markdown").want(t, http.StatusBadRequest, presswork.UnknownField)
+	post("/api/conversion?options=3", "text/markdown").want(t, http.StatusBadRequest, presswork.InvalidType)
+	post("/api/conversion?theme=%ff", "text/markdown").want(t, http.StatusBadRequest, presswork.InvalidType)
+	post("/api/conversion", "text/markdown; charset=latin1").want(t, http.StatusUnsupportedMediaType, presswork.UnsupportedMediaType)
+	post("/api/conversion", "application/x-www-form-urlencoded").want(t, http.StatusUnsupportedMediaType, presswork.UnsupportedMediaType)
+	post("/api/conversion", "").want(t, http.StatusUnsupportedMediaType, presswork.UnsupportedMediaType)
+}
+
+func TestBadSubmissionsAreNamed(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.MaxContentBytes = 1000 })
+	for name, tc := range map[string]struct {
+		body   string
+		status int
+		code   presswork.Code
+		param  string
+		says   string
+	}{
+		"not JSON":        {`{"content":`, 400, presswork.InvalidJSON, "", ""},
+		"empty body":      {``, 400, presswork.InvalidJSON, "", ""},
+		"an array":        {`[]`, 400, presswork.InvalidType, "", "object"},
+		"null":            {`null`, 400, presswork.InvalidType, "", "object"},
+		"trailing":        {`{"content":"x"} x`, 400, presswork.InvalidJSON, "", ""},
+		"unknown field":   {`{"content":"x","them":"nord"}`, 400, presswork.UnknownField, "them", `did you mean "theme"`},
+		"unknown option":  {`{"content":"x","options":{"pagesize":"A4"}}`, 400, presswork.UnknownField, "options.pagesize", `"page_size"`},
+		"wrong type":      {`{"content":5}`, 400, presswork.InvalidType, "content", "a string"},
+		"wrong option":    {`{"content":"x","options":{"page_size":"A99"}}`, 400, presswork.InvalidOption, "options.page_size", ""},
+		"no content":      {`{}`, 400, presswork.ContentEmpty, "content", ""},
+		"blank content":   {`{"content":"  \n "}`, 400, presswork.ContentEmpty, "content", ""},
+		"bad UTF-8":       {"{\"content\":\"\xff\xfe\"}", 400, presswork.ContentNotUTF8, "", ""},
+		"unknown theme":   {`{"content":"x","theme":"nrod"}`, 400, presswork.ThemeNotFound, "theme", `did you mean "nord"`},
+		"path theme":      {`{"content":"x","theme":"../../etc/passwd"}`, 400, presswork.ThemeNotFound, "theme", ""},
+		"auto theme":      {`{"content":"x","theme":"auto"}`, 400, presswork.ThemeNotFound, "theme", "not available yet"},
+		"front matter":    {`{"content":"---\ntheme: [\n---\nx"}`, 400, presswork.FrontMatterInvalid, "content", ""},
+		"matter's option": {`{"content":"---\npage_size: A99\n---\nx"}`, 400, presswork.FrontMatterInvalid, "content", "page_size"},
+		"priority":        {`{"content":"x","priority":"urgent"}`, 400, presswork.InvalidOption, "priority", "interactive, bulk"},
+		"webhook scheme":  {`{"content":"x","webhook_url":"ftp://example.com"}`, 400, presswork.WebhookInvalid, "webhook_url", ""},
+		"webhook address": {`{"content":"x","webhook_url":"http://169.254.169.254/"}`, 403, presswork.AddressNotAllowed, "webhook_url", ""},
+		"webhook local":   {`{"content":"x","webhook_url":"http://0x7f.1/"}`, 403, presswork.AddressNotAllowed, "webhook_url", ""},
+		"too large":       {`{"content":"` + strings.Repeat("x", 1001) + `"}`, 413, presswork.ContentTooLarge, "content", "1000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := h.post(tc.body).want(t, tc.status, tc.code)
+			if e["param"] != tc.param || !strings.Contains(e["message"], tc.says) {
+				t.Errorf("error %v, want param %q and %q in the message", e, tc.param, tc.says)
+			}
+		})
+	}
+}
+
+func TestABodyBeyondEveryLimitIsRefusedWithAnAnswer(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.MaxContentBytes = 1 << 20 })
+	big := strings.Repeat("x", 11<<20)
+	h.do(http.MethodPost, "/api/conversion", strings.NewReader(big), "Content-Type: text/markdown").want(t, 413, presswork.ContentTooLarge)
+	// Chunked: the length is not known beforehand.
+	h.do(http.MethodPost, "/api/conversion", io.MultiReader(strings.NewReader(big)), "Content-Type: text/markdown").want(t, 413, presswork.ContentTooLarge)
+	h.post(`{"content":"`+big+`"}`).want(t, 413, presswork.ContentTooLarge)
+	// Nothing of a large body is taken from somebody without a key.
+	h.post(`{"content":"`+big+`"}`, "-X-API-Key").want(t, 401, presswork.InvalidAPIKey)
+	h.submit()
+}
+
+func TestLongContentLiesInTheStore(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	text := strings.Repeat("word ", tasks.InlineLimit/5+1)
+	h.post(`{"content":"`+text+`"}`).want(t, http.StatusAccepted, "")
+	sub := h.queue.last()
+	p := payload(t, sub)
+	if p.Content != "" || p.ContentKey != storage.SourceKey(sub.ID) {
+		t.Fatalf("payload has %d bytes of content and key %q", len(p.Content), p.ContentKey)
+	}
+	if got := h.stored(p.ContentKey); string(got) != text {
+		t.Errorf("the store has %d bytes, want %d", len(got), len(text))
+	}
+}
+
+func (h *house) stored(key string) []byte {
+	h.t.Helper()
+	r, _, err := h.store.Get(h.t.Context(), key, storage.Range{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return b
+}
+
+func (h *house) storedKeys() (keys []string) {
+	h.t.Helper()
+	for info, err := range h.store.List(h.t.Context(), "") {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		keys = append(keys, info.Key)
+	}
+	return keys
+}
+
+// part is one part of a form; a raw disposition may hold anything.
+type part struct{ disposition, data string }
+
+func field(name, data string) part { return part{fmt.Sprintf(`form-data; name=%q`, name), data} }
+func file(field, name, data string) part {
+	return part{fmt.Sprintf(`form-data; name="%s"; filename="%s"`, field, name), data}
+}
+
+func (h *house) form(parts ...part) reply {
+	h.t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, p := range parts {
+		out, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {p.disposition}})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		io.WriteString(out, p.data)
+	}
+	w.Close()
+	return h.do(http.MethodPost, "/api/conversion", &b, "Content-Type: "+w.FormDataContentType())
+}
+
+func TestAFormBringsAssets(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	large := strings.Repeat("0123456789", 100_000)
+	h.form(
+		file("content", "docs/README.md", "# Hi ![](img/a.png)"),
+		field("theme", "nord"), field("options", `{"page_size":"A4"}`),
+		file("assets", "img/a.png", "PNG"), file("assets[img/größe.svg]", "x", large), file("assets", "./b.png", ""),
+	).want(t, http.StatusAccepted, "")
+	p := payload(t, h.queue.last())
+	if p.Content != "# Hi ![](img/a.png)" || p.Theme != "nord" || p.Options.PageSize != "A4" || p.Filename != "README.pdf" {
+		t.Errorf("payload %+v", p)
+	}
+	got := map[string]string{}
+	for _, a := range p.Assets {
+		data := h.stored(a.Key)
+		if int64(len(data)) != a.Size || len(a.SHA256) != 64 {
+			t.Errorf("asset %+v has %d bytes", a, len(data))
+		}
+		got[a.Name] = string(data)
+	}
+	if diff := cmp.Diff(map[string]string{"img/a.png": "PNG", "img/größe.svg": large, "b.png": ""}, got); diff != "" {
+		t.Errorf("assets (-want +got) %.300s", diff)
+	}
+}
+
+func TestHostileFormsAreRefused(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.MaxUploadBytes = 1000; o.MaxContentBytes = 1000 })
+	content := field("content", "# Hi")
+	many := []part{content}
+	for i := range 201 {
+		many = append(many, file("assets", fmt.Sprintf("%d.png", i), ""))
+	}
+	for name, tc := range map[string]struct {
+		parts  []part
+		status int
+		code   presswork.Code
+	}{
+		"parent":          {[]part{content, file("assets", "../../etc/cron.d/x", "")}, 400, presswork.InvalidOption},
+		"inner parent":    {[]part{content, file("assets", "a/../../b", "")}, 400, presswork.InvalidOption},
+		"absolute":        {[]part{content, file("assets", "/etc/passwd", "")}, 400, presswork.InvalidOption},
+		"drive":           {[]part{content, file("assets[C:/x]", "x", "")}, 400, presswork.InvalidOption},
+		"backslash":       {[]part{content, file(`assets[..\x]`, "x", "")}, 400, presswork.InvalidOption},
+		"control":         {[]part{content, file("assets[a\tb]", "x", "")}, 400, presswork.InvalidOption},
+		"NUL":             {[]part{content, {"form-data; name=\"assets\"; filename*=UTF-8''a%00b", ""}}, 400, presswork.InvalidOption},
+		"not UTF-8":       {[]part{content, file("assets", "\xff.png", "")}, 400, presswork.InvalidOption},
+		"dot":             {[]part{content, file("assets[.]", "x", "")}, 400, presswork.InvalidOption},
+		"empty folder":    {[]part{content, file("assets", "a//b", "")}, 400, presswork.InvalidOption},
+		"no name":         {[]part{content, field("assets", "x")}, 400, presswork.InvalidOption},
+		"long name":       {[]part{content, file("assets", strings.Repeat("x", 513), "")}, 400, presswork.InvalidOption},
+		"twice":           {[]part{content, file("assets", "a", ""), file("assets", "./a", "")}, 400, presswork.InvalidOption},
+		"too many":        {many, 413, presswork.ContentTooLarge},
+		"too large":       {[]part{content, file("assets", "a", strings.Repeat("x", 600)), file("assets", "b", strings.Repeat("x", 600))}, 413, presswork.ContentTooLarge},
+		"large content":   {[]part{field("content", strings.Repeat("x", 1001))}, 413, presswork.ContentTooLarge},
+		"unknown field":   {[]part{content, field("optons", "{}")}, 400, presswork.UnknownField},
+		"content twice":   {[]part{content, content}, 400, presswork.InvalidType},
+		"options":         {[]part{content, field("options", "A4")}, 400, presswork.InvalidJSON},
+		"no content":      {[]part{field("theme", "nord")}, 400, presswork.ContentEmpty},
+		"bad content":     {[]part{field("content", "\xff")}, 400, presswork.ContentNotUTF8},
+		"bad disposition": {[]part{{"form-data; name=", ""}}, 400, presswork.InvalidRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h.form(tc.parts...).want(t, tc.status, tc.code)
+		})
+	}
+	t.Run("broken", func(t *testing.T) {
+		t.Parallel()
+		h.do(http.MethodPost, "/api/conversion", strings.NewReader("--x\r\nContent-Disposition: form-data; name=content\r\n\r\n# Hi"), "Content-Type: multipart/form-data; boundary=x").
+			want(t, 400, presswork.InvalidRequest)
+		h.do(http.MethodPost, "/api/conversion", strings.NewReader(""), "Content-Type: multipart/form-data").
+			want(t, 400, presswork.InvalidRequest)
+	})
+}
+
+func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.Keys = []string{testKey, "other"} })
+	const key = "Idempotency-Key: a-1"
+	first := h.post(`{"content":"# Hi","options":{"landscape":true,"scale":1}}`, key)
+	first.want(t, http.StatusAccepted, "")
+	again := h.post(`{"options":{"scale":1.0, "landscape":true},"content":"# H\u0069"}`, key)
+	again.want(t, http.StatusAccepted, "")
+	var a, b struct {
+		JobID string `json:"job_id"`
+	}
+	first.decode(t, &a)
+	again.decode(t, &b)
+	if a != b || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("jobs %v %v, replayed %q", a, b, again.Header.Get("Idempotent-Replayed"))
+	}
+	h.post(`{"content":"# Ho"}`, key).want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	h.post(`{"content":"# Ho"}`, key, "X-API-Key: other").want(t, http.StatusAccepted, "")
+	h.post(`{"content":"x"}`, "Idempotency-Key: "+strings.Repeat("x", 256)).want(t, 400, presswork.InvalidOption)
+	if n := h.queue.count(); n != 2 {
+		t.Errorf("%d jobs, want 2", n)
+	}
+}
+
+func TestIdempotencyComparesAssetsAndStoresThemOnce(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	send := func(data string) reply {
+		var b bytes.Buffer
+		w := multipart.NewWriter(&b)
+		w.WriteField("content", "# Hi")
+		out, _ := w.CreateFormFile("assets", "a.png")
+		io.WriteString(out, data)
+		w.Close()
+		return h.do(http.MethodPost, "/api/conversion", &b, "Content-Type: "+w.FormDataContentType(), "Idempotency-Key: k")
+	}
+	send("one").want(t, http.StatusAccepted, "")
+	send("one").want(t, http.StatusAccepted, "")
+	send("two").want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	h.queue.late = true
+	send("one").want(t, http.StatusAccepted, "")
+	send("two").want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	if keys := h.storedKeys(); len(keys) != 1 {
+		t.Errorf("the store has %q", keys)
+	}
+}
+
+func TestWhatAJobKeepsIsNotTheNextRequests(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	// One connection, whose buffers the server uses again.
+	h.post(`{"content":"x"}`, "Idempotency-Key: aaaa", "X-Request-Id: first").want(t, http.StatusAccepted, "")
+	first := h.queue.last()
+	h.post(`{"content":"x"}`, "Idempotency-Key: bbbb", "X-Request-Id: other").want(t, http.StatusAccepted, "")
+	if first.IdempotencyKey != "aaaa" || first.RequestID != "first" {
+		t.Errorf("the first submission now has %q, %q", first.IdempotencyKey, first.RequestID)
+	}
+}
+
+func TestARefusedSubmissionLeavesNothingInTheStore(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.queue.refuse = presswork.Errorf(presswork.QueueFull, "too many jobs wait")
+	res := h.form(field("content", strings.Repeat("x", 20_000)), file("assets", "a.png", "PNG"))
+	res.want(t, http.StatusTooManyRequests, presswork.QueueFull)
+	if res.Header.Get("Retry-After") == "" {
+		t.Error("no retry-after")
+	}
+	if keys := h.storedKeys(); len(keys) != 0 {
+		t.Errorf("the store has %q", keys)
+	}
+	// Nobody knows whether this one was accepted: its sources must stay.
+	h.queue.refuse = presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer")
+	h.post(`{"content":"`+strings.Repeat("x", 20_000)+`"}`).want(t, http.StatusServiceUnavailable, presswork.QueueUnavailable)
+	if keys := h.storedKeys(); len(keys) != 1 {
+		t.Errorf("the store has %q", keys)
+	}
+}
+
+func TestFileNamesAreCleaned(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	for name, want := range map[string]string{
+		"report.pdf": "report.pdf", "report": "report.pdf", "../../etc/passwd": "passwd.pdf", `C:\x\a.md`: "a.pdf",
+		"a\r\nX-Evil: 1.pdf": "a__X-Evil_ 1.pdf", "über größe.PDF": "über größe.pdf", "": "", "..": "", "/": "",
+		strings.Repeat("ä", 150): strings.Repeat("ä", 100) + ".pdf", `a"b;c.pdf`: "a_b;c.pdf", "\u202egpj.exe": "_gpj.exe.pdf",
+	} {
+		res := h.post(fmt.Sprintf(`{"content":"x","filename":%q}`, name))
+		if strings.ContainsAny(name, "\u202e") {
+			res = h.post(`{"content":"x","filename":"\u202egpj.exe"}`)
+		}
+		res.want(t, http.StatusAccepted, "")
+		if got := h.queue.last().Filename; got != want {
+			t.Errorf("%q became %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestRequestAndTraceIDsTravel(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	res := h.post(`{"content":"x"}`, "X-Request-Id: mine-1", "Traceparent: "+trace)
+	if got := res.Header.Get("X-Request-Id"); got != "mine-1" {
+		t.Errorf("x-request-id %q", got)
+	}
+	if s := h.queue.last(); s.RequestID != "mine-1" || s.TraceParent != trace {
+		t.Errorf("submission has %q, %q", s.RequestID, s.TraceParent)
+	}
+	res = h.post(`{"content":"x"}`, "X-Request-Id: a b", "Traceparent: 00-zz")
+	id := res.Header.Get("X-Request-Id")
+	if len(id) != 30 || !strings.HasPrefix(id, "req_") || id != strings.ToLower(id) {
+		t.Errorf("x-request-id %q", id)
+	}
+	if s := h.queue.last(); len(s.TraceParent) != len(trace) || slices.Contains(strings.Split(s.TraceParent, "-"), "zz") {
+		t.Errorf("traceparent %q", s.TraceParent)
+	}
+}
+
+func TestAFullStoreTakesNoSubmissions(t *testing.T) {
+	t.Parallel()
+	o, err := redis.ParseURL(redistest.Start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(o)
+	t.Cleanup(func() { client.Close() })
+	h := serve(t, func(o *api.Options) {
+		o.Keeper = storage.NewKeeper(storage.KeeperOptions{Store: o.Store, Redis: client, MaxBytes: 10})
+		if err := o.Keeper.Record(t.Context(), storage.ArtifactKey(tasks.NewID()), 11); err != nil {
+			t.Fatal(err)
+		}
+	})
+	res := h.post(`{"content":"x"}`)
+	res.want(t, http.StatusServiceUnavailable, presswork.StoreFull)
+	if res.Header.Get("Retry-After") == "" || h.queue.count() != 0 {
+		t.Errorf("retry-after %q, %d jobs", res.Header.Get("Retry-After"), h.queue.count())
+	}
+}

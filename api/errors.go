@@ -1,0 +1,179 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"presswork"
+)
+
+// statuses is what each code is over HTTP.
+var statuses = map[presswork.Code]int{
+	presswork.InvalidRequest:     http.StatusBadRequest,
+	presswork.InvalidJSON:        http.StatusBadRequest,
+	presswork.UnknownField:       http.StatusBadRequest,
+	presswork.InvalidType:        http.StatusBadRequest,
+	presswork.InvalidOption:      http.StatusBadRequest,
+	presswork.ThemeNotFound:      http.StatusBadRequest,
+	presswork.ContentEmpty:       http.StatusBadRequest,
+	presswork.ContentNotUTF8:     http.StatusBadRequest,
+	presswork.InvalidURL:         http.StatusBadRequest,
+	presswork.FrontMatterInvalid: http.StatusBadRequest,
+	presswork.WebhookInvalid:     http.StatusBadRequest,
+
+	presswork.InvalidAPIKey:     http.StatusUnauthorized,
+	presswork.Forbidden:         http.StatusForbidden,
+	presswork.AddressNotAllowed: http.StatusForbidden,
+	presswork.OriginNotAllowed:  http.StatusForbidden,
+
+	presswork.NotFound:            http.StatusNotFound,
+	presswork.MethodNotAllowed:    http.StatusMethodNotAllowed,
+	presswork.IdempotencyConflict: http.StatusConflict,
+	presswork.JobFinished:         http.StatusConflict,
+	presswork.ArtifactExpired:     http.StatusGone,
+
+	presswork.ContentTooLarge:      http.StatusRequestEntityTooLarge,
+	presswork.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	presswork.RenderFailed:         http.StatusUnprocessableEntity,
+	presswork.ContentTooComplex:    http.StatusUnprocessableEntity,
+	presswork.StrictFindings:       http.StatusUnprocessableEntity,
+
+	presswork.RateLimited:      http.StatusTooManyRequests,
+	presswork.QueueFull:        http.StatusTooManyRequests,
+	presswork.StoreUnavailable: http.StatusServiceUnavailable,
+	presswork.StoreFull:        http.StatusServiceUnavailable,
+	presswork.QueueUnavailable: http.StatusServiceUnavailable,
+	presswork.RenderTimeout:    http.StatusGatewayTimeout,
+}
+
+// retryAfter is the answer, in seconds, to "when again?" where nobody knows.
+const retryAfter = "5"
+
+// statusError is an error whose HTTP status is not that of its code.
+type statusError struct {
+	status int
+	err    *presswork.Error
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+func (e *statusError) Unwrap() error { return e.err }
+
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.status
+	}
+	if status, ok := statuses[presswork.CodeOf(err)]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
+func typeOf(status int) string {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case status < http.StatusInternalServerError:
+		return "invalid_request_error"
+	case status == http.StatusInternalServerError:
+		return "internal_server_error"
+	default:
+		return "service_unavailable"
+	}
+}
+
+type errorBody struct {
+	Error struct {
+		Message string         `json:"message"`
+		Type    string         `json:"type"`
+		Code    presswork.Code `json:"code"`
+		Param   string         `json:"param,omitempty"`
+	} `json:"error"`
+}
+
+// fail answers with err. What is not coined stays in the log.
+func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
+	e, status := presswork.AsError(err), statusOf(err)
+	var body errorBody
+	body.Error.Message, body.Error.Code, body.Error.Param = e.Message, e.Code, e.Param
+	body.Error.Type = typeOf(status)
+	if status >= http.StatusInternalServerError {
+		s.Log.Error("request failed", "request_id", callOf(ctx).id, "status", status, "error", err)
+	}
+	// The WebSocket library resets the answer when it refuses an upgrade.
+	setHeaders(ctx, callOf(ctx))
+	h := &ctx.Response.Header
+	if (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) && len(h.Peek("Retry-After")) == 0 {
+		h.Set("Retry-After", retryAfter)
+	}
+	h.Del("ETag")
+	h.Del("Location")
+	h.Set("Cache-Control", "no-store")
+	ctx.Response.ResetBody()
+	writeJSON(ctx, status, body)
+}
+
+// onError answers for a handler that returned an error, and for fiber's router.
+func (s *Server) onError(c *fiber.Ctx, err error) error {
+	s.fail(c.Context(), translate(c, err))
+	return nil
+}
+
+func translate(c *fiber.Ctx, err error) error {
+	f, ok := errors.AsType[*fiber.Error](err)
+	if !ok {
+		return err
+	}
+	call := callOf(c.Context())
+	switch f.Code {
+	case http.StatusNotFound:
+		return presswork.Errorf(presswork.NotFound, "there is nothing at %s; /openapi.yaml lists every address", quote(c.Path()))
+	case http.StatusMethodNotAllowed:
+		return presswork.Errorf(presswork.MethodNotAllowed, "%s does not take %s; allowed: %s",
+			quote(c.Path()), quote(call.method), c.GetRespHeader(fiber.HeaderAllow))
+	}
+	return presswork.Errorf(presswork.Internal, "internal error").WithCause(err)
+}
+
+// onBadRequest answers what could not be read as a request at all.
+func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
+	call := newCall(ctx, s.proxies)
+	ctx.SetUserValue(callKey{}, call)
+	bad := &statusError{http.StatusBadRequest, presswork.Errorf(presswork.InvalidRequest, "this is not an HTTP request that can be read")}
+	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
+		bad = &statusError{http.StatusRequestHeaderFieldsTooLarge,
+			presswork.Errorf(presswork.InvalidRequest, "the address and headers of a request may have 16 KB together")}
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		bad = &statusError{http.StatusRequestTimeout, presswork.Errorf(presswork.InvalidRequest, "the request did not arrive within %s", s.ReadTimeout)}
+	}
+	s.fail(ctx, bad)
+	s.metrics.observe("unreadable", "", bad.status, 0)
+	s.Log.Debug("unreadable request", slog.String("request_id", call.id), slog.Any("error", err))
+}
+
+func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		// Every body is made of plain structs.
+		panic(fmt.Errorf("api: encoding %T: %w", v, err))
+	}
+	ctx.SetStatusCode(status)
+	ctx.SetContentType("application/json; charset=utf-8")
+	ctx.Response.SetBodyRaw(b)
+}
+
+// quote makes a piece of a request fit for a message.
+func quote(s string) string {
+	const most = 100
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,192 @@
+package api_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/api"
+)
+
+// eventStream reads server-sent events.
+type eventStream struct {
+	t   *testing.T
+	res *http.Response
+	r   *bufio.Reader
+}
+
+func (h *house) events(path string, headers ...string) *eventStream {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url(path), nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := h.client.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { res.Body.Close() })
+	return &eventStream{h.t, res, bufio.NewReader(res.Body)}
+}
+
+// next returns one block as "id type/seq", comments as they are, and "end".
+func (s *eventStream) next() string {
+	s.t.Helper()
+	id := "-"
+	for {
+		line, err := s.r.ReadString('\n')
+		if err == io.EOF {
+			return "end"
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if v, ok := strings.CutPrefix(line, "id: "); ok {
+			id = v
+		}
+		if strings.HasPrefix(line, "event:") {
+			s.t.Errorf("the stream names an event: %s", line)
+		}
+		if strings.HasPrefix(line, ":") {
+			return line
+		}
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			return id + " " + brief(s.t, data)
+		}
+	}
+}
+
+func (s *eventStream) rest() (all []string) {
+	s.t.Helper()
+	for {
+		next := s.next()
+		all = append(all, next)
+		if next == "end" {
+			return all
+		}
+	}
+}
+
+// brief is "type/seq" of an event's JSON.
+func brief(t *testing.T, data string) string {
+	t.Helper()
+	var e presswork.Event
+	if err := json.Unmarshal([]byte(data), &e); err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+	if e.Type == presswork.EventCompleted && !strings.Contains(data, "/download?token=") {
+		t.Errorf("the artifact has no address: %s", data)
+	}
+	return string(e.Type) + "/" + string('0'+rune(e.Seq))
+}
+
+func TestAnEventStreamFollowsAJobToItsEnd(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	s := h.events(a.EventsURL)
+	if got := s.res.Header.Get("Content-Type"); !strings.HasPrefix(got, "text/event-stream") {
+		t.Errorf("Content-Type %q", got)
+	}
+	got := []string{s.next()}
+	h.queue.progress(a.JobID, 20)
+	got = append(got, s.next())
+	h.queue.progress(a.JobID, 60)
+	h.finish(a.JobID, []byte("%PDF-"))
+	got = append(got, s.rest()...)
+	if diff := cmp.Diff([]string{"1 snapshot/1", "2 progress/2", "3 progress/3", "4 completed/4", "end"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEventStreamIsResumed(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	h.queue.progress(a.JobID, 20)
+	h.queue.progress(a.JobID, 40)
+	h.finish(a.JobID, []byte("%PDF-"))
+	for name, tc := range map[string]struct {
+		query  string
+		header []string
+		want   []string
+	}{
+		"Last-Event-ID": {"", []string{"Last-Event-ID: 2"}, []string{"- snapshot/4", "3 progress/3", "4 completed/4", "end"}},
+		"since":         {"&since=1", nil, []string{"- snapshot/4", "2 progress/2", "3 progress/3", "4 completed/4", "end"}},
+		"header wins":   {"&since=1", []string{"Last-Event-ID: 3"}, []string{"- snapshot/4", "4 completed/4", "end"}},
+		"finished":      {"", nil, []string{"4 snapshot/4", "4 completed/4", "end"}},
+	} {
+		if diff := cmp.Diff(tc.want, h.events(a.EventsURL+tc.query, tc.header...).rest()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	h.get(a.EventsURL, "Last-Event-ID: 4").want(t, http.StatusNoContent, "")
+	h.get(a.EventsURL+"&since=9").want(t, http.StatusNoContent, "")
+	h.get(a.EventsURL+"&since=x").want(t, http.StatusBadRequest, presswork.InvalidOption)
+}
+
+func TestAQuietEventStreamIsKeptAlive(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.PingInterval = 20 * time.Millisecond })
+	s := h.events(h.submit().EventsURL)
+	s.next()
+	if got := s.next(); got != ": ping" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheWatchEndsWhenTheClientLeaves(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	s := h.events(a.EventsURL)
+	s.next()
+	if n := h.queue.watching(); n != 1 {
+		t.Fatalf("%d watches", n)
+	}
+	s.res.Body.Close()
+	eventually(t, "the stream's watch is closed", func() bool { return h.queue.watching() == 0 })
+
+	req, _ := http.NewRequest(http.MethodGet, h.url(a.StatusURL+"?wait=60s"), nil)
+	req.Header.Set("X-API-Key", testKey)
+	brief := &http.Client{Timeout: 300 * time.Millisecond}
+	if _, err := brief.Do(req); err == nil {
+		t.Fatal("the long poll was answered")
+	}
+	eventually(t, "the long poll's watch is closed", func() bool { return h.queue.watching() == 0 })
+}
+
+func TestStreamsEndWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	s := h.events(a.EventsURL)
+	s.next()
+	poll := make(chan reply, 1)
+	go func() { poll <- h.get(a.StatusURL + "?wait=60s") }()
+	eventually(t, "both wait", func() bool { return h.queue.watching() == 2 })
+	began := time.Now()
+	if err := h.server.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+	if rest := s.rest(); !slices.Equal(rest, []string{"end"}) {
+		t.Errorf("the stream went on with %q", rest)
+	}
+	(<-poll).want(t, http.StatusOK, "")
+}

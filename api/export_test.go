@@ -1,0 +1,36 @@
+package api
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+)
+
+// Routes lists the routes table as OpenAPI writes it.
+func Routes(t *testing.T) (all []string) {
+	t.Helper()
+	for _, r := range new(Server).routes() {
+		path := strings.NewReplacer(":id", "{id}", ":name", "{name}").Replace(r.path)
+		switch {
+		case strings.HasSuffix(path, "/*"):
+			// What lies below a page is the page's own.
+		case r.method == "*":
+			all = append(all, "GET "+path)
+		default:
+			all = append(all, r.method+" "+path)
+		}
+	}
+	return all
+}
+
+// Codes lists the codes that have an HTTP status.
+func Codes() []presswork.Code { return slices.Collect(maps.Keys(statuses)) }
+
+// Token signs a token with the secret.
+func Token(secret []byte, jobID string, ttl time.Duration) string {
+	return signer{secret: secret}.sign(jobID, ttl)
+}

@@ -1,0 +1,263 @@
+package api_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+// fakeQueue is the queue in memory: the same promises as tasks.Client, within
+// one process, and with a hand on what a worker would do.
+type fakeQueue struct {
+	mu          sync.Mutex
+	jobs        map[string]*fakeJob
+	order       []string
+	keys        map[string]string
+	submissions []tasks.Submission
+	// refuse, when set, answers every Submit.
+	refuse error
+	// watches counts those that are open, ever those that were opened.
+	watches, ever int
+	// late makes Replay miss what Submit then finds: two requests at once.
+	late bool
+	// slow, when set, ends every watch with ErrSlow after this many events.
+	slow int
+}
+
+type fakeJob struct {
+	rec         tasks.Record
+	fingerprint string
+	events      []presswork.Event
+	grown       chan struct{}
+}
+
+func newFakeQueue() *fakeQueue {
+	return &fakeQueue{jobs: map[string]*fakeJob{}, keys: map[string]string{}}
+}
+
+func stamp() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record, bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.refuse != nil {
+		return tasks.Record{}, false, q.refuse
+	}
+	if s.IdempotencyKey != "" {
+		if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok {
+			job := q.jobs[id]
+			if job.fingerprint != s.Fingerprint {
+				return tasks.Record{}, false, presswork.Errorf(presswork.IdempotencyConflict, "this Idempotency-Key was used for another submission")
+			}
+			return job.rec, true, nil
+		}
+		q.keys[s.Owner+"\x00"+s.IdempotencyKey] = s.ID
+	}
+	ahead := 0
+	job := &fakeJob{fingerprint: s.Fingerprint, grown: make(chan struct{}), rec: tasks.Record{
+		Job: presswork.Job{ID: s.ID, Kind: s.Kind, Status: presswork.Queued, Stage: presswork.StageQueued,
+			Seq: 1, Theme: s.Theme, QueuePosition: &ahead, CreatedAt: stamp()},
+		Owner: s.Owner, Filename: s.Filename, WebhookURL: s.WebhookURL, RequestID: s.RequestID, TraceParent: s.TraceParent,
+	}}
+	job.events = []presswork.Event{{Type: presswork.EventProgress, JobID: s.ID, Seq: 1, Status: presswork.Queued, Stage: presswork.StageQueued, At: stamp()}}
+	q.jobs[s.ID] = job
+	q.order = append(q.order, s.ID)
+	q.submissions = append(q.submissions, s)
+	return job.rec, false, nil
+}
+
+func (q *fakeQueue) Replay(_ context.Context, owner, key, fingerprint string) (tasks.Record, bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	id, ok := q.keys[owner+"\x00"+key]
+	if !ok || q.late {
+		return tasks.Record{}, false, nil
+	}
+	if q.jobs[id].fingerprint != fingerprint {
+		return tasks.Record{}, false, presswork.Errorf(presswork.IdempotencyConflict, "this Idempotency-Key was used for another submission")
+	}
+	return q.jobs[id].rec, true, nil
+}
+
+func (q *fakeQueue) Job(_ context.Context, id string) (tasks.Record, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	job, ok := q.jobs[id]
+	if !ok {
+		return tasks.Record{}, presswork.Errorf(presswork.NotFound, "there is no job %q", id)
+	}
+	return job.rec, nil
+}
+
+func (q *fakeQueue) Jobs(_ context.Context, owner string, query tasks.Query) (tasks.Page, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var page tasks.Page
+	skip := 0
+	if query.Cursor != "" {
+		var err error
+		if skip, err = strconv.Atoi(query.Cursor); err != nil {
+			return page, presswork.Errorf(presswork.InvalidOption, "cursor is not one this server gave").WithParam("cursor")
+		}
+	}
+	for n, id := range slices.Backward(q.order) {
+		rec := q.jobs[id].rec
+		if rec.Owner != owner || len(query.Statuses) > 0 && !slices.Contains(query.Statuses, rec.Status) {
+			continue
+		}
+		if at := len(q.order) - n; at <= skip {
+			continue
+		}
+		if len(page.Records) == query.Limit {
+			page.HasMore = true
+			return page, nil
+		}
+		page.Records = append(page.Records, rec)
+		page.NextCursor = strconv.Itoa(len(q.order) - n)
+	}
+	return page, nil
+}
+
+func (q *fakeQueue) Cancel(_ context.Context, id string) (tasks.Record, error) {
+	rec, err := q.Job(context.Background(), id)
+	if err != nil {
+		return rec, err
+	}
+	if rec.Status.Terminal() {
+		return rec, presswork.Errorf(presswork.JobFinished, "the job is %s", rec.Status)
+	}
+	q.emit(id, presswork.Event{Type: presswork.EventCancelled, Status: presswork.Cancelled, Stage: presswork.StageDone, Progress: rec.Progress})
+	return q.Job(context.Background(), id)
+}
+
+// emit does what a worker's transition does: next seq, record, log, wake-up.
+func (q *fakeQueue) emit(id string, e presswork.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	job := q.jobs[id]
+	e.JobID, e.Seq, e.At = id, job.rec.Seq+1, stamp()
+	rec := &job.rec
+	rec.Seq, rec.Status, rec.Stage, rec.Progress, rec.QueuePosition = e.Seq, e.Status, e.Stage, e.Progress, nil
+	rec.Artifact, rec.Error = e.Artifact, e.Error
+	if e.Status.Terminal() {
+		rec.FinishedAt = &e.At
+	}
+	job.events = append(job.events, e)
+	close(job.grown)
+	job.grown = make(chan struct{})
+}
+
+func (q *fakeQueue) progress(id string, percent int) {
+	q.emit(id, presswork.Event{Type: presswork.EventProgress, Status: presswork.Processing, Stage: presswork.StageRendering, Progress: percent})
+}
+
+func (q *fakeQueue) complete(id string, a presswork.Artifact) {
+	q.emit(id, presswork.Event{Type: presswork.EventCompleted, Status: presswork.Completed, Stage: presswork.StageDone, Progress: 100, Artifact: &a})
+}
+
+func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Watch, error) {
+	rec, err := q.Job(context.Background(), id)
+	if err != nil {
+		return nil, err
+	}
+	snapshot := presswork.Event{Type: presswork.EventSnapshot, JobID: id, Seq: rec.Seq, Status: rec.Status,
+		Stage: rec.Stage, Progress: rec.Progress, At: stamp(), Artifact: rec.Artifact, Error: rec.Error}
+	last := rec.Seq
+	if since >= 0 {
+		last = since
+	} else if rec.Status.Terminal() {
+		last--
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	out := make(chan presswork.Event)
+	var mu sync.Mutex
+	var failure error
+	q.watched(1)
+	go func() {
+		defer close(out)
+		defer q.watched(-1)
+		err := q.follow(ctx, id, last, out)
+		mu.Lock()
+		defer mu.Unlock()
+		failure = err
+	}()
+	return tasks.NewWatch(snapshot, out, cancel, func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		return failure
+	}), nil
+}
+
+func (q *fakeQueue) follow(ctx context.Context, id string, last int64, out chan<- presswork.Event) error {
+	sent := 0
+	for {
+		q.mu.Lock()
+		job, slow := q.jobs[id], q.slow
+		events, grown := job.events[min(int(last), len(job.events)):], job.grown
+		terminal := job.rec.Status.Terminal()
+		q.mu.Unlock()
+		for _, e := range events {
+			if slow > 0 && sent == slow {
+				return tasks.ErrSlow
+			}
+			select {
+			case out <- e:
+				last = e.Seq
+				sent++
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		if terminal {
+			return nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (q *fakeQueue) watched(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.watches += n
+	q.ever += max(0, n)
+}
+
+func (q *fakeQueue) opened() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.ever
+}
+
+func (q *fakeQueue) watching() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.watches
+}
+
+func (q *fakeQueue) last() tasks.Submission {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.submissions[len(q.submissions)-1]
+}
+
+func (q *fakeQueue) count() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.submissions)
+}
+
+// fakeStats is one queue's state.
+type fakeStats struct{}
+
+func (*fakeStats) stats(context.Context) ([]tasks.QueueStats, error) {
+	return []tasks.QueueStats{{Queue: tasks.Render, Pending: 7, Oldest: 1500 * time.Millisecond}}, nil
+}

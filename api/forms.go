@@ -1,0 +1,134 @@
+package api
+
+import (
+	"mime"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/strictjson"
+)
+
+const (
+	// escaped is by how much JSON can inflate a byte (\u0000).
+	escaped = 6
+	// jsonRoom is what a JSON body may hold beside the content.
+	jsonRoom = 1 << 20
+	// maxFilename is the longest file name of a result, in bytes.
+	maxFilename = 200
+)
+
+// parseConversion reads a submission in any of its three forms.
+func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
+	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil {
+		media = ""
+	}
+	switch media {
+	case fiber.MIMEApplicationJSON:
+		err = s.parseJSON(c, &req)
+	case fiber.MIMEMultipartForm:
+		req, err = s.parseMultipart(c, params["boundary"])
+	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain:
+		if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
+			return req, presswork.Errorf(presswork.UnsupportedMediaType, "the charset is %s; allowed: utf-8", quote(charset))
+		}
+		err = s.parseText(c, &req)
+	default:
+		return req, presswork.Errorf(presswork.UnsupportedMediaType,
+			"Content-Type is %s; allowed: application/json, multipart/form-data, text/markdown (with curl: -H 'Content-Type: text/markdown')",
+			quote(c.Get(fiber.HeaderContentType)))
+	}
+	req.Filename = cleanFilename(req.Filename)
+	return req, err
+}
+
+func (s *Server) parseJSON(c *fiber.Ctx, req *conversion) error {
+	b, err := s.body(c, s.MaxContentBytes*escaped+jsonRoom, "a JSON submission")
+	if err != nil {
+		return err
+	}
+	data, err := b.all()
+	if err != nil {
+		return err
+	}
+	// The decoder would put U+FFFD in the place of what is not UTF-8.
+	if !utf8.Valid(data) {
+		return presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
+	}
+	return strictjson.Decode(data, req, "")
+}
+
+func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
+	for name := range c.Queries() {
+		if err := req.setText(name, []byte(c.Query(name))); err != nil {
+			return err
+		}
+	}
+	b, err := s.body(c, s.MaxContentBytes, "content")
+	if err != nil {
+		return err
+	}
+	data, err := b.all()
+	req.Content = string(data)
+	return err
+}
+
+// textFields are the fields a query or a form may have beside the content.
+var textFields = []string{"theme", "options", "webhook_url", "filename", "priority"}
+
+// setText sets a field that came as text: all are strings but the options,
+// which are JSON.
+func (r *conversion) setText(name string, value []byte) error {
+	if !utf8.Valid(value) {
+		return presswork.Errorf(presswork.InvalidType, "%s is not valid UTF-8", quote(name)).WithParam(name)
+	}
+	switch name {
+	case "theme":
+		r.Theme = string(value)
+	case "webhook_url":
+		r.WebhookURL = string(value)
+	case "filename":
+		r.Filename = string(value)
+	case "priority":
+		r.Priority = string(value)
+	case "options":
+		return strictjson.Decode(value, &r.Options, "options.")
+	default:
+		return unknownField(name, textFields)
+	}
+	return nil
+}
+
+// cleanFilename makes a safe file name that ends in .pdf; "" stays "", and the
+// worker then names the file by its title.
+func cleanFilename(name string) string {
+	if name = path.Base(strings.ReplaceAll(name, `\`, "/")); name == "." || name == "/" {
+		return ""
+	}
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError, unicode.IsControl(r), !unicode.IsPrint(r) && r != ' ', strings.ContainsRune(`/\:*?"<>|`, r):
+			return '_'
+		}
+		return r
+	}, name)
+	name = strings.Trim(name, " .")
+	for _, suffix := range []string{".pdf", ".md", ".markdown"} {
+		if cut := len(name) - len(suffix); cut > 0 && strings.EqualFold(name[cut:], suffix) {
+			name = name[:cut]
+			break
+		}
+	}
+	if len(name) > maxFilename {
+		name = strings.ToValidUTF8(name[:maxFilename], "")
+	}
+	if name = strings.TrimRight(name, " ."); name == "" {
+		return ""
+	}
+	return name + ".pdf"
+}

@@ -1,0 +1,194 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/suggest"
+	"presswork/tasks"
+)
+
+const (
+	defaultLimit, maxLimit = 20, 100
+	minWait, maxWait       = time.Second, time.Minute
+)
+
+func (s *Server) getJob(c *fiber.Ctx) error {
+	id := c.Params("id")
+	wait, err := waitOf(c)
+	if err != nil {
+		return err
+	}
+	rec, err := s.ownJob(c, id)
+	if err != nil {
+		return err
+	}
+	known := c.Get(fiber.HeaderIfNoneMatch)
+	fresh := known != "" && !matches(known, etag(rec))
+	if wait > 0 && !rec.Status.Terminal() && !fresh {
+		if rec, err = s.awaitChange(c, rec, wait); err != nil {
+			return err
+		}
+	}
+	c.Set(fiber.HeaderETag, etag(rec))
+	c.Set(fiber.HeaderCacheControl, "private, no-cache")
+	if known != "" && matches(known, etag(rec)) {
+		c.Status(http.StatusNotModified)
+		return nil
+	}
+	writeJSON(c.Context(), http.StatusOK, s.tokens.job(rec, tokenTTL))
+	return nil
+}
+
+// awaitChange returns the job at its next event, or as it is when the time is
+// up, the client has gone, or the server stops.
+func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait time.Duration) (tasks.Record, error) {
+	running, leave, err := s.streams.join()
+	if err != nil {
+		return rec, err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(running, wait)
+	defer cancel()
+	ctx, release := whileConnected(ctx, c.Context().Conn())
+	defer release()
+	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
+	if err != nil {
+		return rec, err
+	}
+	defer watch.Close()
+	select {
+	case <-ctx.Done():
+		return rec, nil
+	case <-watch.Events:
+	}
+	ctx, cancel = s.deadline()
+	defer cancel()
+	return s.Queue.Job(ctx, rec.ID)
+}
+
+// waitOf reads ?wait=: a duration with its unit, or seconds; 0 when absent.
+func waitOf(c *fiber.Ctx) (time.Duration, error) {
+	text := c.Query("wait")
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if n, e := strconv.Atoi(text); e == nil {
+		d, err = time.Duration(n)*time.Second, nil
+	}
+	if err != nil || d < minWait || d > maxWait {
+		return 0, presswork.Errorf(presswork.InvalidOption, "wait is %s; allowed: 1s to 60s", quote(text)).WithParam("wait")
+	}
+	return d, nil
+}
+
+func etag(rec tasks.Record) string { return fmt.Sprintf(`"%s-%d"`, rec.ID, rec.Seq) }
+
+// matches reports whether an If-None-Match list names the tag, weakly compared.
+func matches(list, tag string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
+		if one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Server) cancelJob(c *fiber.Ctx) error {
+	rec, err := s.ownJob(c, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	rec, err = s.Queue.Cancel(ctx, rec.ID)
+	if err != nil {
+		if presswork.CodeOf(err) == presswork.JobFinished && rec.Status != "" {
+			return presswork.Errorf(presswork.JobFinished, "the job is %s already", rec.Status).WithCause(err)
+		}
+		return err
+	}
+	writeJSON(c.Context(), http.StatusOK, s.tokens.job(rec, tokenTTL))
+	return nil
+}
+
+type jobList struct {
+	Object     string          `json:"object"`
+	Data       []presswork.Job `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
+}
+
+func (s *Server) listJobs(c *fiber.Ctx) error {
+	q, err := queryOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	page, err := s.Queue.Jobs(ctx, callOf(c.Context()).who.name, q)
+	if err != nil {
+		return err
+	}
+	list := jobList{Object: "list", Data: make([]presswork.Job, 0, len(page.Records)), HasMore: page.HasMore}
+	for _, rec := range page.Records {
+		list.Data = append(list.Data, s.tokens.job(rec, tokenTTL))
+	}
+	if page.HasMore {
+		list.NextCursor = &page.NextCursor
+	}
+	writeJSON(c.Context(), http.StatusOK, list)
+	return nil
+}
+
+func queryOf(c *fiber.Ctx) (tasks.Query, error) {
+	q := tasks.Query{Limit: defaultLimit, Cursor: c.Query("cursor")}
+	if text := c.Query("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxLimit {
+			return q, presswork.Errorf(presswork.InvalidOption, "limit is %s; allowed: 1 to %d", quote(text), maxLimit).WithParam("limit")
+		}
+		q.Limit = n
+	}
+	for text := range strings.SplitSeq(c.Query("status"), ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		status, err := oneOf("status", text, presswork.Statuses())
+		if err != nil {
+			return q, err
+		}
+		q.Statuses = append(q.Statuses, status)
+	}
+	if text := c.Query("kind"); text != "" {
+		kind, err := oneOf("kind", text, presswork.Kinds())
+		if err != nil {
+			return q, err
+		}
+		q.Kind = kind
+	}
+	return q, nil
+}
+
+// oneOf checks a word against those allowed.
+func oneOf[T ~string](param, text string, allowed []T) (T, error) {
+	if slices.Contains(allowed, T(text)) {
+		return T(text), nil
+	}
+	words := make([]string, len(allowed))
+	for i, a := range allowed {
+		words[i] = string(a)
+	}
+	return "", presswork.Errorf(presswork.InvalidOption, "%s is %s%s; allowed: %s",
+		param, quote(text), suggest.Phrase(text, words), strings.Join(words, ", ")).WithParam(param)
+}

@@ -1,0 +1,128 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// reloadInterval is how often the file of keys is looked at.
+const reloadInterval = 2 * time.Second
+
+// caller is who a request comes from.
+type caller struct {
+	// name owns the jobs; "" when the server is open.
+	name string
+	// admin may see the metrics and the monitor.
+	admin bool
+	// rpm is the key's own limit; 0 for the server's.
+	rpm int
+	// job is the one job the caller may read, for a token's bearer.
+	job string
+}
+
+type key struct {
+	sum [sha256.Size]byte
+	caller
+}
+
+// keyring knows every key. The file's part is replaced as a whole when the
+// file changes.
+type keyring struct {
+	shared []key
+	file   string
+	getenv func(string) string
+	log    *slog.Logger
+	// named holds the keys of the file.
+	named atomic.Pointer[[]key]
+	seen  [sha256.Size]byte
+}
+
+func newKeyring(o Options) (*keyring, error) {
+	r := &keyring{file: o.KeysFile, getenv: o.Getenv, log: o.Log}
+	r.named.Store(new([]key))
+	for _, k := range o.Keys {
+		sum := sha256.Sum256([]byte(k))
+		// Each shared key has jobs of its own. The colon keeps its name apart
+		// from those of the file.
+		r.shared = append(r.shared, key{sum: sum, caller: caller{name: "key:" + hex.EncodeToString(sum[:6]), admin: true}})
+	}
+	if r.file == "" {
+		return r, nil
+	}
+	_, err := r.reload()
+	return r, err
+}
+
+// required reports whether a request needs a key at all. A file, even an empty
+// one, says that it does.
+func (r *keyring) required() bool { return len(r.shared) > 0 || r.file != "" }
+
+// find returns whose key it is. Every key is compared, each in constant time.
+func (r *keyring) find(presented string) (who caller, ok bool) {
+	sum := sha256.Sum256([]byte(presented))
+	for _, keys := range [][]key{r.shared, *r.named.Load()} {
+		for i := range keys {
+			if subtle.ConstantTimeCompare(sum[:], keys[i].sum[:]) == 1 {
+				who, ok = keys[i].caller, true
+			}
+		}
+	}
+	return who, ok
+}
+
+// reload reads the file if it changed, and keeps the old keys when it is wrong.
+func (r *keyring) reload() (changed bool, err error) {
+	data, err := readKeysFile(r.file)
+	if err != nil {
+		return false, err
+	}
+	sum := sha256.Sum256(data)
+	if sum == r.seen {
+		return false, nil
+	}
+	r.seen = sum
+	keys, err := parseKeys(r.file, data, r.getenv)
+	if err != nil {
+		return false, err
+	}
+	r.named.Store(&keys)
+	return true, nil
+}
+
+// watch reloads the file until ctx ends. Reading it beats watching it: a
+// mounted secret changes by a swap of directories above it.
+func (r *keyring) watch(ctx context.Context) {
+	if r.file == "" {
+		return
+	}
+	tick := time.NewTicker(reloadInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			switch changed, err := r.reload(); {
+			case err != nil:
+				r.log.Error("the keys were not reloaded; the ones before stay in force", "error", err)
+			case changed:
+				r.log.Info("keys reloaded", "file", r.file, "keys", len(*r.named.Load()), "names", r.names())
+			}
+		}
+	}
+}
+
+func (r *keyring) names() []string {
+	var names []string
+	for _, k := range *r.named.Load() {
+		names = append(names, k.name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

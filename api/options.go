@@ -1,0 +1,136 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"presswork/internal/guard"
+	"presswork/internal/ready"
+	"presswork/storage"
+	"presswork/tasks"
+	"presswork/themes"
+)
+
+// Options wire a Server.
+type Options struct {
+	// Addr is the host:port to listen on; port 0 picks a free one. Mandatory.
+	Addr string
+	// TLSCert and TLSKey are PEM files; both set, the server speaks TLS.
+	TLSCert, TLSKey string
+
+	// Queue takes and follows jobs. Mandatory.
+	Queue Queue
+	// Store holds sources and artifacts. Mandatory.
+	Store storage.Store
+	// Keeper counts what is stored. Nil: nothing is counted and the store is
+	// never full.
+	Keeper *storage.Keeper
+	// Themes is the catalogue. Mandatory.
+	Themes *themes.Catalogue
+	// Webhooks says which addresses a webhook may have. Mandatory.
+	Webhooks *guard.Policy
+
+	// TokenSecret signs the tokens in URLs; at least 16 bytes. Mandatory.
+	TokenSecret []byte
+	// Keys are shared API keys; each is an admin. Default: none.
+	Keys []string
+	// KeysFile is a file of named keys, reloaded when it changes. Default: none.
+	KeysFile string
+	// Getenv resolves the ${NAME} of KeysFile. Default os.Getenv.
+	Getenv func(string) string
+	// AuthOff allows a server without keys on an address beyond loopback.
+	AuthOff bool
+	// AllowedOrigins may call from a browser ("https://app.example", or "*").
+	// Default: the server's own origin only.
+	AllowedOrigins []string
+	// TrustedProxies are addresses or CIDRs whose X-Forwarded-* headers count.
+	TrustedProxies []string
+
+	// MaxContentBytes is the largest Markdown. Default 10 MiB.
+	MaxContentBytes int64
+	// MaxUploadBytes bounds all assets of one request. Default 100 MiB.
+	MaxUploadBytes int64
+	// RateLimitRPM is the number of requests per minute and key; 0 is no limit.
+	// A key of KeysFile with an rpm of its own follows that.
+	RateLimitRPM int
+	// Redis counts requests for the limit. Nil: no limit is held.
+	Redis redis.UniversalClient
+
+	// ReadTimeout bounds the headers of a request, and each wait for more of
+	// its body. Default 15 s.
+	ReadTimeout time.Duration
+	// WriteTimeout bounds each wait for a client to take more of an answer.
+	// Default 30 s.
+	WriteTimeout time.Duration
+	// PingInterval is the time between pings on a WebSocket and comments in an
+	// event stream. Default 15 s.
+	PingInterval time.Duration
+
+	// Checks are what /readyz asks. Default: none.
+	Checks []ready.Check
+	// Monitor is the queue's web page, mounted at /monitor. Nil: there is none.
+	Monitor http.Handler
+	// Stats describes the queues for /metrics. Nil: no queue metrics.
+	Stats func(ctx context.Context) ([]tasks.QueueStats, error)
+	// Metrics is registered with and served at /metrics. Default: a new one.
+	Metrics *prometheus.Registry
+	// Tracer makes a span of every request. Default: none is made.
+	Tracer trace.TracerProvider
+	// Log gets failures at error and warn, requests at debug. Default: discard.
+	Log *slog.Logger
+}
+
+func (o *Options) validate() error {
+	switch {
+	case o.Queue == nil, o.Store == nil, o.Themes == nil, o.Webhooks == nil:
+		return errors.New("api: Queue, Store, Themes and Webhooks are mandatory")
+	case len(o.TokenSecret) < 16:
+		return errors.New("api: TokenSecret has less than 16 bytes")
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return errors.New("api: set both TLSCert and TLSKey or neither")
+	}
+	host, _, err := net.SplitHostPort(o.Addr)
+	if err != nil {
+		return fmt.Errorf("api: the listen address %q is not host:port", o.Addr)
+	}
+	if len(o.Keys) == 0 && o.KeysFile == "" && !o.AuthOff && !isLoopback(host) {
+		return fmt.Errorf("api: %s is reachable from other machines and no key is set: set API_KEY or KEYS_CONFIG, "+
+			"or API_AUTH=off to serve everybody", o.Addr)
+	}
+	return nil
+}
+
+func (o *Options) defaults() {
+	o.MaxContentBytes = cmp.Or(o.MaxContentBytes, 10<<20)
+	o.MaxUploadBytes = cmp.Or(o.MaxUploadBytes, 100<<20)
+	o.ReadTimeout = cmp.Or(o.ReadTimeout, 15*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
+	o.PingInterval = cmp.Or(o.PingInterval, 15*time.Second)
+	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
+	if o.Tracer == nil {
+		o.Tracer = noop.NewTracerProvider()
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+)
+
+// route is one line of the surface.
+type route struct {
+	method, path string
+	access       access
+	handle       fiber.Handler
+}
+
+// routes is everything the server answers. GET routes answer HEAD, too, except
+// those that stream.
+func (s *Server) routes() []route {
+	return []route{
+		{"POST", "/api/conversion", byKey, s.submit},
+		{"GET", "/api/conversion", byKey, s.listJobs},
+		{"GET", "/api/conversion/ws/:id", byToken, s.openSocket},
+		{"GET", "/api/conversion/:id", byKey, s.getJob},
+		{"DELETE", "/api/conversion/:id", byKey, s.cancelJob},
+		{"GET", "/api/conversion/:id/events", byToken, s.streamEvents},
+
+		{"GET", "/api/themes", byKey, s.listThemes},
+		{"GET", "/api/themes/:name", byKey, s.getTheme},
+
+		{"GET", "/api/artifacts/:id/download", byToken, s.download},
+		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
+
+		{"GET", "/healthz", anybody, s.healthz},
+		{"GET", "/readyz", anybody, s.readyz},
+		{"GET", "/openapi.yaml", anybody, s.openapi},
+		{"GET", "/metrics", byAdmin, s.serveMetrics()},
+		{"*", "/monitor", byAdmin, s.serveMonitor()},
+		{"*", "/monitor/*", byAdmin, s.serveMonitor()},
+	}
+}
+
+// streaming are the GET routes a HEAD request makes no sense on.
+func streaming(path string) bool {
+	return path == "/api/conversion/ws/:id" || path == "/api/conversion/:id/events"
+}
+
+func (s *Server) mount(app *fiber.App) {
+	for _, r := range s.routes() {
+		switch {
+		case r.method == "*":
+			app.All(r.path, s.guarded(r))
+			continue
+		case r.method == fiber.MethodGet && !streaming(r.path):
+			app.Add(fiber.MethodHead, r.path, s.guarded(r))
+		}
+		app.Add(r.method, r.path, s.guarded(r))
+	}
+}
+
+// callTimeout bounds what one request asks of the queue.
+const callTimeout = 10 * time.Second
+
+// deadline bounds calls to the queue. It does not follow the request: its
+// context is reused for the next one when the handler returns.
+func (s *Server) deadline() (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), callTimeout,
+		presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer within %s", callTimeout))
+}

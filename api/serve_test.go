@@ -1,0 +1,215 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/api"
+	"presswork/internal/guard"
+	"presswork/storage"
+	"presswork/tasks"
+	"presswork/themes"
+)
+
+const (
+	testKey    = "s3cret-key"
+	testSecret = "0123456789abcdef"
+)
+
+// house is a running server with what stands behind it.
+type house struct {
+	t      *testing.T
+	queue  *fakeQueue
+	store  *storage.Disk
+	server *api.Server
+	client *http.Client
+	// key goes with every request that brings none.
+	key string
+}
+
+func serve(t *testing.T, change ...func(*api.Options)) *house {
+	t.Helper()
+	h := &house{t: t, queue: newFakeQueue(), key: testKey}
+	var err error
+	if h.store, err = storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := guard.New(guard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := api.Options{
+		Addr: "127.0.0.1:0", Queue: h.queue, Store: h.store, Themes: catalogue, Webhooks: policy,
+		TokenSecret: []byte(testSecret), Keys: []string{testKey},
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	if h.server, err = api.New(o); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := h.server.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	h.client = &http.Client{Transport: transport, Timeout: 30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return h
+}
+
+// open makes a server without keys.
+func open(o *api.Options) { o.Keys = nil }
+
+func (h *house) url(path string) string { return "http://" + h.server.Address() + path }
+
+type reply struct {
+	*http.Response
+	body []byte
+}
+
+// do sends a request; headers are "Name: value", and "-Name" sends none of ours.
+func (h *house) do(method, path string, body io.Reader, headers ...string) reply {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(h.t.Context(), method, h.url(path), body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if h.key != "" {
+		req.Header.Set("X-API-Key", h.key)
+	}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		switch {
+		case strings.HasPrefix(name, "-"):
+			req.Header.Del(name[1:])
+		case name == "Host":
+			req.Host = value
+		default:
+			req.Header.Set(name, value)
+		}
+	}
+	res, err := h.client.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return reply{res, b}
+}
+
+func (h *house) get(path string, headers ...string) reply {
+	h.t.Helper()
+	return h.do(http.MethodGet, path, nil, headers...)
+}
+
+func (h *house) post(body string, headers ...string) reply {
+	h.t.Helper()
+	return h.do(http.MethodPost, "/api/conversion", strings.NewReader(body), append([]string{"Content-Type: application/json"}, headers...)...)
+}
+
+// submit accepts a job and returns its answer.
+func (h *house) submit() (a struct {
+	JobID     string `json:"job_id"`
+	Status    string `json:"status"`
+	StatusURL string `json:"status_url"`
+	WSURL     string `json:"ws_url"`
+	EventsURL string `json:"events_url"`
+}) {
+	h.t.Helper()
+	res := h.post(`{"content":"# Hi"}`)
+	res.want(h.t, http.StatusAccepted, "")
+	res.decode(h.t, &a)
+	return a
+}
+
+// finish stores a PDF for the job and completes it.
+func (h *house) finish(id string, pdf []byte) presswork.Artifact {
+	h.t.Helper()
+	info, err := h.store.Put(h.t.Context(), storage.ArtifactKey(id), bytes.NewReader(pdf), int64(len(pdf)), storage.Attrs{ContentType: "application/pdf"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	a := presswork.Artifact{ID: id, Size: info.Size, Pages: 1, SHA256: info.SHA256, ContentType: "application/pdf",
+		Filename: "report.pdf", ExpiresAt: stamp().Add(time.Hour)}
+	h.queue.complete(id, a)
+	return a
+}
+
+func (r reply) decode(t *testing.T, v any) {
+	t.Helper()
+	if err := json.Unmarshal(r.body, v); err != nil {
+		t.Fatalf("%v in %s", err, r.body)
+	}
+}
+
+// want fails the test unless the status, and the error's code if one is named,
+// are these. Every error must have the whole shape.
+func (r reply) want(t *testing.T, status int, code presswork.Code) map[string]string {
+	t.Helper()
+	if r.StatusCode != status {
+		t.Fatalf("%s %s: status %d, want %d; body %s", r.Request.Method, r.Request.URL.Path, r.StatusCode, status, r.body)
+	}
+	if r.Header.Get("X-Request-Id") == "" {
+		t.Error("no x-request-id")
+	}
+	if code == "" {
+		return nil
+	}
+	var e struct {
+		Error map[string]string `json:"error"`
+	}
+	r.decode(t, &e)
+	if got := presswork.Code(e.Error["code"]); got != code || e.Error["message"] == "" || e.Error["type"] == "" {
+		t.Fatalf("%s %s: error %v, want code %s", r.Request.Method, r.Request.URL.Path, e.Error, code)
+	}
+	for name := range maps.Keys(e.Error) {
+		switch name {
+		case "message", "type", "code", "param":
+		default:
+			t.Errorf("the error has a field %q", name)
+		}
+	}
+	return e.Error
+}
+
+// payload decodes what the worker would get.
+func payload(t *testing.T, s tasks.Submission) (p tasks.Convert) {
+	t.Helper()
+	if err := json.Unmarshal(s.Task.Payload, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// eventually polls until the condition holds.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 10 s: %s", what)
+		}
+	}
+}

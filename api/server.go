@@ -1,0 +1,154 @@
+// Package api is HTTP in, words out: it checks what callers send, puts it on
+// the queue, and relays what becomes of it. routes.go is the whole surface in
+// one screen; openapi.yaml is the same for callers, and a test keeps the two
+// equal.
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"go.opentelemetry.io/otel/trace"
+
+	"presswork"
+)
+
+// idleTimeout is how long a connection may wait for its next request.
+const idleTimeout = 75 * time.Second
+
+// Server is the HTTP server of the api role.
+type Server struct {
+	Options
+	app     *fiber.App
+	keys    *keyring
+	sites   sites
+	proxies proxies
+	tokens  signer
+	streams *streams
+	metrics *metrics
+	tracer  trace.Tracer
+
+	listener net.Listener
+	served   chan error
+	reloader sync.WaitGroup
+	halt     context.CancelFunc
+	stopping sync.Once
+	stopErr  error
+}
+
+// New wires a server and reads the keys. It fails when the options are not
+// usable, or would serve other machines without a key.
+func New(o Options) (*Server, error) {
+	o.defaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	keys, err := newKeyring(o)
+	if err != nil {
+		return nil, err
+	}
+	proxies, err := parseProxies(o.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		Options: o,
+		keys:    keys,
+		sites:   newSites(o),
+		proxies: proxies,
+		tokens:  signer{secret: o.TokenSecret},
+		streams: newStreams(),
+		metrics: newMetrics(o.Metrics, o.Stats),
+		tracer:  o.Tracer.Tracer("presswork/api"),
+		served:  make(chan error, 1),
+		halt:    func() {},
+	}
+	s.app = s.newApp()
+	return s, nil
+}
+
+func (s *Server) newApp() *fiber.App {
+	app := fiber.New(fiber.Config{
+		DisableStartupMessage:     true,
+		DisableDefaultContentType: true,
+		CaseSensitive:             true,
+		// Parameters and headers end up in jobs, logs and goroutines that
+		// outlive the request's buffers.
+		Immutable: true,
+		// Bodies are read by the handlers, each with a limit of its own and
+		// after the key was checked.
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		BodyLimit:                    math.MaxInt,
+		ReadBufferSize:               16 << 10,
+		ReadTimeout:                  s.ReadTimeout,
+		IdleTimeout:                  idleTimeout,
+		ErrorHandler:                 s.onError,
+	})
+	s.mount(app)
+	server := app.Server()
+	server.Handler = s.enter(app.Handler())
+	server.ErrorHandler = s.onBadRequest
+	server.CloseOnShutdown = true
+	return app
+}
+
+// Start listens and begins to serve. It returns once the port is open; ctx
+// bounds only that.
+func (s *Server) Start(ctx context.Context) error {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
+	if err != nil {
+		return fmt.Errorf("api: %w", err)
+	}
+	s.listener = ln
+	serving := net.Listener(patientListener{ln, s.WriteTimeout})
+	if s.TLSCert != "" {
+		cert, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+		if err != nil {
+			return errors.Join(fmt.Errorf("api: TLS certificate: %w", err), ln.Close())
+		}
+		serving = tls.NewListener(serving, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
+	}
+	background, halt := context.WithCancel(context.Background())
+	s.halt = halt
+	s.reloader.Go(func() { s.keys.watch(background) })
+	go func() { s.served <- s.app.Server().Serve(serving) }()
+	return nil
+}
+
+// Address is where the server listens ("127.0.0.1:8000"); "" before Start.
+func (s *Server) Address() string {
+	if s.listener == nil {
+		return ""
+	}
+	return s.listener.Addr().String()
+}
+
+// Stop drains: sockets are closed with 1001, event streams and long polls end,
+// requests under way are answered. It returns when all are gone or ctx ends.
+// A second call returns what the first did.
+func (s *Server) Stop(ctx context.Context) error {
+	s.stopping.Do(func() { s.stopErr = s.stop(ctx) })
+	return s.stopErr
+}
+
+func (s *Server) stop(ctx context.Context) error {
+	s.halt()
+	s.reloader.Wait()
+	if s.listener == nil {
+		return nil
+	}
+	err := s.streams.drain(ctx, presswork.Errorf(presswork.QueueUnavailable, "the server is shutting down"))
+	err = errors.Join(err, s.app.Server().ShutdownWithContext(ctx))
+	if err != nil {
+		return fmt.Errorf("api: not everything had ended in time: %w", err)
+	}
+	return <-s.served
+}

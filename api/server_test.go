@@ -1,0 +1,334 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"presswork"
+	"presswork/api"
+	"presswork/internal/golden"
+	"presswork/internal/guard"
+	"presswork/internal/ready"
+	"presswork/storage"
+	"presswork/tasks"
+	"presswork/themes"
+)
+
+func copyTo(w io.Writer, r *http.Request) (int64, error) { return io.Copy(w, r.Body) }
+
+// options are usable ones, for tests that change them and call New.
+func options(t testing.TB) api.Options {
+	t.Helper()
+	store, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := guard.New(guard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api.Options{Addr: "127.0.0.1:0", Queue: newFakeQueue(), Store: store, Themes: catalogue, Webhooks: policy, TokenSecret: make([]byte, 32)}
+}
+
+func TestUnusableOptionsAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*api.Options){
+		"everybody without a key": func(o *api.Options) { o.Addr = "0.0.0.0:8000" },
+		"any address":             func(o *api.Options) { o.Addr = ":8000" },
+		"no port":                 func(o *api.Options) { o.Addr = "127.0.0.1" },
+		"no queue":                func(o *api.Options) { o.Queue = nil },
+		"short secret":            func(o *api.Options) { o.TokenSecret = []byte("short") },
+		"half a certificate":      func(o *api.Options) { o.TLSCert = "c.pem" },
+		"no key file":             func(o *api.Options) { o.KeysFile = "/does/not/exist" },
+	} {
+		o := options(t)
+		change(&o)
+		if _, err := api.New(o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	for name, change := range map[string]func(*api.Options){
+		"loopback":         func(o *api.Options) {},
+		"localhost":        func(o *api.Options) { o.Addr = "localhost:0" },
+		"a key":            func(o *api.Options) { o.Addr, o.Keys = ":0", []string{"k"} },
+		"switched off":     func(o *api.Options) { o.Addr, o.AuthOff = ":0", true },
+		"second loopback":  func(o *api.Options) { o.Addr = "127.0.0.2:0" },
+		"IPv6 is loopback": func(o *api.Options) { o.Addr = "[::1]:0" },
+	} {
+		o := options(t)
+		change(&o)
+		if _, err := api.New(o); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestATakenPortIsAnError(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	o := options(t)
+	o.Addr = h.server.Address()
+	s, err := api.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err == nil {
+		t.Error("no error")
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEveryFailureIsJSON(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) {
+		o.Monitor = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("the inside") })
+	})
+	a := h.submit()
+	h.do(http.MethodDelete, a.StatusURL, nil)
+	var b strings.Builder
+	show := func(name string, res reply) {
+		fmt.Fprintf(&b, "%s: %d", name, res.StatusCode)
+		for _, header := range []string{"Allow", "Retry-After", "Www-Authenticate"} {
+			if v := res.Header.Get(header); v != "" {
+				fmt.Fprintf(&b, " %s=%s", header, v)
+			}
+		}
+		if got := res.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
+			t.Errorf("%s: Content-Type %q", name, got)
+		}
+		fmt.Fprintf(&b, "\n%s\n\n", strings.ReplaceAll(string(res.body), a.JobID, "JOB"))
+	}
+	show("unknown route", h.get("/nothing/here"))
+	show("unknown route under api", h.get("/api/nothing"))
+	show("wrong method", h.do("PUT", "/api/conversion", nil))
+	show("unknown method", h.do("BREW", "/api/themes", nil))
+	show("unknown method, unknown route", h.do("BREW", "/pot", nil))
+	show("plain OPTIONS", h.do("OPTIONS", "/api/conversion", nil))
+	show("no key", h.get("/api/themes", "-X-API-Key"))
+	show("wrong key", h.get("/api/themes", "X-API-Key: nope"))
+	show("unknown job", h.get("/api/conversion/01J9ZZZZZZZZZZZZZZZZZZZZZZ"))
+	show("finished job", h.do("DELETE", a.StatusURL, nil))
+	show("unknown theme", h.get("/api/themes/nrod"))
+	show("path theme", h.get("/api/themes/..%2f..%2fetc"))
+	show("media type", h.do("POST", "/api/conversion", strings.NewReader("x"), "Content-Type: image/png"))
+	show("bad JSON", h.post(`{"content":}`))
+	show("panic", h.get("/monitor"))
+	show("long headers", h.get("/healthz?"+strings.Repeat("x", 20_000)))
+	h.queue.refuse = presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer").WithCause(os.ErrDeadlineExceeded)
+	show("queue down", h.post(`{"content":"x"}`))
+	golden.Check(t, "errors.txt", []byte(b.String()))
+}
+
+func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.ReadTimeout = 300 * time.Millisecond })
+	for name, tc := range map[string]struct{ send, status string }{
+		"garbage":       {"\x16\x03\x01 hello\r\n\r\n", "400"},
+		"half a header": {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", "408"},
+		"half a body":   {"POST /api/conversion HTTP/1.1\r\nHost: x\r\nX-API-Key: " + testKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "408"},
+		"bad chunk":     {"POST /api/conversion HTTP/1.1\r\nHost: x\r\nX-API-Key: " + testKey + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", h.server.Address())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(10 * time.Second))
+			io.WriteString(conn, tc.send)
+			all, err := io.ReadAll(conn)
+			if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 "+tc.status) || !strings.Contains(string(all), `"code":"invalid_request"`) {
+				t.Errorf("%v %q", err, all)
+			}
+		})
+	}
+}
+
+func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	const smuggled = "GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n"
+	// A body within the server's buffer, one that is drained, one that is not.
+	for size, want := range map[int][]int{100: {401, 200}, 20_000: {401, 200}, 100_000: {401}} {
+		conn, err := net.Dial("tcp", h.server.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		body := strings.Repeat(" ", size) + smuggled
+		fmt.Fprintf(conn, "POST /api/conversion HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		r := bufio.NewReader(conn)
+		var got []int
+		for {
+			res, err := http.ReadResponse(r, nil)
+			if err != nil {
+				break
+			}
+			if text, _ := io.ReadAll(res.Body); strings.Contains(string(text), "openapi: 3") {
+				t.Errorf("%d bytes: the body was answered as a request", size)
+			}
+			got = append(got, res.StatusCode)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d bytes: answers %d, want %d", size, got, want)
+		}
+	}
+}
+
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	var down atomic.Bool
+	h := serve(t, func(o *api.Options) {
+		o.Metrics = prometheus.NewRegistry()
+		o.Stats = (&fakeStats{}).stats
+		o.Checks = []ready.Check{
+			{Name: "workers", Optional: true, Probe: func(context.Context) (map[string]any, error) {
+				return map[string]any{"count": 0}, errors.New("none")
+			}},
+			{Name: "redis", Probe: func(context.Context) (map[string]any, error) {
+				if down.Load() {
+					return nil, presswork.Errorf(presswork.QueueUnavailable, "down")
+				}
+				return nil, nil
+			}},
+		}
+	})
+	res := h.get("/readyz", "-X-API-Key")
+	res.want(t, http.StatusOK, "")
+	if want := `{"status":"ready","checks":{"redis":{"ok":true},"workers":{"count":0,"error":"unavailable","ok":false}}}`; string(res.body) != want {
+		t.Errorf("got  %s\nwant %s", res.body, want)
+	}
+	down.Store(true)
+	h.get("/readyz").want(t, http.StatusServiceUnavailable, "")
+	if got := string(h.get("/healthz").body); got != `{"status":"ok"}` {
+		t.Errorf("%s", got)
+	}
+	h.get("/nothing")
+	metrics := string(h.get("/metrics").body)
+	for _, line := range []string{
+		`presswork_http_requests_total{method="GET",route="/readyz",status="503"} 1`,
+		`presswork_http_requests_total{method="GET",route="unmatched",status="404"} 1`,
+		`presswork_http_request_seconds_count{route="/healthz"} 1`,
+		`presswork_ws_connections 0`,
+		`presswork_queue_pending{queue="render"} 7`,
+		`presswork_queue_oldest_seconds{queue="render"} 1.5`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("no line %s in\n%s", line, metrics)
+		}
+	}
+}
+
+func TestThemesAreListed(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	var list struct {
+		Default string
+		Count   int
+		Themes  []map[string]any
+	}
+	h.get("/api/themes").decode(t, &list)
+	if list.Default != "light" || list.Count != len(list.Themes) || list.Count != 35 {
+		t.Errorf("%s, %d of %d", list.Default, len(list.Themes), list.Count)
+	}
+	res := h.get("/api/themes/nord")
+	res.want(t, http.StatusOK, "")
+	if !strings.Contains(string(res.body), `"name":"nord"`) {
+		t.Errorf("%s", res.body)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pk, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	h := serve(t, open, func(o *api.Options) {
+		o.TLSCert, o.TLSKey = write("c.pem", "CERTIFICATE", der), write("k.pem", "PRIVATE KEY", pk)
+	})
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	t.Cleanup(transport.CloseIdleConnections)
+	client := &http.Client{Transport: transport, Timeout: time.Second}
+	res, err := client.Get("https://" + h.server.Address() + "/healthz")
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatal(res, err)
+	}
+	res.Body.Close()
+	// A client that leaves is noticed under TLS, too.
+	job := tasks.Submission{ID: tasks.NewID(), Kind: presswork.KindConversion}
+	if _, _, err := h.queue.Submit(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	left := make(chan error, 1)
+	go func() {
+		_, err := client.Get("https://" + h.server.Address() + "/api/conversion/" + job.ID + "?wait=60s")
+		left <- err
+	}()
+	eventually(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
+	if err := <-left; err == nil {
+		t.Error("the long poll was answered")
+	}
+	eventually(t, "its watch is closed", func() bool { return h.queue.watching() == 0 })
+}
+
+func TestAWebhookCarriesTheJob(t *testing.T) {
+	t.Parallel()
+	rec := tasks.Record{Job: presswork.Job{ID: tasks.NewID(), Status: presswork.Completed,
+		Artifact: &presswork.Artifact{ID: "x", Filename: "a.pdf"}}, Owner: "hidden"}
+	b, err := json.Marshal(api.WebhookData(make([]byte, 32), rec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), "/api/artifacts/"+rec.ID+"/download?token=") || strings.Contains(string(b), "hidden") || rec.Artifact.URL != "" {
+		t.Errorf("%s", b)
+	}
+}

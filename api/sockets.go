@@ -1,0 +1,189 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gofiber/contrib/websocket"
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+const (
+	// frameTimeout bounds the writing of one frame.
+	frameTimeout = 10 * time.Second
+	// closeTimeout is how long the client may take to answer a close.
+	closeTimeout = time.Second
+	// readLimit is the longest message a client may send, in bytes; what it
+	// says is dropped.
+	readLimit = 4 << 10
+)
+
+// errGone ends a relay whose client left.
+var errGone = errors.New("the client left")
+
+// openSocket checks all that can be refused and upgrades the connection.
+func (s *Server) openSocket(c *fiber.Ctx) error {
+	call := callOf(c.Context())
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" && !s.sites.allows(origin, call.site) {
+		return originNotAllowed(origin)
+	}
+	since, err := sinceOf(c)
+	if err != nil {
+		return err
+	}
+	rec, err := s.ownJob(c, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	upgrade := &statusError{http.StatusUpgradeRequired, presswork.Errorf(presswork.InvalidRequest, "this address speaks WebSocket; connect with ws:// or wss://")}
+	if !websocket.IsWebSocketUpgrade(c) {
+		c.Set(fiber.HeaderUpgrade, "websocket")
+		return upgrade
+	}
+	if s.streams.stopping() {
+		return presswork.AsError(context.Cause(s.streams.ctx))
+	}
+	socket := websocket.New(func(conn *websocket.Conn) { s.relay(conn, rec.ID, since) },
+		websocket.Config{RecoverHandler: s.recoverSocket})
+	if socket(c) != nil {
+		return upgrade
+	}
+	return nil
+}
+
+func (s *Server) recoverSocket(*websocket.Conn) {
+	if p := recover(); p != nil {
+		s.Log.Error("panic in a WebSocket", "panic", p, "stack", string(debug.Stack()))
+	}
+}
+
+// relay carries a job's events to one socket. The connection belongs to the
+// library again when it returns, so the reader ends first.
+func (s *Server) relay(conn *websocket.Conn, job string, since int64) {
+	s.metrics.sockets.Inc()
+	defer s.metrics.sockets.Dec()
+	running, leave, err := s.streams.join()
+	if err != nil {
+		running, leave = s.streams.ctx, func() {}
+	}
+	defer leave()
+	ctx, cancel := context.WithCancelCause(running)
+	defer cancel(nil)
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		defer s.recoverSocket(conn)
+		cancel(s.listen(conn))
+	}()
+	code, text := s.pump(ctx, conn, job, since)
+	hangUp(conn, code, text, reading)
+}
+
+// listen answers pings and closes, and drops what else the client says. It
+// returns when the client has gone.
+func (s *Server) listen(conn *websocket.Conn) error {
+	extend := func(string) error { return conn.SetReadDeadline(time.Now().Add(3 * s.PingInterval)) }
+	conn.SetReadLimit(readLimit)
+	conn.SetPongHandler(extend)
+	if err := extend(""); err != nil {
+		return errGone
+	}
+	for {
+		_, message, err := conn.NextReader()
+		if err == nil {
+			// The limit is held where a message is read, not where it is skipped.
+			_, err = io.Copy(io.Discard, message)
+		}
+		if err != nil {
+			return errGone
+		}
+	}
+}
+
+// pump writes the snapshot, the events and the pings, and says how to close.
+func (s *Server) pump(ctx context.Context, conn *websocket.Conn, job string, since int64) (code int, text string) {
+	watch, err := s.Queue.Watch(ctx, job, since)
+	if err != nil {
+		return s.closeCode(ctx, err)
+	}
+	defer watch.Close()
+	if s.send(conn, watch.Snapshot) != nil {
+		return websocket.CloseAbnormalClosure, ""
+	}
+	ping := time.NewTicker(s.PingInterval)
+	defer ping.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return s.closeCode(ctx, context.Cause(ctx))
+		case <-ping.C:
+			err = conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(frameTimeout))
+		case e, open := <-watch.Events:
+			if !open {
+				return s.closeCode(ctx, watch.Err())
+			}
+			err = s.send(conn, e)
+		}
+		if err != nil {
+			return websocket.CloseAbnormalClosure, ""
+		}
+	}
+}
+
+func (s *Server) send(conn *websocket.Conn, e presswork.Event) error {
+	if err := conn.SetWriteDeadline(time.Now().Add(frameTimeout)); err != nil {
+		return err
+	}
+	return conn.WriteMessage(websocket.TextMessage, s.tokens.message(e))
+}
+
+// closeCode is the close frame for what ended a watch.
+func (s *Server) closeCode(ctx context.Context, err error) (code int, text string) {
+	switch {
+	case err == nil:
+		return websocket.CloseNormalClosure, "the job has ended"
+	case errors.Is(context.Cause(ctx), errGone):
+		return websocket.CloseAbnormalClosure, ""
+	case s.streams.stopping():
+		return websocket.CloseGoingAway, "the server is shutting down; connect again with ?since="
+	case errors.Is(err, tasks.ErrSlow):
+		return websocket.CloseTryAgainLater, "too slow; connect again with ?since="
+	default:
+		s.Log.Warn("a WebSocket lost its events", "error", err)
+		return websocket.CloseTryAgainLater, "events are not available; connect again with ?since="
+	}
+}
+
+// hangUp says goodbye, gives the client a moment to answer, and ends the
+// reader. Abnormal closure is never sent: there is nobody to send it to.
+func hangUp(conn *websocket.Conn, code int, text string, reading <-chan struct{}) {
+	if code != websocket.CloseAbnormalClosure &&
+		conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(frameTimeout)) == nil {
+		select {
+		case <-reading:
+			return
+		case <-time.After(closeTimeout):
+		}
+	}
+	// A pong may push the deadline out again, so it is set until it holds. The
+	// library ignores Close on a connection it lent.
+	for {
+		err := conn.SetReadDeadline(time.Now())
+		select {
+		case <-reading:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/api"
+)
+
+// dial opens a WebSocket; headers are "Name: value".
+func (h *house) dial(path string, headers ...string) (*websocket.Conn, *http.Response, error) {
+	h.t.Helper()
+	header := http.Header{}
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		header.Set(name, value)
+	}
+	conn, res, err := websocket.DefaultDialer.DialContext(h.t.Context(), "ws://"+h.server.Address()+path, header)
+	if err == nil {
+		h.t.Cleanup(func() { conn.Close() })
+		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	}
+	return conn, res, err
+}
+
+func (h *house) mustDial(path string, headers ...string) *websocket.Conn {
+	h.t.Helper()
+	conn, _, err := h.dial(path, headers...)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return conn
+}
+
+// hear reads n messages, or to the close when n < 0; the last is "close CODE".
+func (h *house) hear(conn *websocket.Conn, n int) (got []string) {
+	h.t.Helper()
+	for ; n != 0; n-- {
+		_, data, err := conn.ReadMessage()
+		if e, ok := err.(*websocket.CloseError); ok {
+			return append(got, fmt.Sprintf("close %d", e.Code))
+		}
+		if err != nil {
+			h.t.Fatalf("after %q: %v", got, err)
+		}
+		got = append(got, brief(h.t, string(data)))
+	}
+	return got
+}
+
+func TestASocketFollowsAJobToItsEnd(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	conn := h.mustDial(a.WSURL)
+	got := h.hear(conn, 1)
+	for i := range 3 {
+		h.queue.progress(a.JobID, 20*i)
+	}
+	h.finish(a.JobID, []byte("%PDF-"))
+	got = append(got, h.hear(conn, -1)...)
+	want := []string{"snapshot/1", "progress/2", "progress/3", "progress/4", "completed/5", "close 1000"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASocketReplaysWhatWasMissed(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	h.queue.progress(a.JobID, 20)
+	h.queue.progress(a.JobID, 40)
+	conn := h.mustDial(a.WSURL + "&since=1")
+	if diff := cmp.Diff([]string{"snapshot/3", "progress/2", "progress/3"}, h.hear(conn, 3)); diff != "" {
+		t.Error(diff)
+	}
+	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
+	if diff := cmp.Diff([]string{"cancelled/4", "close 1000"}, h.hear(conn, -1)); diff != "" {
+		t.Error(diff)
+	}
+	for since, want := range map[string][]string{
+		"":         {"snapshot/4", "cancelled/4", "close 1000"},
+		"&since=3": {"snapshot/4", "cancelled/4", "close 1000"},
+		"&since=4": {"snapshot/4", "close 1000"},
+	} {
+		if diff := cmp.Diff(want, h.hear(h.mustDial(a.WSURL+since), -1)); diff != "" {
+			t.Errorf("finished, %s: %s", since, diff)
+		}
+	}
+}
+
+func TestSocketsAreRefusedBeforeTheUpgrade(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
+	a := h.submit()
+	bare, _, _ := strings.Cut(a.WSURL, "?")
+	for name, tc := range map[string]struct {
+		path    string
+		headers []string
+		status  int
+	}{
+		"no key":         {bare, nil, 401},
+		"bad key":        {bare, []string{"X-API-Key: nope"}, 401},
+		"bad token":      {bare + "?token=nope", nil, 401},
+		"unknown job":    {"/api/conversion/ws/01J9ZZZZZZZZZZZZZZZZZZZZZZ", []string{"X-API-Key: " + testKey}, 404},
+		"no id":          {"/api/conversion/ws/x", []string{"Authorization: Bearer " + testKey}, 404},
+		"foreign origin": {a.WSURL, []string{"Origin: https://evil.example"}, 403},
+		"null origin":    {a.WSURL, []string{"Origin: null"}, 403},
+		"bad since":      {a.WSURL + "&since=-1", nil, 400},
+	} {
+		_, res, err := h.dial(tc.path, tc.headers...)
+		if err == nil || res == nil || res.StatusCode != tc.status {
+			t.Errorf("%s: %v, %v", name, res, err)
+		}
+	}
+	for _, header := range []string{"Origin: https://app.example", "Origin: http://" + h.server.Address(), "X-Nothing: x"} {
+		h.hear(h.mustDial(a.WSURL, header), 1)
+	}
+	h.get(bare).want(t, http.StatusUpgradeRequired, presswork.InvalidRequest)
+	h.get(bare, "Connection: Upgrade", "Upgrade: websocket").want(t, http.StatusUpgradeRequired, presswork.InvalidRequest)
+}
+
+func TestASlowSocketIsToldToTryAgain(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.queue.slow = 2
+	a := h.submit()
+	conn := h.mustDial(a.WSURL)
+	h.hear(conn, 1)
+	for i := range 3 {
+		h.queue.progress(a.JobID, i)
+	}
+	if diff := cmp.Diff([]string{"progress/2", "progress/3", "close 1013"}, h.hear(conn, -1)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSocketsAreClosedWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	var conns []*websocket.Conn
+	for range 20 {
+		conn := h.mustDial(a.WSURL)
+		h.hear(conn, 1)
+		conns = append(conns, conn)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- h.server.Stop(t.Context()) }()
+	for _, conn := range conns {
+		if diff := cmp.Diff([]string{"close 1001"}, h.hear(conn, -1)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if err := h.server.Stop(t.Context()); err != nil {
+		t.Errorf("the second stop: %v", err)
+	}
+	eventually(t, "every watch is closed", func() bool { return h.queue.watching() == 0 })
+}
+
+func TestSocketsArePinged(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.PingInterval = 250 * time.Millisecond })
+	a := h.submit()
+	conn := h.mustDial(a.WSURL)
+	pinged := make(chan struct{}, 1000)
+	answer := conn.PingHandler()
+	conn.SetPingHandler(func(s string) error {
+		pinged <- struct{}{}
+		return answer(s)
+	})
+	go func() {
+		for {
+			if _, _, err := conn.ReadMessage(); err != nil {
+				return
+			}
+		}
+	}()
+	// Far beyond the three intervals after which a silent client is dropped.
+	for range 5 {
+		select {
+		case <-pinged:
+		case <-time.After(10 * time.Second):
+			t.Fatal("no ping")
+		}
+	}
+}
+
+func TestASilentSocketIsDropped(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.PingInterval = 30 * time.Millisecond })
+	// It never reads, so it never answers a ping.
+	h.mustDial(h.submit().WSURL)
+	eventually(t, "the watch is opened and closed", func() bool { return h.queue.opened() == 1 && h.queue.watching() == 0 })
+}
+
+func TestASocketThatSendsTooMuchIsDropped(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	conn := h.mustDial(h.submit().WSURL)
+	if err := conn.WriteMessage(websocket.TextMessage, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	h.hear(conn, 1)
+	if err := conn.WriteMessage(websocket.TextMessage, make([]byte, 5000)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"close 1009"}, h.hear(conn, -1)); diff != "" {
+		t.Error(diff)
+	}
+	eventually(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
+}
+
+func TestTheWatchEndsWhenTheSocketCloses(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	conn := h.mustDial(h.submit().WSURL)
+	h.hear(conn, 1)
+	conn.Close()
+	eventually(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
+}

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+	"sync"
+
+	"presswork"
+)
+
+// streams counts the answers that last: WebSockets, event streams, long polls.
+// HTTP shutdown does not see a WebSocket, and waits for the others for ever, so
+// each is told to end.
+type streams struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	mu     sync.Mutex
+	closed bool
+	open   sync.WaitGroup
+}
+
+func newStreams() *streams {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return &streams{ctx: ctx, cancel: cancel}
+}
+
+// join registers an answer. Its context ends when the server stops; leave is
+// to be called when the answer has ended. Errors: QueueUnavailable.
+func (s *streams) join() (ctx context.Context, leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, presswork.AsError(context.Cause(s.ctx))
+	}
+	s.open.Add(1)
+	return s.ctx, sync.OnceFunc(s.open.Done), nil
+}
+
+// stopping reports whether drain was called.
+func (s *streams) stopping() bool { return s.ctx.Err() != nil }
+
+// drain ends every stream with cause and waits for them.
+func (s *streams) drain(ctx context.Context, cause error) error {
+	s.cancel(cause)
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.open.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,251 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"mime"
+	"mime/multipart"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/suggest"
+)
+
+const (
+	maxAssets    = 200
+	maxAssetName = 512
+	// maxField is the longest text field of a form; the options may hold CSS.
+	maxField = 1 << 20
+	// formRoom is what a form may hold beside content and assets.
+	formRoom = 4 << 20
+	// inMemory is the size up to which an asset waits in memory.
+	inMemory = 256 << 10
+)
+
+// asset is a file that came with a submission, put aside until it is stored.
+type asset struct {
+	name   string
+	size   int64
+	sha256 string
+	bytes  []byte
+	// file holds a large asset; it has no name any more.
+	file *os.File
+}
+
+// open reads the asset from its start.
+func (a *asset) open() io.Reader {
+	if a.file != nil {
+		return io.NewSectionReader(a.file, 0, a.size)
+	}
+	return bytes.NewReader(a.bytes)
+}
+
+func (a *asset) discard() {
+	if a.file != nil {
+		a.file.Close()
+	}
+}
+
+// form is a multipart submission while it is read.
+type form struct {
+	req  conversion
+	seen map[string]bool
+	// content and uploads are the bytes that may still come.
+	maxContent, uploads int64
+	maxUpload           int64
+}
+
+func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (conversion, error) {
+	if boundary == "" {
+		return conversion{}, presswork.Errorf(presswork.InvalidRequest, "the Content-Type of a form needs a boundary")
+	}
+	limit := s.MaxContentBytes + s.MaxUploadBytes + formRoom
+	b, err := s.body(c, limit, "a form")
+	if err != nil {
+		return conversion{}, err
+	}
+	f := form{seen: map[string]bool{}, maxContent: s.MaxContentBytes, uploads: s.MaxUploadBytes, maxUpload: s.MaxUploadBytes}
+	if err := f.read(multipart.NewReader(b, boundary)); err != nil {
+		f.req.discard()
+		return conversion{}, err
+	}
+	return f.req, nil
+}
+
+func (f *form) read(parts *multipart.Reader) error {
+	for {
+		part, err := parts.NextPart()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return broken(err)
+		}
+		if err := f.take(part); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *form) take(part *multipart.Part) error {
+	// The library's FileName drops the path, which the Markdown refers to.
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil {
+		return presswork.Errorf(presswork.InvalidRequest, "a part of the form has no readable Content-Disposition").WithCause(err)
+	}
+	field, file := params["name"], params["filename"]
+	if name, ok := strings.CutPrefix(field, "assets["); ok && strings.HasSuffix(name, "]") {
+		return f.takeAsset(part, strings.TrimSuffix(name, "]"))
+	}
+	if field == "assets" {
+		return f.takeAsset(part, file)
+	}
+	if f.seen[field] {
+		return presswork.Errorf(presswork.InvalidType, "the form has the field %s twice", quote(field)).WithParam(clip(field))
+	}
+	f.seen[field] = true
+	if field == "content" {
+		data, err := readPart(part, f.maxContent, "content")
+		f.req.Content = string(data)
+		if f.req.Filename == "" && file != "" {
+			f.req.Filename = file
+		}
+		return err
+	}
+	if !slices.Contains(textFields, field) {
+		return unknownField(field, append([]string{"content", "assets", "assets[path]"}, textFields...))
+	}
+	data, err := readPart(part, maxField, field)
+	if err != nil {
+		return err
+	}
+	return f.req.setText(field, data)
+}
+
+func readPart(part io.Reader, limit int64, name string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(part, limit+1))
+	if err != nil {
+		return nil, broken(err)
+	}
+	if int64(len(data)) > limit {
+		return nil, presswork.Errorf(presswork.ContentTooLarge, "%s has more than %d bytes", name, limit).WithParam(name)
+	}
+	return data, nil
+}
+
+func (f *form) takeAsset(part io.Reader, name string) error {
+	name = strings.TrimPrefix(name, "./")
+	if err := checkAssetName(name); err != nil {
+		return err
+	}
+	switch {
+	case len(f.req.assets) == maxAssets:
+		return presswork.Errorf(presswork.ContentTooLarge, "a submission may have %d assets", maxAssets).WithParam("assets")
+	case slices.ContainsFunc(f.req.assets, func(a *asset) bool { return a.name == name }):
+		return badAsset(name, "is there twice")
+	}
+	a := &asset{name: name}
+	f.req.assets = append(f.req.assets, a)
+	if err := a.fill(io.LimitReader(part, f.uploads+1)); err != nil {
+		return err
+	}
+	if f.uploads -= a.size; f.uploads < 0 {
+		return presswork.Errorf(presswork.ContentTooLarge, "the assets have more than %d bytes together", f.maxUpload).WithParam("assets")
+	}
+	return nil
+}
+
+// fill reads the asset, and puts it into an unnamed file when it is large.
+func (a *asset) fill(r io.Reader) error {
+	sum := sha256.New()
+	r = io.TeeReader(r, sum)
+	head, err := io.ReadAll(io.LimitReader(r, inMemory))
+	if err != nil {
+		return broken(err)
+	}
+	a.bytes, a.size = head, int64(len(head))
+	if len(head) == inMemory {
+		if err := a.spill(head, r); err != nil {
+			return err
+		}
+	}
+	a.sha256 = hexSum(sum)
+	return nil
+}
+
+func (a *asset) spill(head []byte, rest io.Reader) error {
+	file, err := os.CreateTemp("", "presswork-upload-*")
+	if err != nil {
+		return fmt.Errorf("putting an upload aside: %w", err)
+	}
+	a.file, a.bytes = file, nil
+	if err := os.Remove(file.Name()); err != nil {
+		return fmt.Errorf("putting an upload aside: %w", err)
+	}
+	if _, err := file.Write(head); err != nil {
+		return fmt.Errorf("putting an upload aside: %w", err)
+	}
+	n, err := io.Copy(file, rest)
+	a.size += n
+	if _, disk := errors.AsType[*os.PathError](err); disk {
+		return fmt.Errorf("putting an upload aside: %w", err)
+	}
+	if err != nil {
+		return broken(err)
+	}
+	return nil
+}
+
+func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
+
+// checkAssetName holds names to clean relative paths: what a document can
+// refer to, and nothing that means something to a file system.
+func checkAssetName(name string) error {
+	switch {
+	case name == "":
+		return presswork.Errorf(presswork.InvalidOption,
+			"an asset needs a path: as its file name, or in the field name as assets[img/a.png]").WithParam("assets")
+	case len(name) > maxAssetName:
+		return badAsset(name, fmt.Sprintf("is longer than %d bytes", maxAssetName))
+	case !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
+		return badAsset(name, "holds control characters or is not UTF-8")
+	case strings.Contains(name, `\`):
+		return badAsset(name, "holds a backslash; separate folders by /")
+	case strings.HasPrefix(name, "/"), len(name) > 1 && name[1] == ':':
+		return badAsset(name, "is absolute; it must be relative to the document")
+	case slices.Contains(strings.Split(name, "/"), ".."):
+		return badAsset(name, "leads out of the document's folder")
+	case name == "." || path.Clean(name) != name:
+		return badAsset(name, "has empty or dot folders; write it as "+quote(path.Clean(name)))
+	}
+	return nil
+}
+
+func badAsset(name, what string) *presswork.Error {
+	return presswork.Errorf(presswork.InvalidOption, "the asset %s %s", quote(name), what).WithParam("assets")
+}
+
+func unknownField(name string, allowed []string) *presswork.Error {
+	return presswork.Errorf(presswork.UnknownField, "unknown field %s%s; allowed: %s",
+		quote(name), suggest.Phrase(name, allowed), strings.Join(allowed, ", ")).WithParam(clip(name))
+}
+
+// clip keeps a hostile name from filling an error body.
+func clip(name string) string {
+	if len(name) > 80 {
+		name = name[:80] + "…"
+	}
+	return strings.ToValidUTF8(name, "�")
+}
