@@ -1,0 +1,105 @@
+package local
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"presswork"
+)
+
+// maxAsset is how much of an image is read, in bytes. The renderer refuses
+// images well below that.
+const maxAsset = 32 << 20
+
+// allowedDir is a folder that images may come from.
+type allowedDir struct {
+	path string // absolute, without symbolic links
+	root *os.Root
+}
+
+func openDir(dir string) (allowedDir, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return allowedDir{}, err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return allowedDir{}, err
+	}
+	root, err := os.OpenRoot(path)
+	return allowedDir{path, root}, err
+}
+
+// assets opens the images of one document.
+type assets struct {
+	own  allowedDir
+	dirs []allowedDir // own and those of Options.Allow
+
+	mu      sync.Mutex // the renderer opens several at once
+	sources Snapshot
+}
+
+// openAssets opens the folder of a document: for standard input, the working
+// directory.
+func (c *Converter) openAssets(document string, sources Snapshot) (*assets, error) {
+	dir := "."
+	if document != Std {
+		dir = filepath.Dir(document)
+	}
+	own, err := openDir(dir)
+	if err != nil {
+		return nil, presswork.Errorf(presswork.Forbidden, "its folder cannot be opened: %s", reason(err)).WithCause(err)
+	}
+	return &assets{own: own, dirs: append([]allowedDir{own}, c.allowed...), sources: sources}, nil
+}
+
+func (a *assets) close() { _ = a.own.root.Close() } // it was only read from
+
+// open reads the image that the document calls name. Symbolic links count as
+// what they point to.
+func (a *assets) open(name string) ([]byte, error) {
+	full := filepath.FromSlash(name)
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(a.own.path, full)
+	}
+	a.mu.Lock()
+	a.sources.add(full)
+	a.mu.Unlock()
+	target, err := filepath.EvalSymlinks(full)
+	if err != nil {
+		target = full
+	}
+	for _, dir := range a.dirs {
+		if rel, err := filepath.Rel(dir.path, target); err == nil && filepath.IsLocal(rel) {
+			return readImage(dir.root, rel)
+		}
+	}
+	return nil, presswork.Errorf(presswork.Forbidden,
+		"it lies outside the document's folder; --allow %s lets it in", filepath.Dir(target))
+}
+
+func readImage(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, presswork.Errorf(presswork.NotFound, "there is no such file")
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, presswork.Errorf(presswork.InvalidRequest, "it is not a file")
+	}
+	var f *os.File
+	if err == nil {
+		f, err = root.Open(name)
+	}
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxAsset))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return data, nil
+}

@@ -1,0 +1,149 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"presswork"
+	"presswork/internal/pdf"
+)
+
+// maxSource is how much of an input is read, in bytes: far more than can be
+// rendered, and an end to /dev/zero.
+const maxSource = 64 << 20
+
+// Input is one document and where its result goes; Plan makes them.
+type Input struct {
+	// Path is a file, or Std.
+	Path string
+	// Output is a file, or Std.
+	Output string
+	// Theme is a theme's name; "" is the front matter's.
+	Theme string
+	// Options win over the front matter's.
+	Options presswork.Options
+}
+
+// Output is what became of an Input.
+type Output struct {
+	// Input and Path are the Input's Path and Output.
+	Input, Path string
+	// Pages is 0 for HTML.
+	Pages int
+	Bytes int
+	// Theme is the name of the theme in force.
+	Theme    string
+	Elapsed  time.Duration
+	Warnings []presswork.Warning
+	// Sources are the files that were read or looked for, as they were then.
+	Sources Snapshot
+}
+
+// Convert converts one document. When it fails, what was at the output before
+// is still there; the Output then tells what is known. Errors are fit for the
+// user: NotFound, Forbidden or InvalidRequest for an input that cannot be read,
+// ContentTooLarge, those of pdf.Converter, RenderTimeout, StoreFull or
+// StoreUnavailable for an output that cannot be written, ctx's cause.
+func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
+	begun := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
+		presswork.Errorf(presswork.RenderTimeout, "it was not converted within %s", c.o.Timeout))
+	defer cancel()
+	out := Output{Input: in.Path, Path: in.Output, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
+	err := c.convert(ctx, in, &out)
+	out.Elapsed = time.Since(begun)
+	return out, err
+}
+
+func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
+	c.o.Progress(in.Path, presswork.StageRendering)
+	content, err := c.read(ctx, in.Path, out.Sources)
+	if err != nil {
+		return err
+	}
+	images, err := c.openAssets(in.Path, out.Sources)
+	if err != nil {
+		return err
+	}
+	defer images.close()
+	document := pdf.Document{Content: content, Theme: in.Theme, Options: in.Options, Asset: images.open}
+	if in.Path != Std {
+		document.Filename = filepath.Base(in.Path)
+	}
+	composed, err := c.engine.Compose(ctx, document)
+	if err != nil {
+		return err
+	}
+	out.Theme = composed.Theme
+	out.Warnings = append(out.Warnings, composed.Warnings...)
+	data := []byte(composed.Page.HTML)
+	if !c.o.HTML {
+		c.o.Progress(in.Path, presswork.StagePrinting)
+		printed, err := c.engine.Print(ctx, composed)
+		if err != nil {
+			return err
+		}
+		out.Pages, out.Warnings = printed.Pages, append([]presswork.Warning{}, printed.Warnings...)
+		data = printed.PDF
+	}
+	c.o.Progress(in.Path, presswork.StageStoring)
+	if err := c.write(ctx, in.Output, data); err != nil {
+		return err
+	}
+	out.Bytes = len(data)
+	c.o.Progress(in.Path, presswork.StageDone)
+	return nil
+}
+
+// read reads a whole input. A pipe may never end, so ctx ends the wait.
+func (c *Converter) read(ctx context.Context, path string, sources Snapshot) ([]byte, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	type outcome struct {
+		data []byte
+		err  error
+	}
+	done := make(chan outcome, 1)
+	if path != Std {
+		sources.add(path)
+	}
+	go func() {
+		data, err := c.readAll(path)
+		done <- outcome{data, err}
+	}()
+	select {
+	case o := <-done:
+		return o.data, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (c *Converter) readAll(path string) ([]byte, error) {
+	in := c.o.Stdin
+	if path != Std {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, presswork.Errorf(presswork.InvalidRequest, "it is a folder; name the Markdown files in it")
+		}
+		in = f
+	}
+	var b bytes.Buffer
+	n, err := b.ReadFrom(io.LimitReader(in, maxSource+1))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if n > maxSource {
+		return nil, presswork.Errorf(presswork.ContentTooLarge, "it is larger than %d MB", maxSource>>20)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,47 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"presswork"
+)
+
+// Message is what an error says to the user: a coined error's public words, any
+// other's text.
+func Message(err error) string {
+	if e, ok := errors.AsType[*presswork.Error](err); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+func unreadable(err error) error {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return presswork.Errorf(presswork.NotFound, "there is no such file").WithCause(err)
+	case errors.Is(err, os.ErrPermission):
+		return presswork.Errorf(presswork.Forbidden, "it cannot be read: permission denied").WithCause(err)
+	}
+	return presswork.Errorf(presswork.InvalidRequest, "it cannot be read: %s", reason(err)).WithCause(err)
+}
+
+func unwritable(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	code := presswork.StoreUnavailable
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		code = presswork.StoreFull
+	}
+	return presswork.Errorf(code, "cannot write %s: %s", path, reason(err)).WithCause(err)
+}
+
+// reason is the system's word for an error, without the path it happened on.
+func reason(err error) string {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	return err.Error()
+}

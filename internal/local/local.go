@@ -1,0 +1,148 @@
+// Package local is the converter behind the command line: files in, files out,
+// with the engine of the workers and without their queue.
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// Std as an input is standard input, as an output standard output.
+const Std = "-"
+
+// Options wire a Converter.
+type Options struct {
+	// ThemesDir is the folder of custom themes. Default: none.
+	ThemesDir string
+	// Allow are folders from which a document may show images, beside its own.
+	// Default: none.
+	Allow []string
+	// HTML writes the themed page instead of a PDF; that needs no browser.
+	HTML bool
+	// Jobs is how many documents are printed at a time. Default 1.
+	Jobs int
+	// Timeout bounds one document. Default 120 s.
+	Timeout time.Duration
+	// Browser is the program that prints. Default: the first that is found.
+	Browser string
+	// Fetch gets a remote image, through the address rules. Nil: remote images
+	// are left out with a warning.
+	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// Stdin and Stdout are read and written for Std. Default: the process's.
+	Stdin  io.Reader
+	Stdout io.Writer
+	// Progress is told of each step of each input, from several goroutines.
+	// Default: nobody is.
+	Progress func(input string, stage presswork.Stage)
+	// Log gets what is no warning about a document. Default: discard.
+	Log *slog.Logger
+}
+
+// Converter turns files into PDFs. It is safe for concurrent use between Start
+// and Stop.
+type Converter struct {
+	o         Options
+	browser   *chromium.Browser // nil for HTML
+	allowed   []allowedDir
+	catalogue *themes.Catalogue
+	engine    *pdf.Converter
+}
+
+// New wires a Converter.
+func New(o Options) *Converter {
+	o.Jobs = max(o.Jobs, 1)
+	o.Timeout = cmp.Or(o.Timeout, 120*time.Second)
+	o.Stdin = cmp.Or[io.Reader](o.Stdin, os.Stdin)
+	o.Stdout = cmp.Or[io.Writer](o.Stdout, os.Stdout)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Progress == nil {
+		o.Progress = func(string, presswork.Stage) {}
+	}
+	c := &Converter{o: o}
+	if !o.HTML {
+		c.browser = chromium.New(chromium.Options{Path: o.Browser, Tabs: o.Jobs, Log: o.Log})
+	}
+	return c
+}
+
+// Start begins to launch the browser and, meanwhile, reads the themes. Errors:
+// chromium.ErrNotFound, or a folder of Allow that cannot be opened.
+func (c *Converter) Start(ctx context.Context) error {
+	for _, dir := range c.o.Allow {
+		a, err := openDir(dir)
+		if err != nil {
+			return errors.Join(fmt.Errorf("%s: %s", dir, reason(err)), c.closeDirs())
+		}
+		c.allowed = append(c.allowed, a)
+	}
+	if c.browser != nil {
+		// Looked for here, so that a missing browser is said once and not for
+		// each document.
+		if _, err := chromium.Find(c.o.Browser); err != nil {
+			return errors.Join(err, c.closeDirs())
+		}
+		if err := c.browser.Start(ctx); err != nil {
+			return errors.Join(err, c.closeDirs())
+		}
+	}
+	return c.Reload()
+}
+
+// Reload reads the themes anew. No conversion may be under way.
+func (c *Converter) Reload() error {
+	catalogue, err := themes.Open(themes.Options{Dir: c.o.ThemesDir, Log: c.o.Log})
+	if err != nil {
+		return err
+	}
+	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Log: c.o.Log}
+	if c.browser != nil {
+		o.Printer = printer{c.browser}
+	}
+	c.catalogue, c.engine = catalogue, pdf.New(o)
+	return nil
+}
+
+// CheckTheme refuses a name that is no theme's. Errors: ThemeNotFound.
+func (c *Converter) CheckTheme(name string) error {
+	_, err := c.catalogue.Get(name)
+	return err
+}
+
+// Stop ends the browser. A second call does nothing.
+func (c *Converter) Stop(ctx context.Context) error {
+	err := c.closeDirs()
+	if c.browser != nil {
+		err = errors.Join(err, c.browser.Stop(ctx))
+	}
+	return err
+}
+
+func (c *Converter) closeDirs() error {
+	var errs []error
+	for _, a := range c.allowed {
+		errs = append(errs, a.root.Close())
+	}
+	c.allowed = nil
+	return errors.Join(errs...)
+}
+
+// printer is the browser without its version, which is for caches: asking for
+// it would make Compose wait for the launch.
+type printer struct{ browser *chromium.Browser }
+
+func (p printer) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+	return p.browser.Print(ctx, page)
+}
+
+func (p printer) Version() string { return "" }

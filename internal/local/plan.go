@@ -1,0 +1,105 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Plan says where the result of each input goes. Output is a file, a folder
+// (one that exists, ends in a separator, or receives several inputs; it is made
+// when missing), Std, or "": beside the input. Ext is the results' extension,
+// ".pdf". The error is for the user: results that would overwrite each other or
+// an input are refused.
+func Plan(paths []string, output, ext string) ([]Input, error) {
+	folder := output != "" && output != Std && (len(paths) > 1 || isFolder(output))
+	switch {
+	case len(paths) == 0:
+		return nil, fmt.Errorf("name a Markdown file, or %s for standard input", Std)
+	case output == Std && len(paths) > 1:
+		return nil, fmt.Errorf("standard output takes one document, and %d are given", len(paths))
+	case folder:
+		if err := os.MkdirAll(output, 0o777); err != nil {
+			return nil, fmt.Errorf("%s is to be a folder for %d documents: %s", output, len(paths), reason(err))
+		}
+	}
+	inputs := make([]Input, 0, len(paths))
+	for _, path := range paths {
+		in := Input{Path: path, Output: output}
+		switch {
+		case folder:
+			in.Output = filepath.Join(output, resultName(path, ext))
+		case output == "" && path == Std && len(paths) > 1:
+			return nil, fmt.Errorf("standard input among several documents needs an output folder")
+		case output == "" && path == Std:
+			in.Output = Std
+		case output == "":
+			in.Output = filepath.Join(filepath.Dir(path), resultName(path, ext))
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs, checkCollisions(inputs)
+}
+
+// isFolder says that an output is one although nothing else does.
+func isFolder(output string) bool {
+	if os.IsPathSeparator(output[len(output)-1]) {
+		return true
+	}
+	info, err := os.Stat(output)
+	return err == nil && info.IsDir()
+}
+
+func resultName(path, ext string) string {
+	if path == Std {
+		return "document" + ext
+	}
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base)) + ext
+}
+
+// checkCollisions refuses results that would overwrite an input or each other.
+func checkCollisions(inputs []Input) error {
+	sources, results := map[string]string{}, map[string]string{}
+	for _, in := range inputs {
+		key := identity(in.Path)
+		if _, twice := sources[key]; twice {
+			return fmt.Errorf("%s is given twice", in.Path)
+		}
+		sources[key] = in.Path
+	}
+	for _, in := range inputs {
+		if in.Output == Std {
+			continue
+		}
+		key := identity(in.Output)
+		if source, ok := sources[key]; ok {
+			return fmt.Errorf("the result of %s would overwrite %s; choose another output", in.Path, source)
+		}
+		if other, ok := results[key]; ok {
+			return fmt.Errorf("%s and %s would both become %s", other, in.Path, in.Output)
+		}
+		results[key] = in.Path
+	}
+	return nil
+}
+
+// identity is equal for equal files: the absolute path, with links resolved as
+// far as it exists.
+func identity(path string) string {
+	if path == Std {
+		return Std
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		return filepath.Join(dir, filepath.Base(abs))
+	}
+	return abs
+}

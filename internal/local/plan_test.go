@@ -1,0 +1,80 @@
+package local_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork/internal/local"
+)
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"a.md": "", "b.md": "", "sub/a.md": "", "taken.pdf": "", "folder/x": ""})
+	if err := os.Symlink("a.md", filepath.Join(dir, "alias.md")); err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string {
+		if name == "" || name == local.Std {
+			return name
+		}
+		return dir + "/" + name // not joined: a separator at the end counts
+	}
+	for name, c := range map[string]struct {
+		paths  string
+		output string
+		want   string // outputs
+		err    string
+	}{
+		"beside":              {paths: "a.md sub/a.md", want: "a.pdf sub/a.pdf"},
+		"one to a file":       {paths: "a.md", output: "x.pdf", want: "x.pdf"},
+		"one over a file":     {paths: "a.md", output: "taken.pdf", want: "taken.pdf"},
+		"one to a folder":     {paths: "a.md", output: "folder", want: "folder/a.pdf"},
+		"one to a new folder": {paths: "a.md", output: "new/", want: "new/a.pdf"},
+		"two to a new folder": {paths: "a.md b.md", output: "many", want: "many/a.pdf many/b.pdf"},
+		"standard both":       {paths: "-", want: "-"},
+		"standard input":      {paths: "-", output: "x.pdf", want: "x.pdf"},
+		"stdin to a folder":   {paths: "- a.md", output: "folder", want: "folder/document.pdf folder/a.pdf"},
+		"to standard output":  {paths: "a.md", output: "-", want: "-"},
+
+		"none":                  {err: "name a Markdown file"},
+		"two to stdout":         {paths: "a.md b.md", output: "-", err: "takes one document"},
+		"two to a file":         {paths: "a.md b.md", output: "taken.pdf", err: "folder for 2 documents: not a directory"},
+		"stdin among others":    {paths: "- a.md", err: "needs an output folder"},
+		"the same twice":        {paths: "a.md alias.md", err: "given twice"},
+		"same names in one":     {paths: "a.md sub/a.md", output: "folder", err: "would both become"},
+		"over the input":        {paths: "a.md", output: "a.md", err: "would overwrite"},
+		"over the input's link": {paths: "a.md", output: "alias.md", err: "would overwrite"},
+		"a PDF as input":        {paths: "taken.pdf", err: "would overwrite"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var paths, got, want []string
+			for _, p := range strings.Fields(c.paths) {
+				paths = append(paths, in(p))
+			}
+			inputs, err := local.Plan(paths, in(c.output), ".pdf")
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("error %v, want one that says %q", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range inputs {
+				got = append(got, i.Output)
+			}
+			for _, p := range strings.Fields(c.want) {
+				want = append(want, in(p))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("outputs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
