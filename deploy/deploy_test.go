@@ -1,0 +1,144 @@
+// Package deploy_test holds the deployment files to the code: they parse, and
+// name only settings and metrics that exist.
+package deploy_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"presswork/internal/config"
+)
+
+const top = ".."
+
+// files yields the text of every file under the given paths whose name ends so.
+func files(t *testing.T, ending string, paths ...string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, p := range paths {
+		err := filepath.WalkDir(filepath.Join(top, p), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ending) {
+				return err
+			}
+			b, err := os.ReadFile(name)
+			out[name] = string(b)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("no %s files", ending)
+	}
+	return out
+}
+
+func TestYAMLAndJSONParse(t *testing.T) {
+	t.Parallel()
+	for name, text := range files(t, "ml", "deploy", "docker-compose.yml", ".devcontainer") {
+		d := yaml.NewDecoder(strings.NewReader(text))
+		for {
+			var v any
+			if err := d.Decode(&v); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	for name, text := range files(t, ".json", "deploy", ".devcontainer") {
+		if !json.Valid([]byte(text)) {
+			t.Errorf("%s is not JSON", name)
+		}
+	}
+}
+
+// Names of others that stand where a setting of ours would.
+var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "REDIS_PASSWORD", "CGO_ENABLED"}
+
+func TestEverySettingNamedExists(t *testing.T) {
+	t.Parallel()
+	known := slices.Clone(foreign)
+	for _, s := range (config.Config{}).Settings() {
+		known = append(known, s.Name)
+	}
+	// NAME: value, name: NAME, key: NAME, NAME=value; upper case with a "_".
+	named := regexp.MustCompile(`\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b *[:=},]|(?:name|key): ([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b`)
+	texts := files(t, "ml", "deploy/kubernetes", "docker-compose.yml", ".devcontainer")
+	for name, text := range files(t, ".service", "deploy/systemd") {
+		texts[name] = text
+	}
+	for name, text := range files(t, "Dockerfile", "deploy") {
+		texts[name] = text
+	}
+	found := 0
+	for name, text := range texts {
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			found++
+			if setting := m[1] + m[2]; !slices.Contains(known, setting) {
+				t.Errorf("%s: %s is no setting", name, setting)
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("only %d settings found; the pattern does not fit the files", found)
+	}
+}
+
+func TestEveryMetricNamedExists(t *testing.T) {
+	t.Parallel()
+	var code strings.Builder
+	for name, text := range files(t, ".go", "api", "worker", "tasks", "internal", "cmd") {
+		if !strings.HasSuffix(name, "_test.go") {
+			code.WriteString(text)
+		}
+	}
+	texts := files(t, "alerts.yml", "deploy/prometheus")
+	for name, text := range files(t, ".json", "deploy/grafana") {
+		texts[name] = text
+	}
+	for name, text := range files(t, "operations.md", "docs") {
+		texts[name] = text
+	}
+	// A queue gauge is made of a prefix and a name.
+	queue := regexp.MustCompile(`^presswork_queue_(\w+)$`)
+	for name, text := range texts {
+		metrics := regexp.MustCompile(`\bpresswork_[a-z_]+`).FindAllString(text, -1)
+		if len(metrics) == 0 {
+			t.Errorf("%s names no metric", name)
+		}
+		for _, m := range metrics {
+			m = strings.TrimSuffix(m, "_bucket")
+			want := `"` + m + `"`
+			if q := queue.FindStringSubmatch(m); q != nil {
+				want = `"` + q[1] + `"`
+			}
+			if !strings.Contains(code.String(), want) {
+				t.Errorf("%s: nothing measures %s", name, m)
+			}
+		}
+	}
+}
+
+func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	for name, text := range files(t, ".md", "docs", "deploy", "CONTRIBUTING.md", "CHANGELOG.md") {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
