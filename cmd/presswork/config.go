@@ -1,0 +1,52 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/config"
+)
+
+func newConfigCommand(p *program) *cobra.Command {
+	var asJSON, asMarkdown bool
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Print every setting with its meaning, default and present value",
+		Long: "Print every setting with its meaning, default and present value.\n" +
+			"Secrets show only whether they are set. A wrong value is named and the exit status is 2.",
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if asMarkdown {
+				return config.WriteMarkdown(p.stdout)
+			}
+			cfg, err := config.Load(p.getenv)
+			if err != nil {
+				return usageError{err}
+			}
+			if asJSON {
+				enc := json.NewEncoder(p.stdout)
+				enc.SetIndent("", "  ")
+				return enc.Encode(cfg.Settings())
+			}
+			w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tMEANING")
+			for _, s := range cfg.Settings() {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, dash(s.Value), dash(s.Default), s.Meaning)
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "print the documentation page")
+	return cmd
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

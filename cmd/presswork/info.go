@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/config"
+	"presswork/internal/local"
+)
+
+// info is what the command prints.
+type info struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	local.Machine
+	Paths []pathInfo `json:"paths"`
+}
+
+// pathInfo is a folder and the setting that moves it.
+type pathInfo struct {
+	Setting string `json:"setting"`
+	Path    string `json:"path"`
+}
+
+func newInfoCommand(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "info",
+		Short: "Tell what this machine offers: versions, browser, fonts, Redis, folders, and how to mend what is wrong",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.Load(p.getenv)
+			if err != nil {
+				return usageError{err}
+			}
+			machine, err := local.Inspect(cmd.Context())
+			if err != nil {
+				return interrupted{}
+			}
+			i := info{Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Machine: machine}
+			for _, path := range []pathInfo{{"THEMES_DIR", cfg.ThemesDir}, {"DATA_DIR", cfg.DataDir}, {"PDF_OUTPUT_DIR", cfg.PDFOutputDir}} {
+				if abs, err := filepath.Abs(path.Path); err == nil {
+					path.Path = abs
+				}
+				i.Paths = append(i.Paths, path)
+			}
+			if asJSON {
+				enc := json.NewEncoder(p.stdout)
+				enc.SetIndent("", "  ")
+				return enc.Encode(i)
+			}
+			return p.printInfo(i)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (p *program) printInfo(i info) error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", name, printable(fmt.Sprintf(format, args...)))
+	}
+	row("presswork", "%s (%s %s)", i.Version, i.Go, i.Platform)
+	row("chromium", "%s", found(i.Chromium))
+	if i.Chromium.Version != "" {
+		sandbox := "on"
+		if !i.Sandbox {
+			sandbox = "off: " + i.SandboxReason
+		}
+		row("sandbox", "%s", sandbox)
+	}
+	row("redis-server", "%s", found(i.Redis))
+	for _, s := range i.Scripts {
+		font := s.Font
+		if font == "" {
+			font = "no font"
+		}
+		row("font", "%s: %s", s.Name, font)
+	}
+	for _, path := range i.Paths {
+		row(path.Setting, "%s", path.Path)
+	}
+	for _, problem := range i.Problems {
+		row("wrong", "%s", problem.What)
+		row("  mend it", "%s", problem.Fix)
+	}
+	if len(i.Problems) == 0 {
+		row("wrong", "nothing")
+	}
+	return w.Flush()
+}
+
+func found(p local.Program) string {
+	switch {
+	case p.Path == "":
+		return "not found"
+	case p.Version == "":
+		return p.Path
+	}
+	return p.Version + " at " + p.Path
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+)
+
+// part is what the wiring starts and stops.
+type part interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+}
+
+// lifecycle stops what was started, in reverse order.
+type lifecycle struct {
+	log     *slog.Logger
+	started []namedStop
+}
+
+type namedStop struct {
+	name string
+	stop func(context.Context) error
+}
+
+// start starts a part and remembers how to stop it.
+func (l *lifecycle) start(ctx context.Context, name string, p part) error {
+	if err := p.Start(ctx); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	l.onStop(name, p.Stop)
+	return nil
+}
+
+func (l *lifecycle) onStop(name string, stop func(context.Context) error) {
+	l.started = append(l.started, namedStop{name, stop})
+}
+
+// stop drains every part, the last started first, and joins what went wrong.
+func (l *lifecycle) stop(ctx context.Context) error {
+	var errs []error
+	for i := len(l.started) - 1; i >= 0; i-- {
+		s := l.started[i]
+		l.log.DebugContext(ctx, "stopping", "part", s.name)
+		if err := s.stop(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stopping %s: %w", s.name, err))
+		}
+	}
+	l.started = nil
+	return errors.Join(errs...)
+}

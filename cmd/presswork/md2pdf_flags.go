@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"presswork"
+)
+
+// optionHelp is the meaning of each option of presswork.Options that is a flag,
+// by its JSON name; a word in backquotes names the value.
+func optionHelp() map[string]string {
+	return map[string]string{
+		"page_size":         "`SIZE`: A3, A4, A5, A6, B5, Letter, Legal, Tabloid or \"210mm x 297mm\" (default A4)",
+		"landscape":         "turn the page",
+		"margin_preset":     "`PRESET`: none, narrow, normal or wide (default normal)",
+		"margins":           "margin as a CSS `LENGTH` (\"20mm\")",
+		"header_text":       "`TEXT` above each page, with {page} {total} {title} {date} {chapter}",
+		"footer_text":       "`TEXT` below each page, the same (default \"{page} / {total}\")",
+		"toc":               "table of contents, down to this heading `LEVEL`",
+		"cover":             "cover page from title, subject, author and date",
+		"numbered_headings": "number the headings",
+		"line_numbers":      "number the lines of code blocks",
+		"code_theme":        "highlighting `STYLE` of code blocks (default the theme's)",
+		"ink_saver":         "dark text on white paper, in any theme",
+		"title":             "`TITLE` (default the first heading)",
+		"author":            "`AUTHOR`",
+		"subject":           "`SUBJECT`",
+		"keywords":          "keywords, as a comma `LIST`",
+		"lang":              "language as a BCP 47 `TAG` (\"en\", \"de-CH\")",
+		"scale":             "`FACTOR` 0.1 to 2 (default 1)",
+		"page_ranges":       "print these `PAGES` only (\"1-3,5\")",
+		"tagged":            "write the structure that screen readers use (default true)",
+		"outline":           "write bookmarks (default true)",
+		"pdf_a":             "PDF/A of this `LEVEL`: 2b, 2u or 3b",
+		"pdf_ua":            "PDF/UA-1",
+		"attach_source":     "attach the Markdown to the PDF",
+		"password":          "`PASSWORD` that opens the PDF",
+		"strict":            "fail where there would be warnings",
+		"raw_html":          "raw HTML is `HOW`: sanitized or escaped (default sanitized)",
+		"remote_images":     "show http and https images (default true)",
+	}
+}
+
+// addOptionFlags makes a flag of each option: page_size is --page-size, and
+// --css, which names a file, is the caller's.
+func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
+	help := optionHelp()
+	v := reflect.ValueOf(o).Elem()
+	for i := range v.NumField() {
+		key := jsonKey(v.Type().Field(i))
+		if key == "css" {
+			continue
+		}
+		name := strings.ReplaceAll(key, "_", "-")
+		switch field := v.Field(i).Addr().Interface().(type) {
+		case *string:
+			flags.StringVar(field, name, "", help[key])
+		case **string:
+			flags.Func(name, help[key], func(s string) error { *field = &s; return nil })
+		case **bool:
+			flags.BoolFunc(name, help[key], func(s string) error { return setJSON(field, s, "true or false") })
+		case **float64:
+			flags.Func(name, help[key], func(s string) error { return setJSON(field, s, "a number") })
+		case **presswork.Depth:
+			flags.Func(name, help[key], func(s string) error { return setJSON(field, s, "a heading level 1 to 6") })
+			flags.Lookup(name).NoOptDefVal = "true"
+		case **presswork.PDFALevel:
+			flags.Func(name, help[key], func(s string) error { return setLevel(field, s) })
+			flags.Lookup(name).NoOptDefVal = "true"
+		case *presswork.Keywords:
+			flags.Func(name, help[key], func(s string) error { return field.UnmarshalJSON([]byte(strconv.Quote(s))) })
+		case *presswork.Margins:
+			flags.StringVar(&field.Top, "margin-top", "", "top "+help[key])
+			flags.StringVar(&field.Right, "margin-right", "", "right "+help[key])
+			flags.StringVar(&field.Bottom, "margin-bottom", "", "bottom "+help[key])
+			flags.StringVar(&field.Left, "margin-left", "", "left "+help[key])
+		}
+	}
+}
+
+func jsonKey(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return key
+}
+
+// setJSON reads a value whose JSON form is what is typed.
+func setJSON[T any](field **T, s, want string) error {
+	v := new(T)
+	if err := json.Unmarshal([]byte(s), v); err != nil {
+		return fmt.Errorf("it must be %s", want)
+	}
+	*field = v
+	return nil
+}
+
+func setLevel(field **presswork.PDFALevel, s string) error {
+	if s != "true" && s != "false" {
+		s = strconv.Quote(s)
+	}
+	return setJSON(field, s, "2b, 2u or 3b")
+}
+
+// flagOf names the flag behind an option that is refused: "--page-size: ".
+func flagOf(err error) string {
+	param, ok := strings.CutPrefix(presswork.AsError(err).Param, "options.")
+	if !ok {
+		return ""
+	}
+	name := strings.NewReplacer("margins.", "margin-", "_", "-").Replace(param)
+	return "--" + name + ": "
+}

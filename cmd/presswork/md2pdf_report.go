@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"presswork"
+	"presswork/internal/local"
+)
+
+// reporter tells how the conversions go: on a terminal in one line that is
+// rewritten, else in a line per file; results as JSON if asked.
+type reporter struct {
+	out, err io.Writer
+	json     bool
+	quiet    bool
+	// live tells that err is a terminal.
+	live bool
+	// alone tells that one document is converted once: its failure is the
+	// program's, which main prints.
+	alone bool
+
+	mu    sync.Mutex
+	total int // documents of this round
+	taken int // of those, the ones begun
+	pages int // printed so far
+	since time.Time
+}
+
+func newReporter(m *md2pdf, total int) *reporter {
+	return &reporter{out: m.stdout, err: m.stderr, json: m.json, quiet: m.quiet,
+		live: !m.quiet && isTerminal(m.stderr), alone: total == 1 && !m.watch}
+}
+
+// begin starts the count of a round of conversions.
+func (r *reporter) begin(total int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.total, r.taken, r.pages, r.since = total, 0, 0, time.Now()
+}
+
+// stage shows a step on a terminal.
+func (r *reporter) stage(input string, stage presswork.Stage) {
+	if !r.live || stage == presswork.StageDone {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if stage == presswork.StageRendering {
+		r.taken++
+	}
+	count := ""
+	if r.total > 1 {
+		count = fmt.Sprintf("[%d/%d] ", r.taken, r.total)
+	}
+	r.rewrite(fmt.Sprintf("%s%s: %s", count, shorten(input), stage))
+}
+
+// rewrite replaces the updating line; the lock is held.
+func (r *reporter) rewrite(text string) {
+	if r.live {
+		fmt.Fprint(r.err, "\r\x1b[K"+printable(text))
+	}
+}
+
+// done reports what became of one input. The error is of writing to standard
+// output.
+func (r *reporter) done(out local.Output, failure error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pages += out.Pages
+	r.rewrite("")
+	if !r.quiet {
+		for _, w := range out.Warnings {
+			fmt.Fprintln(r.err, printable(warningLine(out.Input, w)))
+		}
+	}
+	switch {
+	case failure != nil && !r.alone:
+		fmt.Fprintln(r.err, failure)
+	case failure == nil && !r.quiet && !r.json && out.Path != local.Std && (!r.live || r.total == 1):
+		fmt.Fprintln(r.err, printable(resultLine(out)))
+	}
+	if r.json {
+		return json.NewEncoder(r.out).Encode(jsonLine(out, failure))
+	}
+	return nil
+}
+
+// clear takes the updating line away.
+func (r *reporter) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rewrite("")
+}
+
+// end sums up a batch on a terminal, where its files had no line of their own.
+func (r *reporter) end(failed int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rewrite("")
+	if r.live && r.total > 1 {
+		fmt.Fprintf(r.err, "%s, %s, %s\n", count(r.total-failed, "file"), count(r.pages, "page"),
+			time.Since(r.since).Round(10*time.Millisecond))
+	}
+}
+
+// line is what --json prints for a file.
+type line struct {
+	Input    string              `json:"input"`
+	Output   string              `json:"output"`
+	Pages    int                 `json:"pages"`
+	Bytes    int                 `json:"bytes"`
+	Theme    string              `json:"theme"`
+	MS       int64               `json:"ms"`
+	Warnings []presswork.Warning `json:"warnings"`
+	Error    *presswork.Error    `json:"error"`
+}
+
+func jsonLine(out local.Output, failure error) line {
+	return line{Input: out.Input, Output: out.Path, Pages: out.Pages, Bytes: out.Bytes, Theme: out.Theme,
+		MS: out.Elapsed.Milliseconds(), Warnings: out.Warnings, Error: presswork.AsError(failure)}
+}
+
+func warningLine(input string, w presswork.Warning) string {
+	if w.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", input, w.Line, w.Message)
+	}
+	return fmt.Sprintf("%s: %s", input, w.Message)
+}
+
+func resultLine(out local.Output) string {
+	size := fmt.Sprintf("%d bytes", out.Bytes)
+	if out.Bytes >= 1000 {
+		size = fmt.Sprintf("%d KB", (out.Bytes+500)/1000)
+	}
+	if out.Pages > 0 {
+		size = count(out.Pages, "page") + ", " + size
+	}
+	return fmt.Sprintf("%s: %s (%s, %s, %d ms)", out.Input, out.Path, out.Theme, size, out.Elapsed.Milliseconds())
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// shorten keeps the updating line in one row.
+func shorten(name string) string {
+	const limit = 40
+	if r := []rune(name); len(r) > limit {
+		return "…" + string(r[len(r)-limit:])
+	}
+	return name
+}
+
+// printable takes control characters out of a line: file names and documents
+// must not steer the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"presswork/internal/config"
+	"presswork/internal/suggest"
+)
+
+// program is what every command is given: the world outside.
+type program struct {
+	getenv         func(string) string
+	stdout, stderr io.Writer
+}
+
+func newRootCommand(p *program) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "presswork",
+		Short:         "Markdown in, beautiful PDF out: a distributed worker system on a Redis queue",
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("presswork {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		newServeCommand(p),
+		newAPICommand(p),
+		newWorkerCommand(p),
+		newMD2PDFCommand(p),
+		newThemeCommand(p),
+		newInfoCommand(p),
+		newConfigCommand(p),
+		newHealthCommand(p),
+		newVersionCommand(p),
+	)
+	return root
+}
+
+// knownCommand refuses a word that is no command, and says which was meant.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return usageError{fmt.Errorf("unknown command %q%s; `presswork help` lists them", args[0], suggest.Phrase(args[0], names))}
+}
+
+// settings reads the configuration and makes the logger it asks for.
+func (p *program) settings() (config.Config, *slog.Logger, error) {
+	cfg, err := config.Load(p.getenv)
+	if err != nil {
+		return cfg, nil, usageError{err}
+	}
+	return cfg, newLogger(p.stderr, cfg), nil
+}
+
+func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
+	var level slog.Level
+	// The level's spelling was checked by config.Load.
+	_ = level.UnmarshalText([]byte(cfg.LogLevel))
+	if cfg.Debug {
+		level = slog.LevelDebug
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	if cfg.LogFormat == "text" || (cfg.LogFormat == "auto" && isTerminal(w)) {
+		return slog.New(slog.NewTextHandler(w, opts))
+	}
+	return slog.New(slog.NewJSONHandler(w, opts))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// noArgs is for the commands that take flags only.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// flagError says which flag an unknown one was probably meant to be.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || unknown.GetSpecifiedShortnames() != "" {
+		return usageError{err}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return usageError{fmt.Errorf("%w%s; `%s --help` lists them", err,
+		suggest.Phrase("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())}
+}

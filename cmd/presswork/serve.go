@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"presswork/internal/config"
+)
+
+// drainLimit bounds the whole stop: the queue's own drain and what follows it.
+const drainLimit = 45 * time.Second
+
+// apiDrainLimit bounds the API's part of it: what is left is enough for the
+// queue's 30 seconds and the grace after them.
+const apiDrainLimit = 10 * time.Second
+
+// roles are the parts of the system one process plays.
+type roles struct{ api, worker bool }
+
+// name is the sub-command that plays the roles.
+func (r roles) name() string {
+	switch {
+	case r.api && r.worker:
+		return "serve"
+	case r.api:
+		return "api"
+	default:
+		return "worker"
+	}
+}
+
+func newServeCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Run everything on one machine: API, worker, and what they need",
+		Long: "Run everything on one machine. Without REDIS_URL it runs a private redis-server under DATA_DIR;\n" +
+			"without S3_ENDPOINT it keeps artifacts in PDF_OUTPUT_DIR. SIGTERM and Ctrl-C drain: no accepted job is\n" +
+			"lost or repeated. A second Ctrl-C ends at once.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.runRoles(cmd.Context(), roles{api: true, worker: true})
+		},
+	}
+}
+
+func newAPICommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "api",
+		Short: "Run one API node of a fleet",
+		Long:  "Run one API node of a fleet. It needs REDIS_URL and an S3 store, which all nodes share.",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.runRoles(cmd.Context(), roles{api: true})
+		},
+	}
+}
+
+func newWorkerCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "worker",
+		Short: "Run one worker of a fleet",
+		Long: "Run one worker of a fleet. It needs REDIS_URL and an S3 store, which all nodes share. It serves\n" +
+			"/healthz, /readyz and /metrics on WORKER_ADDR.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.runRoles(cmd.Context(), roles{worker: true})
+		},
+	}
+}
+
+// runRoles plays the roles until the process is told to stop, then drains.
+func (p *program) runRoles(ctx context.Context, r roles) error {
+	cfg, log, err := p.settings()
+	if err != nil {
+		return err
+	}
+	if err := r.check(cfg); err != nil {
+		return usageError{err}
+	}
+	// The Redis client logs on its own, and to one place for the whole process.
+	redis.SetLogger(redisLog{log.With("room", "redis")})
+	life := &lifecycle{log: log}
+	err = wire(ctx, cfg, log, r, life)
+	if err == nil {
+		<-ctx.Done()
+		log.InfoContext(ctx, "draining", "cause", context.Cause(ctx).Error(), "limit", drainLimit.String())
+	}
+	stopping, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), drainLimit, errors.New("the drain took too long"))
+	defer cancel()
+	return errors.Join(err, life.stop(stopping))
+}
+
+// check refuses a fleet role on services that only this machine has.
+func (r roles) check(cfg config.Config) error {
+	if r.api && r.worker {
+		return nil
+	}
+	if cfg.RedisURL == "" {
+		return errors.New("REDIS_URL is not set: the nodes of a fleet meet on one Redis; a private one is for `presswork serve`")
+	}
+	if cfg.S3Endpoint == "" {
+		return errors.New("S3_ENDPOINT is not set: the nodes of a fleet share one S3 store; files in PDF_OUTPUT_DIR are for `presswork serve`")
+	}
+	return nil
+}
+
+// redisLog takes what the Redis client has to say about its connections; the
+// parts that use it report what failed.
+type redisLog struct{ log *slog.Logger }
+
+func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
+	l.log.DebugContext(ctx, "redis client", "said", fmt.Sprintf(format, args...))
+}
