@@ -1,0 +1,167 @@
+// Package e2e runs the real program for end-to-end tests and benchmarks: the
+// built binary, a real Redis, a real browser and both stores, each in private
+// directories on free loopback ports.
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startLimit is how long a process may take until it listens. Generous, because
+// the race detector and a busy machine slow the start down.
+const startLimit = 60 * time.Second
+
+// build compiles the program once for all tests of the process.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "presswork-e2e")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "presswork")
+	out, err := exec.Command("go", "build", "-o", binary, "presswork/cmd/presswork").CombinedOutput()
+	if err != nil {
+		return "", &buildError{string(out), err}
+	}
+	return binary, nil
+})
+
+type buildError struct {
+	output string
+	err    error
+}
+
+func (e *buildError) Error() string { return e.err.Error() + "\n" + e.output }
+
+// Binary returns the path of the built program. Under -short the test is
+// skipped.
+func Binary(t testing.TB) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Redis, Chromium and MinIO; `make test` runs this test")
+	}
+	binary, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// Process is one running role of the program.
+type Process struct {
+	t   testing.TB
+	cmd *exec.Cmd
+	// Address is host:port of its listener, once it listens.
+	Address string
+
+	mu     sync.Mutex
+	lines  []string
+	listen chan string
+	ended  chan struct{}
+}
+
+// Run starts the program with a command and an environment that holds nothing
+// but env and what every process needs. It does not wait; see Listening.
+func Run(t testing.TB, command string, env map[string]string) *Process {
+	t.Helper()
+	p := &Process{t: t, listen: make(chan string, 1), ended: make(chan struct{})}
+	p.cmd = exec.Command(Binary(t), strings.Fields(command)...)
+	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LOG_FORMAT=json"}
+	for k, v := range env {
+		p.cmd.Env = append(p.cmd.Env, k+"="+v)
+	}
+	p.cmd.Dir = t.TempDir()
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.follow(stderr)
+	t.Cleanup(func() {
+		p.Stop()
+		if t.Failed() {
+			t.Logf("--- log of presswork %s\n%s", command, p.Log())
+		}
+	})
+	return p
+}
+
+// follow keeps the log and finds the line that says where the process listens.
+func (p *Process) follow(r io.Reader) {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		p.mu.Lock()
+		p.lines = append(p.lines, sc.Text())
+		p.mu.Unlock()
+		var line struct{ Msg, Address string }
+		if json.Unmarshal(sc.Bytes(), &line) == nil && line.Msg == "listening" {
+			select {
+			case p.listen <- line.Address:
+			default:
+			}
+		}
+	}
+	p.cmd.Wait()
+	close(p.ended)
+}
+
+// Listening waits until the process says where it listens.
+func (p *Process) Listening() *Process {
+	p.t.Helper()
+	select {
+	case p.Address = <-p.listen:
+	case <-p.ended:
+		p.t.Fatalf("presswork ended at its start:\n%s", p.Log())
+	case <-time.After(startLimit):
+		p.t.Fatalf("presswork did not listen within %s:\n%s", startLimit, p.Log())
+	}
+	return p
+}
+
+// Log returns everything the process logged.
+func (p *Process) Log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.lines, "\n")
+}
+
+// PID is the process's id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Signal sends a signal to the process alone.
+func (p *Process) Signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatalf("signal %s: %v", s, err)
+	}
+}
+
+// Ended is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// ExitCode is the exit status of an ended process.
+func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
+
+// Stop ends the process by SIGTERM, and by SIGKILL after a minute.
+func (p *Process) Stop() {
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(time.Minute):
+		p.cmd.Process.Kill()
+		<-p.ended
+		p.t.Errorf("presswork did not stop within a minute of SIGTERM:\n%s", p.Log())
+	}
+}

@@ -1,0 +1,154 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-rod/rod/lib/cdp"
+
+	"presswork"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// noPrinter composes pages for the raw browser; it prints nothing.
+type noPrinter struct{}
+
+func (noPrinter) Print(context.Context, presswork.Page) ([]byte, error) {
+	panic("the raw browser prints")
+}
+func (noPrinter) Version() string { return "raw" }
+
+// compose gives the HTML that the service would print.
+func compose(b *testing.B, content string) presswork.Page {
+	b.Helper()
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := pdf.New(pdf.Options{Printer: noPrinter{}, Themes: catalogue}).Compose(b.Context(), pdf.Document{Content: []byte(content), Theme: "light"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c.Page
+}
+
+// raw is the browser driven by bare CDP: warm tabs, scripts off, base64
+// transfer, the print parameters of the service, and nothing else.
+type raw struct {
+	client *cdp.Client
+	tabs   []string // session ids
+}
+
+func startRaw(b *testing.B) *raw {
+	b.Helper()
+	cmd := exec.Command("/usr/lib/chromium/chromium-headless-shell", "--no-sandbox", "--remote-debugging-port=0",
+		"--user-data-dir="+b.TempDir(), "--disable-gpu", "--no-first-run", "--disable-background-networking",
+		"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9", "about:blank")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	url := make(chan string, 1)
+	go func() {
+		buf := make([]byte, 4096)
+		var all string
+		for {
+			n, err := stderr.Read(buf)
+			all += string(buf[:n])
+			if _, rest, ok := strings.Cut(all, "DevTools listening on "); ok && strings.Contains(rest, "\n") {
+				select {
+				case url <- strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]):
+				default:
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	var ws cdp.WebSocket
+	select {
+	case u := <-url:
+		if err := ws.Connect(b.Context(), u, nil); err != nil {
+			b.Fatal(err)
+		}
+	case <-time.After(20 * time.Second):
+		b.Fatal("the raw browser did not start")
+	}
+	r := &raw{client: cdp.New().Start(&ws)}
+	go func() {
+		for range r.client.Event() {
+		}
+	}()
+	for range runtime.NumCPU() {
+		r.tabs = append(r.tabs, r.open(b))
+	}
+	return r
+}
+
+func (r *raw) call(b *testing.B, session, method string, params map[string]any) map[string]any {
+	res, err := r.client.Call(b.Context(), session, method, params)
+	if err != nil {
+		b.Errorf("%s: %v", method, err)
+		return nil
+	}
+	var out map[string]any
+	if err := json.Unmarshal(res, &out); err != nil {
+		b.Errorf("%s: %v", method, err)
+	}
+	return out
+}
+
+func (r *raw) open(b *testing.B) string {
+	target := r.call(b, "", "Target.createTarget", map[string]any{"url": "about:blank"})
+	session := r.call(b, "", "Target.attachToTarget", map[string]any{"targetId": target["targetId"], "flatten": true})
+	id := fmt.Sprint(session["sessionId"])
+	r.call(b, id, "Page.enable", nil)
+	r.call(b, id, "Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
+	return id
+}
+
+// block prints every page once over all tabs and returns pages per second.
+func (r *raw) block(b *testing.B, pages []presswork.Page) float64 {
+	b.Helper()
+	todo := make(chan presswork.Page, len(pages))
+	for _, p := range pages {
+		todo <- p
+	}
+	close(todo)
+	began := time.Now()
+	var wg sync.WaitGroup
+	for _, session := range r.tabs {
+		wg.Go(func() {
+			tree := r.call(b, session, "Page.getFrameTree", nil)
+			frame := tree["frameTree"].(map[string]any)["frame"].(map[string]any)["id"]
+			for page := range todo {
+				r.call(b, session, "Page.setDocumentContent", map[string]any{"frameId": frame, "html": page.HTML})
+				res := r.call(b, session, "Page.printToPDF", map[string]any{
+					"printBackground": true, "preferCSSPageSize": true, "paperWidth": page.Sheet.Width, "paperHeight": page.Sheet.Height,
+					"marginTop": 0, "marginBottom": 0, "marginLeft": 0, "marginRight": 0,
+					"generateTaggedPDF": page.Sheet.Tagged, "generateDocumentOutline": page.Sheet.Outline,
+				})
+				data, _ := res["data"].(string)
+				if pdf, err := base64.StdEncoding.DecodeString(data); err != nil || len(pdf) < 1000 {
+					b.Errorf("the raw browser printed %d bytes (%v)", len(pdf), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return float64(len(pages)) / time.Since(began).Seconds()
+}

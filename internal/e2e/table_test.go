@@ -1,0 +1,122 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// results collects what the benchmarks of this run measured; `make bench`
+// prints them into docs/benchmarks.md.
+var results struct {
+	sync.Mutex
+	rows []string
+}
+
+// report adds a line to the table.
+func report(b *testing.B, what, measured, target string) {
+	b.Helper()
+	b.Logf("%s: %s (target %s)", what, measured, target)
+	results.Lock()
+	defer results.Unlock()
+	row := fmt.Sprintf("| %s | %s | %s |", what, measured, target)
+	results.rows = append(slices.DeleteFunc(results.rows, func(r string) bool { return strings.HasPrefix(r, "| "+what+" |") }), row)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path := os.Getenv("PRESSWORK_BENCH_TABLE"); path != "" && code == 0 {
+		if err := os.WriteFile(path, []byte(page()), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func page() string {
+	return fmt.Sprintf(`# Benchmarks
+
+Printed by `+"`make bench`"+` on %s, on %d CPU cores with %s of memory that other programs shared, %s, %s.
+Every line is one run; ratios are against the named thing in the same run, in blocks that alternate with ours, because a
+shared machine's speed drifts. Absolute figures are this machine's.
+
+| what | measured | target |
+|---|---|---|
+%s
+`, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), memory(), runtime.Version(), browserVersion(), strings.Join(results.rows, "\n"))
+}
+
+func memory() string {
+	b, err := os.ReadFile("/proc/meminfo")
+	var kib int
+	if err != nil {
+		return "an unknown amount"
+	}
+	if _, err := fmt.Sscanf(string(b), "MemTotal: %d kB", &kib); err != nil {
+		return "an unknown amount"
+	}
+	return fmt.Sprintf("%d GiB", (kib+(1<<19))>>20)
+}
+
+func browserVersion() string {
+	out, err := exec.Command("chromium-headless-shell", "--version").Output()
+	if err != nil {
+		return "Chromium"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// quantile returns the q-quantile of durations, which it sorts.
+func quantile(d []time.Duration, q float64) time.Duration {
+	slices.Sort(d)
+	return d[min(int(q*float64(len(d))), len(d)-1)]
+}
+
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}
+
+// treeMemory is the proportional memory of a process and all below it, in MiB.
+func treeMemory(b *testing.B, pid int) float64 {
+	b.Helper()
+	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	children := map[int][]int{}
+	for line := range strings.Lines(string(out)) {
+		var id, parent int
+		if n, _ := fmt.Sscan(line, &id, &parent); n == 2 {
+			children[parent] = append(children[parent], id)
+		}
+	}
+	total := 0.0
+	for todo := []int{pid}; len(todo) > 0; {
+		id := todo[0]
+		todo = append(todo[1:], children[id]...)
+		total += pss(id)
+	}
+	return total
+}
+
+func pss(pid int) float64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0 // ended meanwhile
+	}
+	for line := range strings.Lines(string(b)) {
+		var kib float64
+		if n, _ := fmt.Sscanf(line, "Pss: %f kB", &kib); n == 1 {
+			return kib / 1024
+		}
+	}
+	return 0
+}
