@@ -1,0 +1,82 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+MINIO_VERSION := v0.0.0-20260212201848-7aac2a2c5b7c
+TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/presswork/bin
+export PRESSWORK_MINIO := $(TOOLS)/minio-$(MINIO_VERSION)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## Install what running needs: Chromium headless shell, Redis, fonts, bubblewrap
+	@scripts/setup.sh run
+
+.PHONY: setup-test
+setup-test: ## Install what testing needs as well: poppler-utils, the MinIO server
+	@scripts/setup.sh test
+	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
+
+.PHONY: build
+build: ## Build bin/presswork
+	go build -o bin/presswork ./cmd/presswork
+
+.PHONY: run
+run: setup build ## Prepare the machine and run everything on http://127.0.0.1:8000
+	exec ./bin/presswork serve
+
+.PHONY: test
+test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
+	go vet ./...
+	go test -race -timeout 12m ./...
+
+.PHONY: quick
+quick: ## Run what needs no service, in under a minute
+	go vet ./...
+	go test -short ./...
+
+.PHONY: golden
+golden: ## Accept the present output as the golden files
+	PRESSWORK_UPDATE=1 go test -short ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every fuzz target for ten seconds
+	@scripts/fuzz.sh 10s
+
+.PHONY: bench
+bench: setup-test ## Measure, and print docs/benchmarks.md
+	PRESSWORK_BENCH_TABLE="$(CURDIR)/docs/benchmarks.md" go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/e2e
+
+.PHONY: microbench
+microbench: ## Run the benchmarks beside the code
+	go test -run '^$$' -bench . $$(go list ./... | grep -v internal/e2e)
+
+.PHONY: fmt
+fmt: ## Format, and apply Go's modernisers
+	gofmt -w $$(git ls-files '*.go')
+	go fix ./...
+
+.PHONY: generate
+generate: ## Write what is printed from the code: docs/configuration.md
+	PRESSWORK_UPDATE=1 go test -run TestDocumentation ./internal/config
+
+.PHONY: lint
+lint: ## Run golangci-lint, which must be installed (version 2)
+	golangci-lint run
+
+.PHONY: verify
+verify: fmt generate quick ## Format, generate, test; fail if that changed a file
+	git diff --exit-code
+
+.PHONY: up
+up: setup-test build ## Run a fleet on this machine: API, two workers, Redis, MinIO (the Procfile)
+	@scripts/up.sh
+
+.PHONY: down
+down: ## Stop what `make up` started
+	@scripts/down.sh
+
+.PHONY: image
+image: ## Build the container image
+	docker build -f deploy/Dockerfile -t presswork .
