@@ -168,6 +168,7 @@ func (b *Browser) janitor() {
 	defer clean.Stop()
 	defer check.Stop()
 	misses := 0
+	var asked *instance // the one the misses are of
 	for {
 		select {
 		case <-b.background.Done():
@@ -182,8 +183,10 @@ func (b *Browser) janitor() {
 			}
 		case <-check.C:
 			inst := b.peek()
+			if inst != asked {
+				asked, misses = inst, 0
+			}
 			if inst == nil {
-				misses = 0
 				continue
 			}
 			if memory := groupMemory(inst.proc.pid); memory > b.opt.MaxMemory {
