@@ -112,7 +112,13 @@ func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, lif
 	// The worker takes tasks once everything else is known to be right.
 	var taker *tasks.Server
 	if r.worker {
-		browser := chromium.New(chromium.Options{Tabs: workers(cfg), PrintTimeout: cfg.RenderTimeout, Log: log.With("room", "chromium")})
+		profiles, err := profileDir(cfg)
+		if err != nil {
+			return usageError{err}
+		}
+		browser := chromium.New(chromium.Options{
+			Tabs: workers(cfg), PrintTimeout: cfg.RenderTimeout, Dir: profiles, Log: log.With("room", "chromium"),
+		})
 		if err := life.start(ctx, "browser", browser); err != nil {
 			return err
 		}
@@ -253,6 +259,23 @@ func live(rec tasks.Record, err error) (bool, error) {
 		return false, nil
 	}
 	return !rec.Status.Terminal(), err
+}
+
+// profileDir is where browser profiles are made. The browser of a root process
+// runs as a user who may not pass through the folders of others, so that its
+// profiles go to the system's temporary directory.
+func profileDir(cfg config.Config) (string, error) {
+	if os.Geteuid() == 0 {
+		return "", nil
+	}
+	dir, err := filepath.Abs(filepath.Join(cfg.CacheDir, "browser"))
+	if err != nil {
+		return "", fmt.Errorf("CACHE_DIR: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("CACHE_DIR: %w", err)
+	}
+	return dir, nil
 }
 
 func workers(cfg config.Config) int {

@@ -21,6 +21,7 @@ type Config struct {
 	Debug          bool     `env:"DEBUG" default:"false" help:"Debug logging; the same as LOG_LEVEL=debug."`
 
 	DataDir      string `env:"DATA_DIR" default:"./.presswork" help:"What must last: the private Redis."`
+	CacheDir     string `env:"CACHE_DIR" default:"./.cache" help:"What can be made again: browser profiles (a process of root keeps those in the temporary directory, where the browser's own user can reach them). Safe to delete."`
 	ThemesDir    string `env:"THEMES_DIR" default:"./themes" help:"Custom themes, NAME.css each, reloaded when they change. May be absent."`
 	PDFOutputDir string `env:"PDF_OUTPUT_DIR" default:"./output" help:"Artifact directory when no S3 store is set."`
 
