@@ -163,7 +163,8 @@ func BenchmarkBigSources(b *testing.B) {
 // benchFleet is an API node alone on a Redis and a MinIO.
 func benchFleet(b *testing.B) (*e2e.Fleet, string) {
 	e2e.Binary(b)
-	url := redistest.Start(b)
+	// Durable as a fleet's Redis must be: every write synced.
+	url := redistest.StartDurable(b).Address
 	s3 := storagetest.StartMinIO(b)
 	return e2e.NewFleet(b, url, map[string]string{
 		"S3_ENDPOINT": s3.Address, "S3_BUCKET": "presswork", "S3_ACCESS_KEY": s3.AccessKey, "S3_SECRET_KEY": s3.SecretKey,

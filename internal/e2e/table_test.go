@@ -45,7 +45,8 @@ func page() string {
 
 Printed by `+"`make bench`"+` on %s, on %d CPU cores with %s of memory that other programs shared, %s, %s.
 Every line is one run; ratios are against the named thing in the same run, in blocks that alternate with ours, because a
-shared machine's speed drifts. Absolute figures are this machine's.
+shared machine's speed drifts. Absolute figures are this machine's. The raw browser is the same program driven over bare
+DevTools protocol, without its sandbox. Redis syncs every write to disk.
 
 | what | measured | target |
 |---|---|---|
