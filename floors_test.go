@@ -18,8 +18,8 @@ import (
 // the same table.
 var floors = [][]string{
 	{".", "internal/config", "internal/suggest", "internal/imagetype", "api/web"},
-	{"internal/strictjson"},
-	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready"},
+	{"internal/strictjson", "internal/tex", "internal/fonts"},
+	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/diagram"},
 	{"storage/minio", "internal/pdf", "internal/chromium", "internal/toolbox", "internal/inference/openai"},
 	{"api", "worker", "internal/local"},
 	{"cmd/presswork"},

@@ -11,8 +11,16 @@ import (
 	"presswork/themes"
 )
 
-//go:embed print.css
-var printCSS string
+// The shared sheets: typography, the machinery of the page, and the elements of
+// the extended syntax.
+var (
+	//go:embed print.css
+	printCSS string
+	//go:embed paper.css
+	paperCSS string
+	//go:embed syntax.css
+	syntaxCSS string
+)
 
 // policy forbids the page everything but showing what is in it, should some
 // reference ever get past the sanitisers.
@@ -65,7 +73,7 @@ func (p page) stylesheets() []string {
 	extra, _ := themes.FilterCSS(p.options.CSS)
 	// Chromium lets a later @page rule win over an earlier named one, so the
 	// sheet goes before the print sheet with its cover page.
-	return []string{theme.Tokens() + p.sheet.css() + p.banners(), printCSS, p.theme.CSS(), last, code, extra}
+	return []string{theme.Tokens() + p.sheet.css() + p.banners(), printCSS + paperCSS + syntaxCSS, p.theme.CSS(), last, code, extra}
 }
 
 // banners are the header and footer. Without a word about them, pages are
