@@ -18,7 +18,7 @@ import (
 // the same table.
 var floors = [][]string{
 	{".", "internal/config", "internal/suggest", "internal/imagetype", "api/web"},
-	{"internal/strictjson", "internal/tex", "internal/fonts"},
+	{"internal/strictjson", "internal/export", "internal/tex", "internal/fonts"},
 	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/diagram"},
 	{"storage/minio", "internal/pdf", "internal/chromium", "internal/toolbox", "internal/inference/openai"},
 	{"api", "worker", "internal/local"},
@@ -41,7 +41,7 @@ var rooms = map[string]string{
 }
 
 // testPackages may be imported by tests only.
-var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/e2e"}
+var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/cache/cachetest", "internal/e2e"}
 
 func TestImportsPointDownAndTechnologiesStayInTheirRooms(t *testing.T) {
 	t.Parallel()

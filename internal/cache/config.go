@@ -1,0 +1,223 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"presswork"
+	"presswork/internal/strictjson"
+	"presswork/internal/suggest"
+)
+
+// The backends of the local converter.
+const (
+	BackendMemory = "memory"
+	BackendFile   = "file"
+	BackendSQLite = "sqlite"
+)
+
+func backends() []string { return []string{BackendMemory, BackendFile, BackendSQLite} }
+
+// Config says which cache the local converter uses. The zero value of a field
+// means "not said".
+type Config struct {
+	// Backend is memory, file or sqlite (default).
+	Backend string
+	// Path is the folder of the cache. Default: presswork below the user's cache
+	// directory.
+	Path string
+	// TTL is the time to live by kind.
+	TTL map[Kind]time.Duration
+	// MaxSize is "10000" entries or "64MB". Default: 10000 entries.
+	MaxSize string
+}
+
+// defaultMaxSize bounds a cache nobody has configured: some 20 MB.
+const defaultMaxSize = "10000"
+
+// Origin says where a setting's value came from: default, the JSON file's name,
+// the variable's name, or flag.
+type Origin map[string]string
+
+// Load reads the configuration in force: flags win over environment variables,
+// these over the JSON file that PRESSWORK_CACHE_CONFIG names, that over the
+// defaults. Origin tells of backend, path, ttl.analysis, ttl.theme and max_size.
+// Errors: InvalidOption that names what is wrong and what is allowed.
+func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		user = os.TempDir()
+	}
+	c := Config{Backend: BackendSQLite, Path: filepath.Join(user, "presswork"), MaxSize: defaultMaxSize, TTL: map[Kind]time.Duration{}}
+	from := Origin{"backend": "default", "path": "default", "max_size": "default"}
+	for _, k := range Kinds() {
+		c.TTL[k], from["ttl."+string(k)] = DefaultTTL(k), "default"
+	}
+	layers := make([]layer, 0, 3)
+	if name := getenv("PRESSWORK_CACHE_CONFIG"); name != "" {
+		file, err := readConfig(name)
+		if err != nil {
+			return c, from, err
+		}
+		layers = append(layers, layer{file, func(string) string { return name }})
+	}
+	env, err := fromEnvironment(getenv)
+	if err != nil {
+		return c, from, err
+	}
+	layers = append(layers, layer{env, variable}, layer{flags, func(string) string { return "flag" }})
+	for _, l := range layers {
+		l.over(&c, from)
+	}
+	return c, from, c.Check()
+}
+
+// layer is one source of settings.
+type layer struct {
+	Config
+	origin func(setting string) string
+}
+
+func (l layer) over(c *Config, from Origin) {
+	set := func(setting, value string, into *string) {
+		if value != "" {
+			*into, from[setting] = value, l.origin(setting)
+		}
+	}
+	set("backend", l.Backend, &c.Backend)
+	set("path", l.Path, &c.Path)
+	set("max_size", l.MaxSize, &c.MaxSize)
+	for kind, ttl := range l.TTL {
+		c.TTL[kind], from["ttl."+string(kind)] = ttl, l.origin("ttl")
+	}
+}
+
+func variable(setting string) string {
+	return map[string]string{
+		"backend": "PRESSWORK_CACHE_BACKEND", "path": "PRESSWORK_CACHE_PATH", "ttl": "PRESSWORK_CACHE_TTL", "max_size": "PRESSWORK_CACHE_MAX_SIZE",
+	}[setting]
+}
+
+func fromEnvironment(getenv func(string) string) (Config, error) {
+	c := Config{Backend: getenv(variable("backend")), Path: getenv(variable("path")), MaxSize: getenv(variable("max_size"))}
+	if text := getenv(variable("ttl")); text != "" {
+		ttl, err := seconds(text)
+		if err != nil {
+			return c, invalid("%s is %q; allowed: a number of seconds", variable("ttl"), text)
+		}
+		c.TTL = map[Kind]time.Duration{Analysis: ttl, Theme: ttl}
+	}
+	return c, nil
+}
+
+// maxTTL keeps a number of seconds within a time.Duration.
+const maxTTL = 100 * 365 * 24 * time.Hour
+
+func seconds(text string) (time.Duration, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 0 && n <= maxTTL.Seconds()) {
+		return 0, errors.New("not a number of seconds")
+	}
+	return time.Duration(n * float64(time.Second)), nil
+}
+
+// configFile is the JSON form.
+type configFile struct {
+	Backend string                 `json:"backend_type"`
+	Path    string                 `json:"base_path"`
+	TTL     map[string]json.Number `json:"ttl"`
+	MaxSize string                 `json:"max_size"`
+}
+
+func readConfig(name string) (Config, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return Config{}, invalid("PRESSWORK_CACHE_CONFIG: %s", err)
+	}
+	var f configFile
+	if err := strictjson.Decode(bytes.TrimSpace(b), &f, ""); err != nil {
+		return Config{}, invalid("%s: %s", name, presswork.AsError(err).Message)
+	}
+	c := Config{Backend: f.Backend, Path: f.Path, MaxSize: f.MaxSize, TTL: map[Kind]time.Duration{}}
+	for kind, text := range f.TTL {
+		if kind != string(Analysis) && kind != string(Theme) {
+			return c, invalid("%s: ttl.%s does not exist; allowed: ttl.analysis, ttl.theme", name, kind)
+		}
+		ttl, err := seconds(text.String())
+		if err != nil {
+			return c, invalid("%s: ttl.%s is %s; allowed: a number of seconds", name, kind, text)
+		}
+		c.TTL[Kind(kind)] = ttl
+	}
+	return c, nil
+}
+
+// Check refuses a value outside what is allowed. Errors: InvalidOption.
+func (c Config) Check() error {
+	switch c.Backend {
+	case BackendMemory, BackendFile, BackendSQLite:
+	default:
+		return invalid("cache backend %q does not exist%s; allowed: %s", c.Backend, suggest.Phrase(c.Backend, backends()), strings.Join(backends(), ", "))
+	}
+	_, _, err := c.limits()
+	return err
+}
+
+// limits reads MaxSize: a bare number is entries, one with a unit is bytes.
+func (c Config) limits() (entries int, size int64, err error) {
+	text := strings.ToUpper(strings.TrimSpace(c.MaxSize))
+	wrong := invalid("cache size %q is not allowed; write a number of entries (10000) or a size (64MB, 500KB, 1GB)", c.MaxSize)
+	for suffix, unit := range map[string]int64{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30} {
+		if number, ok := strings.CutSuffix(text, suffix); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			if err != nil || n <= 0 || n > 1<<20 {
+				return 0, 0, wrong
+			}
+			return 0, int64(n * float64(unit)), nil
+		}
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 {
+		return 0, 0, wrong
+	}
+	return n, 0, nil
+}
+
+func invalid(format string, args ...any) error {
+	return presswork.Errorf(presswork.InvalidOption, format, args...)
+}
+
+// Open opens the cache a checked configuration names; o has the rest. One that
+// cannot be used is replaced by a memory cache, with a warning in o.Log: a run
+// does not fail for its cache. Errors: those of Check.
+func Open(ctx context.Context, c Config, o Options) (Cache, error) {
+	entries, size, err := c.limits()
+	if err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	o.TTL, o.MaxEntries, o.MaxBytes = c.TTL, entries, size
+	var opened Cache
+	switch c.Backend {
+	case BackendMemory:
+		return NewMemory(o), nil
+	case BackendFile:
+		opened, err = OpenFile(c.Path, o)
+	case BackendSQLite:
+		opened, err = OpenSQLite(ctx, c.Path, o)
+	default:
+		return nil, c.Check()
+	}
+	if err != nil {
+		o.Log.WarnContext(ctx, "the cache cannot be used; this run keeps its own in memory", "error", err)
+		return NewMemory(o), nil
+	}
+	return opened, nil
+}

@@ -1,0 +1,262 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// fileVersion is the version of the entries; a newer one is left alone.
+const fileVersion = 1
+
+// touchEvery is how exact "recently used" is: within it, a hit writes nothing.
+const touchEvery = time.Minute
+
+// The names below the folder of a File.
+const (
+	lockName     = ".lock"
+	countersName = "counters.json"
+	damagedName  = "damaged"
+)
+
+// File is a cache of one JSON file per entry, KIND/xx/KEY.json below a folder.
+// An entry appears by a rename, so no reader meets half of one; its modification
+// time is when it was last used.
+type File struct {
+	dir string
+	o   Options
+
+	mu      sync.Mutex
+	pending counters // not yet added to the counters on the disk
+	total   *totals  // as far as this process knows; nil before the first Put
+	closed  bool
+}
+
+// totals is the size of a whole cache.
+type totals struct {
+	Entries int   `json:"entries"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// fileEntry is the content of an entry's file.
+type fileEntry struct {
+	Version int             `json:"version"`
+	Made    time.Time       `json:"made"`
+	TTL     time.Duration   `json:"ttl"`
+	Value   json.RawMessage `json:"value"`
+}
+
+// OpenFile opens the cache in a folder, which is made when missing. The error
+// says why the folder cannot be used.
+func OpenFile(dir string, o Options) (*File, error) {
+	f := &File{dir: dir, o: o.withDefaults(), pending: counters{}}
+	for _, k := range Kinds() {
+		if err := os.MkdirAll(filepath.Join(dir, string(k)), 0o700); err != nil {
+			return nil, fmt.Errorf("the cache folder cannot be used: %w", err)
+		}
+	}
+	return f, nil
+}
+
+func (f *File) path(kind Kind, key string) string {
+	prefix := (key + "__")[:2]
+	return filepath.Join(f.dir, string(kind), prefix, key+".json")
+}
+
+// Get implements Cache.
+func (f *File) Get(_ context.Context, kind Kind, key string) (json.RawMessage, bool, error) {
+	if err := checkKey(kind, key); err != nil {
+		return nil, false, err
+	}
+	path := f.path(kind, key)
+	e, err := readEntry(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrNewer):
+		f.count(kind, miss)
+		return nil, false, nil
+	case errors.Is(err, errDamaged):
+		f.setAside(path, err)
+		f.count(kind, miss)
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	}
+	now := f.o.Now()
+	if !f.o.fresh(kind, e.Made, e.TTL, now) {
+		f.count(kind, expired)
+		// Another process may have renewed it since: then it is not removed, or
+		// it is computed once more. Neither serves an old value.
+		f.drop(path)
+		return nil, false, nil
+	}
+	f.count(kind, hit)
+	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > touchEvery {
+		_ = os.Chtimes(path, now, now) // a cache that cannot be written still serves
+	}
+	return e.Value, true, nil
+}
+
+var errDamaged = errors.New("damaged")
+
+func readEntry(path string) (fileEntry, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fileEntry{}, err
+	}
+	var e fileEntry
+	switch err := json.Unmarshal(b, &e); {
+	case err != nil:
+		return e, fmt.Errorf("%w: %w", errDamaged, err)
+	case e.Version > fileVersion:
+		return e, ErrNewer
+	case e.Version < 1 || e.Made.IsZero() || len(e.Value) == 0:
+		return e, fmt.Errorf("%w: it is not a cache entry", errDamaged)
+	}
+	return e, nil
+}
+
+// setAside keeps a damaged entry for whoever wants to know.
+func (f *File) setAside(path string, why error) {
+	to := filepath.Join(f.dir, damagedName, fmt.Sprintf("%s-%d", filepath.Base(path), f.o.Now().UnixNano()))
+	err := os.MkdirAll(filepath.Dir(to), 0o700)
+	if err == nil {
+		err = os.Rename(path, to)
+	}
+	f.o.Log.Warn("a damaged cache entry was set aside", "entry", path, "to", to, "reason", why, "error", err)
+}
+
+// Put implements Cache.
+func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessage) error {
+	if err := checkKey(kind, key); err != nil {
+		return err
+	}
+	if err := checkValue(value); err != nil {
+		return err
+	}
+	path := f.path(kind, key)
+	b, err := json.Marshal(fileEntry{fileVersion, f.o.Now().UTC(), f.o.ttl(kind), value})
+	if err != nil {
+		return err
+	}
+	before, _ := os.Stat(path)
+	if err := f.write(path, b); err != nil {
+		return fmt.Errorf("the cache took no entry: %w", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.total == nil {
+		known, _ := f.load()
+		f.total = &known.Totals
+	}
+	change := totals{1, int64(len(b))}
+	if before != nil {
+		change = totals{0, int64(len(b)) - before.Size()}
+	}
+	f.total.add(change)
+	f.pending.Totals.add(change)
+	if f.o.over(f.total.Entries, f.total.Bytes) {
+		return f.shrink()
+	}
+	return nil
+}
+
+func (t *totals) add(o totals) { t.Entries, t.Bytes = t.Entries+o.Entries, t.Bytes+o.Bytes }
+
+func (f *File) write(path string, b []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(b)
+	now := f.o.Now()
+	err = errors.Join(err, tmp.Close(), os.Chtimes(tmp.Name(), now, now))
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+func (f *File) drop(path string) {
+	info, err := os.Stat(path)
+	if err != nil || os.Remove(path) != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change := totals{-1, -info.Size()}
+	f.pending.Totals.add(change)
+	if f.total != nil {
+		f.total.add(change)
+	}
+}
+
+// found is an entry met on a walk.
+type found struct {
+	path string
+	kind Kind
+	size int64
+	used time.Time
+}
+
+// walk lists the entries; what vanishes meanwhile is skipped.
+func (f *File) walk() ([]found, error) {
+	var all []found
+	for _, kind := range Kinds() {
+		err := filepath.WalkDir(filepath.Join(f.dir, string(kind)), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".json") {
+				return err
+			}
+			if info, err := d.Info(); err == nil {
+				all = append(all, found{path, kind, info.Size(), info.ModTime()})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// shrink removes the least recently used entries until a tenth of the cap is
+// free again, so that not every Put has to walk. f.mu is held.
+func (f *File) shrink() error {
+	all, err := f.walk()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b found) int { return a.used.Compare(b.used) })
+	var now totals
+	for _, e := range all {
+		now.add(totals{1, e.size})
+	}
+	for _, e := range all {
+		if !f.o.over(now.Entries+f.o.MaxEntries/10, now.Bytes+f.o.MaxBytes/10) {
+			break
+		}
+		if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		now.add(totals{-1, -e.size})
+	}
+	f.total = &now
+	return f.flush(&now)
+}

@@ -1,0 +1,248 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// The keys of a Redis cache share one hash tag, so that a script may touch them
+// together in a cluster.
+const (
+	redisPrefix  = "presswork:{cache}:"
+	redisUsed    = redisPrefix + "used"    // zset: "kind/key" by last use, ms
+	redisSizes   = redisPrefix + "sizes"   // hash: "kind/key" → bytes; "" → their sum
+	redisLookups = redisPrefix + "lookups" // hash: "kind/hits" and so on
+)
+
+func redisEntry(kind Kind, key string) string { return redisPrefix + "entry:" + member(kind, key) }
+func member(kind Kind, key string) string     { return string(kind) + "/" + key }
+
+// redisPut stores an entry and takes the least recently used ones until the
+// caps are kept. KEYS: entry, used, sizes. ARGV: member, value, ttl ms, now ms,
+// entry prefix, bytes, max entries, max bytes.
+var redisPut = redis.NewScript(`
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+local before = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or '0')
+redis.call('HSET', KEYS[3], ARGV[1], ARGV[6])
+local sum = redis.call('HINCRBY', KEYS[3], '', tonumber(ARGV[6]) - before)
+local entries = redis.call('ZCARD', KEYS[2])
+local maxEntries, maxBytes = tonumber(ARGV[7]), tonumber(ARGV[8])
+while entries > 0 and (maxEntries > 0 and entries > maxEntries or maxBytes > 0 and sum > maxBytes) do
+	local oldest = redis.call('ZPOPMIN', KEYS[2])[1]
+	redis.call('DEL', ARGV[5] .. oldest)
+	local size = tonumber(redis.call('HGET', KEYS[3], oldest) or '0')
+	redis.call('HDEL', KEYS[3], oldest)
+	sum = redis.call('HINCRBY', KEYS[3], '', -size)
+	entries = entries - 1
+end
+return entries`)
+
+// redisDrop removes an entry if it still has this value. KEYS as redisPut.
+// ARGV: member, value.
+var redisDrop = redis.NewScript(`
+local value = redis.call('GET', KEYS[1])
+if value and value ~= ARGV[2] then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+local size = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or '0')
+redis.call('HDEL', KEYS[3], ARGV[1])
+redis.call('HINCRBY', KEYS[3], '', -size)
+return 1`)
+
+// redisValue is what an entry holds. Redis ends it by itself as well, but a
+// process may have a shorter time to live, and clocks may be set.
+type redisValue struct {
+	Made  int64           `json:"made"` // Unix ms
+	TTL   int64           `json:"ttl"`  // ms
+	Value json.RawMessage `json:"value"`
+}
+
+// Redis is a cache that every node of a fleet shares.
+type Redis struct {
+	client redis.UniversalClient
+	o      Options
+}
+
+// NewRedis makes a cache in a Redis, whose client stays the caller's.
+func NewRedis(client redis.UniversalClient, o Options) *Redis {
+	return &Redis{client: client, o: o.withDefaults()}
+}
+
+// Get implements Cache.
+func (r *Redis) Get(ctx context.Context, kind Kind, key string) (json.RawMessage, bool, error) {
+	if err := checkKey(kind, key); err != nil {
+		return nil, false, err
+	}
+	raw, err := r.client.Get(ctx, redisEntry(kind, key)).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, false, r.note(ctx, kind, key, miss)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var v redisValue
+	if err := json.Unmarshal([]byte(raw), &v); err != nil || len(v.Value) == 0 {
+		r.o.Log.WarnContext(ctx, "a damaged cache entry was removed", "kind", kind, "key", key, "error", err)
+		return nil, false, errors.Join(r.drop(ctx, kind, key, raw), r.note(ctx, kind, key, miss))
+	}
+	if !r.o.fresh(kind, time.UnixMilli(v.Made), time.Duration(v.TTL)*time.Millisecond, r.o.Now()) {
+		return nil, false, errors.Join(r.drop(ctx, kind, key, raw), r.note(ctx, kind, key, expired))
+	}
+	return v.Value, true, r.note(ctx, kind, key, hit)
+}
+
+// note counts a lookup and, for a hit, the use, in one round trip.
+func (r *Redis) note(ctx context.Context, kind Kind, key string, l lookup) error {
+	_, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		switch l {
+		case hit:
+			p.HIncrBy(ctx, redisLookups, string(kind)+"/hits", 1)
+			p.ZAddXX(ctx, redisUsed, redis.Z{Score: float64(r.o.Now().UnixMilli()), Member: member(kind, key)})
+		case expired:
+			p.HIncrBy(ctx, redisLookups, string(kind)+"/expired", 1)
+			fallthrough
+		case miss:
+			p.HIncrBy(ctx, redisLookups, string(kind)+"/misses", 1)
+		}
+		return nil
+	})
+	return err
+}
+
+func (r *Redis) drop(ctx context.Context, kind Kind, key, raw string) error {
+	return redisDrop.Run(ctx, r.client, []string{redisEntry(kind, key), redisUsed, redisSizes}, member(kind, key), raw).Err()
+}
+
+// Put implements Cache.
+func (r *Redis) Put(ctx context.Context, kind Kind, key string, value json.RawMessage) error {
+	if err := checkKey(kind, key); err != nil {
+		return err
+	}
+	if err := checkValue(value); err != nil {
+		return err
+	}
+	ttl, now := max(r.o.ttl(kind), time.Millisecond), r.o.Now().UnixMilli()
+	b, err := json.Marshal(redisValue{now, ttl.Milliseconds(), value})
+	if err != nil {
+		return err
+	}
+	return redisPut.Run(ctx, r.client, []string{redisEntry(kind, key), redisUsed, redisSizes},
+		member(kind, key), b, ttl.Milliseconds(), now, redisPrefix+"entry:", len(value), r.o.MaxEntries, r.o.MaxBytes).Err()
+}
+
+// each calls f for every member of the index, in pieces.
+func (r *Redis) each(ctx context.Context, f func(kind Kind, key string, raw string, stored bool) error) error {
+	const piece = 200
+	for at := int64(0); ; at += piece {
+		members, err := r.client.ZRange(ctx, redisUsed, at, at+piece-1).Result()
+		if err != nil || len(members) == 0 {
+			return err
+		}
+		reads := make([]*redis.StringCmd, len(members))
+		if _, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i, m := range members {
+				reads[i] = p.Get(ctx, redisPrefix+"entry:"+m)
+			}
+			return nil
+		}); err != nil && !errors.Is(err, redis.Nil) {
+			return err
+		}
+		for i, m := range members {
+			kind, key, _ := cutMember(m)
+			raw, err := reads[i].Result()
+			if err != nil && !errors.Is(err, redis.Nil) {
+				return err
+			}
+			if err := f(kind, key, raw, err == nil); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func cutMember(m string) (Kind, string, bool) {
+	for _, k := range Kinds() {
+		if prefix := string(k) + "/"; len(m) > len(prefix) && m[:len(prefix)] == prefix {
+			return k, m[len(prefix):], true
+		}
+	}
+	return "", m, false
+}
+
+// Stats implements Cache.
+func (r *Redis) Stats(ctx context.Context) (Stats, error) {
+	counts, err := r.client.HGetAll(ctx, redisLookups).Result()
+	if err != nil {
+		return Stats{}, err
+	}
+	kinds := map[Kind]KindStats{}
+	for _, k := range Kinds() {
+		number := func(name string) int64 {
+			n, _ := strconv.ParseInt(counts[string(k)+"/"+name], 10, 64) // absent is 0
+			return n
+		}
+		kinds[k] = KindStats{Hits: number("hits"), Misses: number("misses"), Expired: number("expired")}
+	}
+	err = r.each(ctx, func(kind Kind, _ string, raw string, stored bool) error {
+		var v redisValue
+		if stored && json.Unmarshal([]byte(raw), &v) == nil {
+			s := kinds[kind]
+			s.Entries++
+			s.Bytes += int64(len(v.Value))
+			kinds[kind] = s
+		}
+		return nil
+	})
+	return newStats("redis", redisPrefix, kinds), err
+}
+
+// Clean implements Cache. What Redis itself has ended counts as removed here.
+func (r *Redis) Clean(ctx context.Context) (int, error) {
+	type stale struct {
+		kind Kind
+		key  string
+		raw  string
+	}
+	var all []stale
+	now := r.o.Now()
+	err := r.each(ctx, func(kind Kind, key, raw string, stored bool) error {
+		var v redisValue
+		if !stored || json.Unmarshal([]byte(raw), &v) != nil ||
+			!r.o.fresh(kind, time.UnixMilli(v.Made), time.Duration(v.TTL)*time.Millisecond, now) {
+			all = append(all, stale{kind, key, raw})
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	for n, e := range all {
+		if err := r.drop(ctx, e.kind, e.key, e.raw); err != nil {
+			return n, err
+		}
+	}
+	return len(all), nil
+}
+
+// Clear implements Cache.
+func (r *Redis) Clear(ctx context.Context) error {
+	var keys []string
+	err := r.each(ctx, func(kind Kind, key, _ string, _ bool) error {
+		keys = append(keys, redisEntry(kind, key))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("the cache's entries could not be listed: %w", err)
+	}
+	return r.client.Del(ctx, append(keys, redisUsed, redisSizes, redisLookups)...).Err()
+}
+
+// Close implements Cache; the client is not its own.
+func (r *Redis) Close() error { return nil }

@@ -1,0 +1,275 @@
+package cache
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// schemaVersion is the database's user_version; a newer one is left alone.
+const schemaVersion = 1
+
+// sqliteName is the database's name in the folder of a SQLite.
+const sqliteName = "cache.db"
+
+// schema keeps the size of the cache up to date by triggers, so that a cap
+// costs no count over all entries.
+const schema = `
+CREATE TABLE entries (
+	kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
+	made INTEGER NOT NULL, ttl INTEGER NOT NULL, used INTEGER NOT NULL,
+	PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+CREATE INDEX by_use ON entries (used);
+CREATE TABLE lookups (kind TEXT PRIMARY KEY, hits INTEGER, misses INTEGER, expired INTEGER) WITHOUT ROWID;
+CREATE TABLE totals (entries INTEGER, bytes INTEGER);
+INSERT INTO totals VALUES (0, 0);
+CREATE TRIGGER added AFTER INSERT ON entries BEGIN
+	UPDATE totals SET entries = entries + 1, bytes = bytes + length(new.value);
+END;
+CREATE TRIGGER removed AFTER DELETE ON entries BEGIN
+	UPDATE totals SET entries = entries - 1, bytes = bytes - length(old.value);
+END;
+`
+
+// SQLite is a cache in one database file.
+type SQLite struct {
+	path string
+	o    Options
+
+	mu      sync.Mutex
+	db      *sql.DB // nil once closed
+	pending map[Kind]KindStats
+}
+
+// OpenSQLite opens the cache in a folder, which is made when missing. A damaged
+// database is set aside. Errors: ErrNewer; else the reason why the folder
+// cannot be used.
+func OpenSQLite(ctx context.Context, dir string, o Options) (*SQLite, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the cache folder cannot be used: %w", err)
+	}
+	s := &SQLite{path: filepath.Join(dir, sqliteName), o: o.withDefaults(), pending: map[Kind]KindStats{}}
+	err := s.open(ctx)
+	if isDamage(err) {
+		err = s.replace(ctx, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the cache %s cannot be used: %w", s.path, err)
+	}
+	return s, nil
+}
+
+// open connects, and makes the schema in a new database.
+func (s *SQLite) open(ctx context.Context) error {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(OFF)", "recursive_triggers(ON)",
+	}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: escapePath(s.path), RawQuery: q.Encode()}).String())
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(2)
+	if err := prepare(ctx, db); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	s.db = db
+	return nil
+}
+
+func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+func prepare(ctx context.Context, db *sql.DB) error {
+	version := func(from interface {
+		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	}) (v int, err error) {
+		err = from.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+		return v, err
+	}
+	v, err := version(db)
+	if err != nil || v == schemaVersion {
+		return err
+	}
+	if v > schemaVersion {
+		return fmt.Errorf("%w: %d; this one is %d", ErrNewer, v, schemaVersion)
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	// Another process may have made the schema while this one waited.
+	if v, err := version(tx); err != nil || v == schemaVersion {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func isDamage(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+}
+
+// replace sets a damaged database aside and begins a new one.
+func (s *SQLite) replace(ctx context.Context, why error) error {
+	to := fmt.Sprintf("%s.damaged-%d", s.path, s.o.Now().UnixNano())
+	if err := os.Rename(s.path, to); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	// The journals belong to the damaged file.
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Rename(s.path+suffix, to+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	s.o.Log.Warn("a damaged cache was set aside; a new one begins", "cache", s.path, "to", to, "reason", why)
+	return s.open(ctx)
+}
+
+// do runs an operation on the database; one that turns out damaged is replaced,
+// and the operation tried on the new one.
+func (s *SQLite) do(ctx context.Context, operate func(*sql.DB) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.db == nil {
+		return sql.ErrConnDone
+	}
+	err := operate(s.db)
+	if !isDamage(err) {
+		return err
+	}
+	_ = s.db.Close() // it is damaged; nothing of it is kept
+	s.db = nil
+	if err := s.replace(ctx, err); err != nil {
+		return err
+	}
+	return operate(s.db)
+}
+
+// Get implements Cache.
+func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessage, bool, error) {
+	if err := checkKey(kind, key); err != nil {
+		return nil, false, err
+	}
+	var value []byte
+	outcome := miss
+	err := s.do(ctx, func(db *sql.DB) error {
+		var made, ttl, used int64
+		err := db.QueryRowContext(ctx, "SELECT value, made, ttl, used FROM entries WHERE kind = ? AND key = ?", string(kind), key).
+			Scan(&value, &made, &ttl, &used)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		now := s.o.Now()
+		switch {
+		case !s.o.fresh(kind, time.Unix(0, made), time.Duration(ttl), now):
+			outcome = expired
+			// Only what was just read: another process may have renewed it.
+			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ? AND made = ?", string(kind), key, made)
+			return ignoreReadOnly(err)
+		case !json.Valid(value):
+			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ?", string(kind), key)
+			return ignoreReadOnly(err)
+		}
+		outcome = hit
+		if now.Sub(time.Unix(0, used)) > touchEvery {
+			_, err := db.ExecContext(ctx, "UPDATE entries SET used = ? WHERE kind = ? AND key = ?", now.UnixNano(), string(kind), key)
+			return ignoreReadOnly(err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	s.count(kind, outcome)
+	return value, outcome == hit, nil
+}
+
+// ignoreReadOnly lets a cache that cannot be written serve all the same.
+func ignoreReadOnly(err error) error {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY:
+			return nil
+		}
+	}
+	return err
+}
+
+func (s *SQLite) count(kind Kind, l lookup) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.pending[kind]
+	k.count(l)
+	s.pending[kind] = k
+}
+
+// Put implements Cache.
+func (s *SQLite) Put(ctx context.Context, kind Kind, key string, value json.RawMessage) error {
+	if err := checkKey(kind, key); err != nil {
+		return err
+	}
+	if err := checkValue(value); err != nil {
+		return err
+	}
+	return s.do(ctx, func(db *sql.DB) error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }()
+		now := s.o.Now().UnixNano()
+		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)",
+			string(kind), key, []byte(value), now, int64(s.o.ttl(kind)), now); err != nil {
+			return err
+		}
+		if err := s.shrink(ctx, tx); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+}
+
+// shrink removes the least recently used entries until the caps are kept.
+func (s *SQLite) shrink(ctx context.Context, tx *sql.Tx) error {
+	for {
+		var t totals
+		if err := tx.QueryRowContext(ctx, "SELECT entries, bytes FROM totals").Scan(&t.Entries, &t.Bytes); err != nil {
+			return err
+		}
+		if t.Entries == 0 || !s.o.over(t.Entries, t.Bytes) {
+			return nil
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM entries WHERE (kind, key) IN
+			(SELECT kind, key FROM entries ORDER BY used, made LIMIT max(1, ?))`, t.Entries-s.capEntries()); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *SQLite) capEntries() int {
+	if s.o.MaxEntries > 0 {
+		return s.o.MaxEntries
+	}
+	return 1 << 62
+}
