@@ -3,6 +3,7 @@ SHELL := /bin/bash
 
 MINIO_VERSION := v0.0.0-20260212201848-7aac2a2c5b7c
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/presswork/bin
+export PRESSWORK_PEERS := $(TOOLS)/peers
 export PRESSWORK_MINIO := $(TOOLS)/minio-$(MINIO_VERSION)
 
 .PHONY: help
@@ -46,6 +47,7 @@ fuzz: ## Fuzz every fuzz target for ten seconds
 
 .PHONY: bench
 bench: setup-test ## Measure, and print docs/benchmarks.md
+	@scripts/peers.sh "$(PRESSWORK_PEERS)"
 	PRESSWORK_BENCH_TABLE="$(CURDIR)/docs/benchmarks.md" go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/e2e
 
 .PHONY: microbench

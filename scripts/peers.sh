@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs the converters that `make bench` compares with: peers.sh DIR. They
+# are for the comparison alone; nothing of Presswork uses them.
+set -euo pipefail
+dir=$1
+md_to_pdf=5.2.5 weasyprint=70.0 pandoc=1.17 # pypandoc_binary, which carries pandoc
+[ -f "$dir/.done" ] && exit 0
+for tool in npm python3; do
+  command -v $tool >/dev/null || { printf 'bench: %s is not installed; the comparison with other converters is left out\n' $tool >&2; exit 0; }
+done
+printf 'bench: installing md-to-pdf %s, WeasyPrint %s and pandoc to compare with\n' $md_to_pdf $weasyprint >&2
+mkdir -p "$dir"
+PUPPETEER_SKIP_DOWNLOAD=1 npm install --silent --no-fund --no-audit --prefix "$dir/npm" "md-to-pdf@$md_to_pdf" >&2
+python3 -m pip install --quiet --root-user-action=ignore --target "$dir/python" "weasyprint==$weasyprint" "pypandoc_binary==$pandoc" >&2
+printf '#!/bin/sh\nexec python3 -m weasyprint --quiet "$@"\n' >"$dir/weasyprint"
+chmod +x "$dir/weasyprint"
+touch "$dir/.done"
