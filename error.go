@@ -41,6 +41,12 @@ const (
 	RenderFailed         Code = "render_failed"
 	ContentTooComplex    Code = "content_too_complex"
 	StrictFindings       Code = "strict_findings"
+	// PageUnreachable is a page to export whose name does not resolve, whose
+	// server does not answer, or whose certificate is not valid.
+	PageUnreachable Code = "page_unreachable"
+	// PageError is a page that answered, but with a failure.
+	PageError   Code = "page_error"
+	PageTimeout Code = "page_timeout"
 
 	RateLimited      Code = "rate_limited"
 	QueueFull        Code = "queue_full"

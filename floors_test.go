@@ -17,7 +17,7 @@ import (
 // lower floors only (and storage/minio its parent). docs/architecture.md holds
 // the same table.
 var floors = [][]string{
-	{".", "internal/config", "internal/suggest", "internal/imagetype", "api/web"},
+	{".", "internal/config", "internal/suggest", "internal/imagetype", "internal/recent", "api/web"},
 	{"internal/strictjson", "internal/export", "internal/tex", "internal/fonts"},
 	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/diagram"},
 	{"storage/minio", "internal/pdf", "internal/chromium", "internal/toolbox", "internal/inference/openai"},
@@ -41,7 +41,7 @@ var rooms = map[string]string{
 }
 
 // testPackages may be imported by tests only.
-var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/cache/cachetest", "internal/e2e"}
+var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/cache/cachetest", "internal/sitetest", "internal/e2e"}
 
 func TestImportsPointDownAndTechnologiesStayInTheirRooms(t *testing.T) {
 	t.Parallel()

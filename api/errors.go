@@ -44,6 +44,9 @@ var statuses = map[presswork.Code]int{
 	presswork.RenderFailed:         http.StatusUnprocessableEntity,
 	presswork.ContentTooComplex:    http.StatusUnprocessableEntity,
 	presswork.StrictFindings:       http.StatusUnprocessableEntity,
+	presswork.PageUnreachable:      http.StatusUnprocessableEntity,
+	presswork.PageError:            http.StatusUnprocessableEntity,
+	presswork.PageTimeout:          http.StatusUnprocessableEntity,
 
 	presswork.RateLimited:      http.StatusTooManyRequests,
 	presswork.QueueFull:        http.StatusTooManyRequests,

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -35,12 +36,13 @@ func Decode(data []byte, dst any, param string) error {
 }
 
 func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param string) error {
-	index := make(map[string]int, dst.NumField())
-	names := make([]string, 0, dst.NumField())
-	for i := range dst.NumField() {
-		name, _, _ := strings.Cut(dst.Type().Field(i).Tag.Get("json"), ",")
+	// An embedded struct's fields are the outer one's.
+	index := map[string][]int{}
+	var names []string
+	for _, f := range reflect.VisibleFields(dst.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name != "" && name != "-" {
-			index[name] = i
+			index[name] = f.Index
 			names = append(names, name)
 		}
 	}
@@ -53,7 +55,7 @@ func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param st
 		if string(fields[name]) == "null" {
 			continue
 		}
-		if err := decodeValue(fields[name], dst.Field(i), param+name); err != nil {
+		if err := decodeValue(fields[name], dst.FieldByIndex(i), param+name); err != nil {
 			return err
 		}
 	}
@@ -62,8 +64,16 @@ func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param st
 
 func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 	_, custom := dst.Addr().Interface().(json.Unmarshaler)
-	if dst.Kind() == reflect.Struct && !custom {
-		return Decode(raw, dst.Addr().Interface(), param+".")
+	if !custom {
+		switch t := dst.Type(); {
+		case t.Kind() == reflect.Struct:
+			return Decode(raw, dst.Addr().Interface(), param+".")
+		case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct && !isCustom(t):
+			dst.Set(reflect.New(t.Elem()))
+			return Decode(raw, dst.Interface(), param+".")
+		case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && !isCustom(reflect.PointerTo(t.Elem())):
+			return decodeList(raw, dst, param)
+		}
 	}
 	err := json.Unmarshal(raw, dst.Addr().Interface())
 	if err == nil {
@@ -73,6 +83,22 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 		return e.WithParam(param)
 	}
 	return invalidType(param, want(dst.Type())).WithCause(err)
+}
+
+func isCustom(t reflect.Type) bool { return t.Implements(reflect.TypeFor[json.Unmarshaler]()) }
+
+func decodeList(raw json.RawMessage, dst reflect.Value, param string) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return invalidType(param, "a list").WithCause(err)
+	}
+	dst.Set(reflect.MakeSlice(dst.Type(), len(items), len(items)))
+	for i, item := range items {
+		if err := Decode(item, dst.Index(i).Addr().Interface(), fmt.Sprintf("%s[%d].", param, i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func want(t reflect.Type) string {

@@ -1,0 +1,157 @@
+// Package export is the rules of page export: which options are allowed, and
+// what they come to on paper and in pictures. It knows nothing of the browser
+// that obeys them.
+package export
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"presswork"
+	"presswork/internal/suggest"
+)
+
+// CheckPDF refuses an option with a value outside the contract. The URL is the
+// page's, as guard.Policy.CheckURL returned it. Errors: InvalidOption, its Param
+// "options.NAME".
+func CheckPDF(page *url.URL, o presswork.ExportOptions) error {
+	if err := checkVisit(page, o.VisitOptions); err != nil {
+		return err
+	}
+	if _, err := PaperOf(o); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"headerTemplate": o.HeaderTemplate, "footerTemplate": o.FooterTemplate} {
+		if len(text) > maxTemplate {
+			return invalid(name, "%s is larger than %d KB", name, maxTemplate>>10)
+		}
+	}
+	if isTrue(o.Outline) && o.Tagged != nil && !*o.Tagged {
+		return invalid("outline", "outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")
+	}
+	if o.PDFA != nil {
+		if err := oneOf("pdf_a", string(*o.PDFA), "2b", "2u", "3b"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckScreenshot refuses an option with a value outside the contract, as
+// CheckPDF does.
+func CheckScreenshot(page *url.URL, o presswork.ScreenshotOptions) error {
+	if err := checkVisit(page, o.VisitOptions); err != nil {
+		return err
+	}
+	if err := oneOf("type", o.Type, "png", "jpeg", "webp"); err != nil {
+		return err
+	}
+	if o.Quality != nil {
+		if o.Type == "" || o.Type == "png" {
+			return invalid("quality", "quality is for the types jpeg and webp; png has none")
+		}
+		if *o.Quality < 0 || *o.Quality > 100 {
+			return invalid("quality", "quality %d is not allowed; allowed: 0 to 100", *o.Quality)
+		}
+	}
+	areas := 0
+	for _, said := range []bool{isTrue(o.FullPage), o.Clip != nil, o.Selector != ""} {
+		if said {
+			areas++
+		}
+	}
+	if areas > 1 {
+		return invalid("clip", "fullPage, clip and selector each choose what is taken; say one of them")
+	}
+	if len(o.Selector) > maxScript {
+		return invalid("selector", "selector is longer than %d KB", maxScript>>10)
+	}
+	if c := o.Clip; c != nil && !(c.X >= 0 && c.Y >= 0 && c.Width > 0 && c.Height > 0 && c.Width <= MaxSide && c.Height <= MaxSide && c.X <= maxOffset && c.Y <= maxOffset) {
+		return invalid("clip", "clip needs x and y of 0 or more, and width and height from 1 to %d", MaxSide)
+	}
+	return nil
+}
+
+// The limits.
+const (
+	// MaxSide is the longest side of a picture, in device pixels: what Chromium
+	// paints in one piece.
+	MaxSide = 16384
+
+	maxOffset    = 1_000_000 // CSS pixels
+	maxWindow    = 8192      // CSS pixels of a viewport's side
+	maxPixels    = 64 << 20  // device pixels of a viewport
+	maxTemplate  = 64 << 10
+	maxScript    = 16 << 10
+	maxUserAgent = 1 << 10
+	maxFilename  = 255
+)
+
+// The time an export may take.
+const (
+	DefaultTimeout = 30 * time.Second
+	MaxTimeout     = 120 * time.Second
+)
+
+// TimeoutOf is how long the whole export may take.
+func TimeoutOf(o presswork.VisitOptions) time.Duration {
+	if o.Timeout == nil {
+		return DefaultTimeout
+	}
+	return time.Duration(*o.Timeout) * time.Millisecond
+}
+
+// Fails says whether a page that answered status has failed.
+func Fails(o presswork.VisitOptions, status int) bool {
+	ranges := o.FailOnHTTPStatusCodes
+	if ranges == nil {
+		ranges = []presswork.StatusRange{{From: 400, To: 599}}
+	}
+	for _, r := range ranges {
+		if r.From <= status && status <= r.To {
+			return true
+		}
+	}
+	return false
+}
+
+// ViewportOf is the window the page is laid out in.
+func ViewportOf(o presswork.VisitOptions) presswork.Viewport {
+	if o.Viewport == nil {
+		return presswork.Viewport{Width: 800, Height: 600, DeviceScaleFactor: 1}
+	}
+	v := *o.Viewport
+	if v.DeviceScaleFactor == 0 {
+		v.DeviceScaleFactor = 1
+	}
+	return v
+}
+
+func invalid(name, format string, args ...any) error {
+	return presswork.Errorf(presswork.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
+}
+
+// oneOf takes "" as not said.
+func oneOf(name, value string, allowed ...string) error {
+	for _, a := range allowed {
+		if value == a || value == "" {
+			return nil
+		}
+	}
+	return invalid(name, "%s %s is not allowed%s; allowed: %s", name, short(value), suggest.Phrase(value, allowed), strings.Join(allowed, ", "))
+}
+
+// short quotes a value for a message.
+func short(s string) string {
+	const limit = 60
+	if utf8.RuneCountInString(s) > limit {
+		s = string([]rune(s)[:limit]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }

@@ -1,0 +1,152 @@
+package export
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork"
+	"presswork/internal/suggest"
+)
+
+// Paper is the sheet a page is printed on, in inches, upright: Landscape turns
+// it.
+type Paper struct {
+	Width, Height            float64
+	Landscape                bool
+	Top, Right, Bottom, Left float64
+	// Scale is 0.1 to 2.
+	Scale float64
+	// Ranges is "1-3,5"; empty is all pages.
+	Ranges string
+}
+
+const (
+	minSide    = 0.5   // inches, of a sheet
+	maxSide    = 200.0 // the limit of PDF readers
+	minContent = 0.25  // what margins must leave
+	maxRanges  = 100
+	maxPage    = 100_000
+)
+
+// formats are Puppeteer's sizes, in inches.
+func formats() map[string][2]float64 {
+	return map[string][2]float64{
+		"letter": {8.5, 11}, "legal": {8.5, 14}, "tabloid": {11, 17}, "ledger": {17, 11},
+		"a0": {33.1102, 46.811}, "a1": {23.3858, 33.1102}, "a2": {16.5354, 23.3858}, "a3": {11.6929, 16.5354},
+		"a4": {8.2677, 11.6929}, "a5": {5.8268, 8.2677}, "a6": {4.1339, 5.8268},
+	}
+}
+
+// PaperOf reads the options that concern the paper. Errors: InvalidOption.
+func PaperOf(o presswork.ExportOptions) (Paper, error) {
+	p := Paper{Landscape: isTrue(o.Landscape), Scale: 1}
+	if err := p.readSize(o); err != nil {
+		return p, err
+	}
+	for _, m := range []struct {
+		name  string
+		text  presswork.Length
+		value *float64
+	}{
+		{"margin.top", o.Margin.Top, &p.Top}, {"margin.right", o.Margin.Right, &p.Right},
+		{"margin.bottom", o.Margin.Bottom, &p.Bottom}, {"margin.left", o.Margin.Left, &p.Left},
+	} {
+		if err := readLength(m.name, m.text, m.value); err != nil {
+			return p, err
+		}
+	}
+	width, height := p.Width, p.Height
+	if p.Landscape {
+		width, height = height, width
+	}
+	if p.Left+p.Right+minContent > width || p.Top+p.Bottom+minContent > height {
+		return p, invalid("margin", "the margins leave less than %gin of a page of %gin x %gin", minContent, width, height)
+	}
+	if o.Scale != nil {
+		if p.Scale = *o.Scale; !(p.Scale >= 0.1 && p.Scale <= 2) {
+			return p, invalid("scale", "scale %v is not allowed; allowed: 0.1 to 2", p.Scale)
+		}
+	}
+	var err error
+	p.Ranges, err = parseRanges(o.PageRanges)
+	return p, err
+}
+
+func (p *Paper) readSize(o presswork.ExportOptions) error {
+	size := formats()["letter"]
+	if o.Format != "" {
+		var known bool
+		if size, known = formats()[strings.ToLower(o.Format)]; !known {
+			names := slices.Sorted(maps.Keys(formats()))
+			return invalid("format", "format %s is not known%s; allowed: %s, or width and height", short(o.Format),
+				suggest.Phrase(o.Format, names), strings.Join(names, ", "))
+		}
+	}
+	p.Width, p.Height = size[0], size[1]
+	if o.Format != "" {
+		return nil
+	}
+	for _, side := range []struct {
+		name  string
+		text  presswork.Length
+		value *float64
+	}{{"width", o.Width, &p.Width}, {"height", o.Height, &p.Height}} {
+		if err := readLength(side.name, side.text, side.value); err != nil {
+			return err
+		}
+		if *side.value < minSide || *side.value > maxSide {
+			return invalid(side.name, "%s %s is not allowed; allowed: %gin to %gin", side.name, short(string(side.text)), minSide, maxSide)
+		}
+	}
+	return nil
+}
+
+var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,10})?|\.[0-9]{1,10})(px|in|cm|mm|pt)?$`)
+
+// readLength sets inches from a length that is said. A number without a unit is
+// px, as in Puppeteer.
+func readLength(name string, l presswork.Length, inches *float64) error {
+	if l == "" {
+		return nil
+	}
+	wrong := invalid(name, "%s %s is not a length; allowed: a number of pixels, or one with a unit: px, in, cm, mm, pt", name, short(string(l)))
+	m := lengthForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(string(l))))
+	if m == nil {
+		return wrong
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return wrong
+	}
+	*inches = n / map[string]float64{"": 96, "px": 96, "in": 1, "cm": 2.54, "mm": 25.4, "pt": 72}[m[2]]
+	return nil
+}
+
+// parseRanges checks page ranges and writes them without spaces.
+func parseRanges(text string) (string, error) {
+	if strings.TrimSpace(text) == "" {
+		return "", nil
+	}
+	wrong := invalid("pageRanges", `pageRanges %s is not valid; write page numbers and ranges such as "1-3,5"`, short(text))
+	var ranges []string
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		a, errA := strconv.Atoi(strings.TrimSpace(first))
+		b, errB := strconv.Atoi(strings.TrimSpace(last))
+		if errA != nil || errB != nil || a < 1 || b < a || b > maxPage || len(ranges) == maxRanges {
+			return "", wrong
+		}
+		if a == b {
+			ranges = append(ranges, strconv.Itoa(a))
+		} else {
+			ranges = append(ranges, strconv.Itoa(a)+"-"+strconv.Itoa(b))
+		}
+	}
+	return strings.Join(ranges, ","), nil
+}
