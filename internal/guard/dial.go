@@ -54,6 +54,9 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 	if err != nil {
 		return nil, presswork.Errorf(presswork.InvalidURL, "host %q: %v", clip(host), err)
 	}
+	if err := p.hosts.check(name, addr); err != nil {
+		return nil, err
+	}
 	addrs := []netip.Addr{addr}
 	switch {
 	case isMetadata(name):

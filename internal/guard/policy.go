@@ -22,6 +22,11 @@ type Options struct {
 	// Setting is the name of the variable Allow came from; refusals name it, so
 	// that an operator knows where to look. Default: none named.
 	Setting string
+	// AllowHosts and DenyHosts are comma lists of host globs (*.example.com): a
+	// host must match one of the first, unless that is empty, and none of the
+	// second. An allowed host's addresses are judged all the same. Addresses are
+	// compared as they are written canonically. Default: every host, none.
+	AllowHosts, DenyHosts string
 	// Never is host:port of Presswork's own services (Redis, store, API,
 	// debugging): no exemption opens them. A host of "", 0.0.0.0 or :: is this
 	// machine. Default: none.
@@ -38,7 +43,10 @@ type Policy struct {
 	prefixes   []netip.Prefix
 	allowed    []endpoint
 	never      []endpoint
-	lookup     func(ctx context.Context, host string) ([]netip.Addr, error)
+	hosts      hostRules
+	// ownToo tells of own services that come and go: the proxies' listeners.
+	ownToo func(netip.AddrPort) bool
+	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // endpoint is a host and port of the settings: addr is valid for an address,
@@ -57,6 +65,10 @@ func New(o Options) (*Policy, error) {
 		p.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		}
+	}
+	var err error
+	if p.hosts, err = newHostRules(o.AllowHosts, o.DenyHosts); err != nil {
+		return nil, err
 	}
 	for entry := range strings.SplitSeq(o.Allow, ",") {
 		if entry = strings.TrimSpace(entry); entry == "" {
@@ -233,6 +245,9 @@ func (p *Policy) allowsName(host string, port uint16) bool {
 // by address. Loopback is one place under all its addresses, and a service
 // that listens everywhere is at each address of this machine.
 func (p *Policy) own(addr netip.Addr, port uint16) bool {
+	if p.ownToo != nil && p.ownToo(netip.AddrPortFrom(addr, port)) {
+		return true
+	}
 	return slices.ContainsFunc(p.never, func(e endpoint) bool {
 		switch {
 		case e.port != port || !e.addr.IsValid():

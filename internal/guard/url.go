@@ -36,6 +36,9 @@ func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 
 // checkWritten refuses what needs no resolver to be refused.
 func (p *Policy) checkWritten(name string, addr netip.Addr, port uint16) error {
+	if err := p.hosts.check(name, addr); err != nil {
+		return err
+	}
 	switch {
 	case addr.IsValid():
 		return p.check("", netip.AddrPortFrom(addr, port))

@@ -1,0 +1,131 @@
+package guard
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+
+	"presswork"
+)
+
+// ServeHTTP serves the browser: CONNECT, and requests in absolute form.
+func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if most := s.proxy.opts.MaxRequests; s.requests.Add(1) > most {
+		s.end(presswork.Errorf(presswork.PageError, "the page makes more than %d requests", most))
+		return
+	}
+	switch {
+	case r.Method == http.MethodConnect:
+		s.tunnel(w, r)
+	case r.URL.Scheme == "http" && r.URL.Host != "" && r.URL.User == nil:
+		s.forward.ServeHTTP(w, r)
+	default:
+		http.Error(w, "this is a proxy for http and CONNECT", http.StatusBadRequest)
+	}
+}
+
+// serverOf is host:port of an http URL.
+func serverOf(u *url.URL) string {
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))
+}
+
+// rewrite makes the request a server gets. The headers of this hop are gone
+// already.
+func rewrite(r *httputil.ProxyRequest) {
+	r.Out.Host = r.In.URL.Host
+	// Not as httputil cleans it: the browser's words pass as they are.
+	r.Out.URL.RawQuery = r.In.URL.RawQuery
+}
+
+// refuseRequest answers for a server that was not reached, without a body: the
+// answer may be shown in a frame of the page.
+func refuseRequest(w http.ResponseWriter, err error) {
+	status := http.StatusBadGateway
+	var slow net.Error
+	switch {
+	case presswork.CodeOf(err) == presswork.AddressNotAllowed:
+		status = http.StatusForbidden
+	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		status = http.StatusGatewayTimeout
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+}
+
+// tunnel joins the browser with a server, whatever they speak.
+func (s *Session) tunnel(w http.ResponseWriter, r *http.Request) {
+	server, err := s.dial(r.Context(), "tcp", r.Host)
+	if err != nil {
+		refuseRequest(w, err)
+		return
+	}
+	defer server.Close()
+	client, early, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		refuseRequest(w, err)
+		return
+	}
+	defer client.Close()
+	if !s.track(client) {
+		return
+	}
+	defer s.untrack(client)
+	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	var upwards sync.WaitGroup
+	upwards.Go(func() { s.pour(server, fromClient(client, early.Reader)) })
+	s.pour(client, server)
+	upwards.Wait()
+}
+
+// fromClient reads what came along with the CONNECT, then the connection.
+func fromClient(client net.Conn, early *bufio.Reader) io.Reader {
+	if n := early.Buffered(); n > 0 {
+		head, _ := early.Peek(n) // cannot fail: it is there
+		return io.MultiReader(bytes.NewReader(head), client)
+	}
+	return client
+}
+
+// pour copies until from ends and tells to that nothing more comes. When to is
+// gone, from is of no use either.
+func (s *Session) pour(to net.Conn, from io.Reader) {
+	buf := s.proxy.buffers.Get()
+	defer s.proxy.buffers.Put(buf)
+	// Wrapped, so that neither side's own copying, which counts nothing, is used.
+	_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, buf)
+	if c, ok := from.(net.Conn); ok && err != nil {
+		c.Close()
+	}
+	closeWrite(to)
+}
+
+func closeWrite(c net.Conn) error {
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return c.Close()
+}
+
+// buffers lends what bodies are copied through.
+type buffers struct{ pool sync.Pool }
+
+const bufferBytes = 32 << 10
+
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[bufferBytes]byte); ok {
+		return p[:]
+	}
+	return make([]byte, bufferBytes)
+}
+
+func (b *buffers) Put(p []byte) { b.pool.Put((*[bufferBytes]byte)(p)) }

@@ -1,0 +1,65 @@
+package guard
+
+import (
+	"fmt"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+)
+
+// hostRules are the globs a host must and must not match.
+type hostRules struct {
+	allow, deny []string
+}
+
+func newHostRules(allow, deny string) (r hostRules, err error) {
+	if r.allow, err = parseGlobs(allow); err != nil {
+		return r, err
+	}
+	r.deny, err = parseGlobs(deny)
+	return r, err
+}
+
+func parseGlobs(list string) (globs []string, err error) {
+	for entry := range strings.SplitSeq(list, ",") {
+		glob := strings.ToLower(strings.TrimSpace(entry))
+		if glob == "" {
+			continue
+		}
+		// A glob without wildcards is a host; with them, its other characters are
+		// a host's.
+		name, addr, err := canonicalHost(strings.ReplaceAll(glob, "*", "x"))
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w; allowed: a host, or a glob such as *.example.com", entry, err)
+		}
+		if !strings.Contains(glob, "*") {
+			glob = hostText(name, addr)
+		}
+		globs = append(globs, strings.TrimSuffix(glob, "."))
+	}
+	return globs, nil
+}
+
+func hostText(name string, addr netip.Addr) string {
+	if addr.IsValid() {
+		return addr.Unmap().String()
+	}
+	return name
+}
+
+// check judges a host as canonicalHost gave it.
+func (r hostRules) check(name string, addr netip.Addr) error {
+	host := hostText(name, addr)
+	matches := func(glob string) bool {
+		ok, err := path.Match(glob, host)
+		return ok && err == nil
+	}
+	switch {
+	case slices.ContainsFunc(r.deny, matches):
+		return refuse(host, "the operator denies this host")
+	case len(r.allow) > 0 && !slices.ContainsFunc(r.allow, matches):
+		return refuse(host, "the operator allows other hosts only")
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package guard_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/guard"
+)
+
+// session opens one with a client that goes through it.
+func session(t testing.TB, p *guard.Policy, o guard.ProxyOptions) (*guard.Session, *http.Client) {
+	t.Helper()
+	s, err := guard.NewProxy(p, o).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, through(t, s)
+}
+
+func through(t testing.TB, s *guard.Session) *http.Client {
+	transport := &http.Transport{
+		Proxy:           http.ProxyURL(&url.URL{Scheme: "http", Host: s.Addr()}),
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
+}
+
+// site answers with what it was asked, and an upgraded connection with echoes.
+var site = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") != "" {
+		conn, buf, _ := http.NewResponseController(w).Hijack()
+		defer conn.Close()
+		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		io.Copy(conn, buf)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	fmt.Fprintf(w, "%s %s host=%s body=%s proxy=%s%s xff=%s", r.Method, r.RequestURI, r.Host, body,
+		r.Header.Get("Proxy-Connection"), r.Header.Get("Proxy-Authorization"), r.Header.Get("X-Forwarded-For"))
+})
+
+func hostOf(t testing.TB, s *httptest.Server) string {
+	t.Helper()
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
+}
+
+func get(t testing.TB, c *http.Client, url string) (status int, body string) {
+	t.Helper()
+	resp, err := c.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+func TestProxyForwardsAndTunnels(t *testing.T) {
+	t.Parallel()
+	plain, secure := httptest.NewServer(site), httptest.NewTLSServer(site)
+	defer plain.Close()
+	defer secure.Close()
+	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)}), guard.ProxyOptions{})
+	for _, server := range []*httptest.Server{plain, secure} {
+		req, _ := http.NewRequest("POST", server.URL+"/a%2Fb/c?q=1;2&%zz", strings.NewReader("hello"))
+		req.Header.Set("Proxy-Connection", "keep-alive")
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		want := "POST /a%2Fb/c?q=1;2&%zz host=" + hostOf(t, server) + " body=hello proxy="
+		if server == plain && string(b) != want+" xff=" {
+			t.Errorf("got %q, want %q", b, want)
+		}
+		if !strings.HasPrefix(string(b), want) {
+			t.Errorf("got %q, want %q", b, want)
+		}
+	}
+	if u := s.Usage(); u.Requests != 2 || u.Bytes < 500 {
+		t.Errorf("usage %+v", u)
+	}
+}
+
+func TestProxyPassesUpgrades(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(site)
+	defer server.Close()
+	host := hostOf(t, server)
+	s, _ := session(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
+	for name, head := range map[string]string{
+		"forwarded": "GET http://" + host + "/ws HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
+		"tunnelled": "CONNECT " + host + " HTTP/1.1\r\nHost: " + host + "\r\n\r\nGET /ws HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		fmt.Fprint(conn, head)
+		r := bufio.NewReader(conn)
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if line == "ping\n" {
+				break
+			}
+			if strings.HasPrefix(line, "Upgrade:") {
+				r.ReadString('\n')
+				fmt.Fprint(conn, "ping\n")
+			}
+		}
+	}
+}
+
+func TestProxyConnectsNowhereElse(t *testing.T) {
+	t.Parallel()
+	listener := count(t)
+	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
+		if host == "gone.test" {
+			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+		}
+		return answers("93.184.216.34 127.0.0.1")(context.Background(), host)
+	}
+	s, client := session(t, policy(t, guard.Options{Lookup: lookup, DenyHosts: "*.denied.test"}), guard.ProxyOptions{})
+	for _, host := range []string{
+		"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "127.0.0.1.", "localhost", "localhost.",
+		"rebound.test", "a.denied.test", "169.254.169.254", "metadata.google.internal", "[fe80::1]", "0.0.0.0",
+	} {
+		for _, scheme := range []string{"http", "https"} {
+			target := host + ":" + listener.port
+			resp, err := client.Get(scheme + "://" + target + "/")
+			if err == nil {
+				resp.Body.Close()
+				if resp.StatusCode != http.StatusForbidden {
+					t.Errorf("%s://%s: %s", scheme, target, resp.Status)
+				}
+			} else if scheme == "http" || !strings.Contains(err.Error(), "Forbidden") {
+				t.Errorf("%s://%s: %v", scheme, target, err)
+			}
+			if err := s.Failure(target); presswork.CodeOf(err) != presswork.AddressNotAllowed {
+				t.Errorf("%s: failure %v", target, err)
+			}
+		}
+	}
+	if status, _ := get(t, client, "http://gone.test/"); status != http.StatusBadGateway {
+		t.Errorf("a name that does not resolve: %d", status)
+	}
+	if _, ok := errors.AsType[*net.DNSError](s.Failure("gone.test:80")); !ok {
+		t.Errorf("failure %v", s.Failure("gone.test:80"))
+	}
+	if n := listener.connections(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestProxyIsNotItsOwnTarget(t *testing.T) {
+	t.Parallel()
+	p := guard.NewProxy(policy(t, guard.Options{Allow: "true"}), guard.ProxyOptions{})
+	var sessions []*guard.Session
+	for range 2 {
+		s, err := p.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		sessions = append(sessions, s)
+	}
+	for _, target := range sessions {
+		_, port, _ := net.SplitHostPort(target.Addr())
+		for _, host := range []string{"127.0.0.1", "127.9.9.9", "localhost"} {
+			if status, _ := get(t, through(t, sessions[0]), "http://"+host+":"+port+"/"); status != http.StatusForbidden {
+				t.Errorf("%s:%s: %d", host, port, status)
+			}
+		}
+	}
+}
+
+func TestProxyRefusesWhatIsNoProxyRequest(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(site)
+	defer server.Close()
+	host := hostOf(t, server)
+	s, _ := session(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
+	for _, head := range []string{
+		"GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
+		"GET https://" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET file:///etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET http://a:b@" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET http://" + host + "/%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+		"POST http://" + host + "/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc",
+		"GET http://" + host + "/\x00 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"CONNECT nowhere HTTP/1.1\r\nHost: x\r\n\r\n",
+		"CONNECT /x HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		fmt.Fprint(conn, head)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%q: %v", head, err)
+		}
+		if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusBadGateway {
+			t.Errorf("%q: %s", head, resp.Status)
+		}
+		conn.Close()
+	}
+}
+
+func TestProxySessionHasItsFill(t *testing.T) {
+	t.Parallel()
+	endless := func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+				return
+			}
+		}
+	}
+	plain, secure := httptest.NewServer(http.HandlerFunc(endless)), httptest.NewTLSServer(http.HandlerFunc(endless))
+	defer plain.Close()
+	defer secure.Close()
+	p := policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)})
+	for _, server := range []*httptest.Server{plain, secure} {
+		s, client := session(t, p, guard.ProxyOptions{MaxBytes: 4 << 20})
+		resp, err := client.Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if err == nil || n > 5<<20 {
+			t.Errorf("%d bytes, error %v", n, err)
+		}
+		<-s.Done()
+		if presswork.CodeOf(s.Err()) != presswork.PageError || !strings.Contains(s.Err().Error(), "4 MiB") {
+			t.Errorf("session ended with %v", s.Err())
+		}
+	}
+
+	small := httptest.NewServer(site)
+	defer small.Close()
+	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, small)}), guard.ProxyOptions{MaxRequests: 3})
+	for range 3 {
+		get(t, client, small.URL)
+	}
+	if resp, err := client.Get(small.URL); err == nil {
+		resp.Body.Close()
+	}
+	<-s.Done()
+	if presswork.CodeOf(s.Err()) != presswork.PageError {
+		t.Errorf("session ended with %v", s.Err())
+	}
+}
+
+func TestProxyCloseEndsItsConnections(t *testing.T) {
+	t.Parallel()
+	held := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		close(held)
+	}))
+	defer server.Close()
+	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
+	resp, err := client.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	s.Close()
+	<-held
+	if _, err := net.Dial("tcp", s.Addr()); err == nil {
+		t.Error("the session still listens")
+	}
+}
+
+func TestHostGlobs(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		allow, deny, host string
+		ok                bool
+	}{
+		{"", "", "a.example.com", true},
+		{"*.example.com", "", "a.example.com", true},
+		{"*.example.com", "", "A.B.Example.COM.", true},
+		{"*.example.com", "", "example.com", false},
+		{"*.example.com", "", "example.com.evil.test", false},
+		{"*.example.com, example.com", "", "example.com", true},
+		{"bücher.example", "", "xn--bcher-kva.example", true},
+		{"*", "*.corp.example", "x.corp.example", false},
+		{"*", "1.1.1.1", "16843009", false},
+		{"*", "1.1.1.1", "[::ffff:1.1.1.1]", false},
+		{"*.example.com", "", "127.0.0.1", false},
+	} {
+		p := policy(t, guard.Options{AllowHosts: tc.allow, DenyHosts: tc.deny})
+		if _, err := p.CheckURL("http://" + tc.host + "/"); (err == nil) != tc.ok {
+			t.Errorf("allow %q, deny %q: %s: %v", tc.allow, tc.deny, tc.host, err)
+		}
+	}
+	for _, wrong := range []string{"a b", "http://x", "x/y", "[a-z].example"} {
+		if _, err := guard.New(guard.Options{DenyHosts: wrong}); err == nil {
+			t.Errorf("the glob %q is taken", wrong)
+		}
+	}
+}
+
+// BenchmarkProxy is 100 small resources of a page, four at a time, straight and
+// through a session.
+func BenchmarkProxy(b *testing.B) {
+	server := httptest.NewServer(site)
+	defer server.Close()
+	p, err := guard.New(guard.Options{Allow: hostOf(b, server)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	proxy := guard.NewProxy(p, guard.ProxyOptions{})
+	load := func(c *http.Client) time.Duration {
+		begun := time.Now()
+		for range 100 {
+			get(b, c, server.URL)
+		}
+		return time.Since(begun)
+	}
+	var straight, guarded time.Duration
+	rounds := 0
+	for b.Loop() {
+		direct := &http.Transport{}
+		straight += load(&http.Client{Transport: direct})
+		direct.CloseIdleConnections()
+		s, err := proxy.Open(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		guarded += load(through(b, s))
+		s.Close()
+		rounds++
+	}
+	b.ReportMetric(float64((guarded-straight).Microseconds())/float64(rounds*100), "µs-more/request")
+}

@@ -1,0 +1,211 @@
+package guard
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"presswork"
+)
+
+// Session is one page's proxy: it forwards plain requests and upgrades, and
+// tunnels by CONNECT. Connections to a server are kept for its later requests.
+type Session struct {
+	proxy     *Proxy
+	port      uint16
+	addr      string
+	server    *http.Server
+	forward   *httputil.ReverseProxy
+	transport *http.Transport
+
+	life   context.Context
+	end    context.CancelCauseFunc
+	served sync.WaitGroup
+	shut   func() bool // stops the clean-up that waits for life's end
+
+	bytes, requests atomic.Int64
+
+	mu       sync.Mutex
+	conns    map[io.Closer]struct{} // what http.Server does not close
+	failures map[string]error       // by host:port
+}
+
+// maxFailures is how many servers a session remembers the failure of.
+const maxFailures = 256
+
+func newSession(ctx context.Context, p *Proxy, listener net.Listener, port uint16) *Session {
+	s := &Session{proxy: p, port: port, addr: listener.Addr().String(), conns: map[io.Closer]struct{}{}, failures: map[string]error{}}
+	s.life, s.end = context.WithCancelCause(ctx)
+	s.transport = &http.Transport{
+		DialContext:            s.dial,
+		DisableCompression:     true, // bodies pass as they are
+		MaxIdleConnsPerHost:    32,
+		IdleConnTimeout:        time.Minute,
+		ResponseHeaderTimeout:  p.opts.AnswerTimeout,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+	quiet := log.New(io.Discard, "", 0)
+	s.forward = &httputil.ReverseProxy{
+		Rewrite:       rewrite,
+		Transport:     s.transport,
+		FlushInterval: -1, // event streams
+		BufferPool:    &p.buffers,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			s.failed(r.Context(), serverOf(r.URL), err)
+			refuseRequest(w, err)
+		},
+		ErrorLog: quiet,
+	}
+	s.server = &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 30 * time.Second,
+		MaxHeaderBytes:    256 << 10,
+		BaseContext:       func(net.Listener) context.Context { return s.life },
+		ErrorLog:          quiet,
+	}
+	s.served.Go(func() { s.server.Serve(listener) })
+	s.shut = context.AfterFunc(s.life, s.closeAll)
+	return s
+}
+
+// Addr is where the session listens, as host:port.
+func (s *Session) Addr() string { return s.addr }
+
+// Done is closed when the session has ended; Err says why.
+func (s *Session) Done() <-chan struct{} { return s.life.Done() }
+
+// Err is nil while the session is open. Errors: PageError when the page took
+// more than the options allow, the cause of Open's ctx otherwise.
+func (s *Session) Err() error { return context.Cause(s.life) }
+
+// Failure is why the server at host:port gave no answer, or nil:
+// AddressNotAllowed, or the error of resolving, connecting or reading.
+func (s *Session) Failure(hostport string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures[hostport]
+}
+
+// Failures are those of all servers that gave no answer, by host:port.
+func (s *Session) Failures() map[string]error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.failures)
+}
+
+// Usage is what a session has taken.
+type Usage struct {
+	// Requests counts a tunnel as one; Bytes are of both directions.
+	Requests, Bytes int64
+}
+
+// Usage returns the counters.
+func (s *Session) Usage() Usage { return Usage{Requests: s.requests.Load(), Bytes: s.bytes.Load()} }
+
+// Close ends the session and all its connections.
+func (s *Session) Close() {
+	s.end(net.ErrClosed)
+	if s.shut() {
+		s.closeAll()
+	}
+	s.served.Wait()
+}
+
+func (s *Session) closeAll() {
+	s.server.Close()
+	s.mu.Lock()
+	conns := s.conns
+	s.conns = nil
+	s.mu.Unlock()
+	for c := range conns {
+		c.Close()
+	}
+	s.transport.CloseIdleConnections()
+	s.proxy.forget(s.port)
+}
+
+// dial connects where the policy allows, counts what is carried, and remembers
+// who is not reached.
+func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := s.proxy.policy.DialContext(ctx, network, address)
+	if err != nil {
+		s.failed(ctx, address, err)
+		return nil, err
+	}
+	counted := &countedConn{Conn: conn, session: s}
+	if !s.track(conn) {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	return counted, nil
+}
+
+// failed remembers the first reason why a server, host:port, gave no answer.
+func (s *Session) failed(ctx context.Context, server string, err error) {
+	if ctx.Err() != nil {
+		return // it is we who gave up
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failures[server] == nil && len(s.failures) < maxFailures {
+		s.failures[server] = err
+	}
+}
+
+// track has closeAll close c; it is false when that has happened.
+func (s *Session) track(c io.Closer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns == nil {
+		return false
+	}
+	s.conns[c] = struct{}{}
+	return true
+}
+
+func (s *Session) untrack(c io.Closer) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+}
+
+// countedConn is a connection to a server.
+type countedConn struct {
+	net.Conn
+	session *Session
+}
+
+func (c *countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	return n, cmp.Or(c.session.carried(n), err)
+}
+
+func (c *countedConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	return n, cmp.Or(c.session.carried(n), err)
+}
+
+func (c *countedConn) Close() error {
+	c.session.untrack(c.Conn)
+	return c.Conn.Close()
+}
+
+func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
+
+// carried counts, and ends the session that has its fill.
+func (s *Session) carried(n int) error {
+	most := s.proxy.opts.MaxBytes
+	if s.bytes.Add(int64(n)) <= most {
+		return nil
+	}
+	s.end(presswork.Errorf(presswork.PageError, "the page loads more than %d MiB", most>>20))
+	return net.ErrClosed
+}
