@@ -1,0 +1,112 @@
+package tex
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// elements are those of MathML that Temml writes, and the span that numbers an
+// equation.
+var elements = set("math mrow mi mn mo mtext mspace mfrac msqrt mroot mstyle mpadded mphantom menclose msub msup msubsup " +
+	"munder mover munderover mmultiscripts mprescripts none mtable mtr mtd span")
+
+// attributes are what those elements may carry, beside class and style.
+var attributes = set("accent accentunder columnalign depth display displaystyle fence form height largeop linethickness lspace " +
+	"mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits rowspacing rspace scriptlevel " +
+	"separator stretchy symmetric voffset width")
+
+// properties are what an element's style may set.
+var properties = set("border border-top border-right border-bottom border-left bottom color background-color display font-family " +
+	"font-style font-weight height justify-content left margin-left math-depth math-style padding padding-bottom " +
+	"padding-left padding-right padding-top position right text-align transform white-space width")
+
+var (
+	// hugeNumber would draw outside the formula's place: Temml bounds large
+	// sizes, but not negative ones.
+	hugeNumber = regexp.MustCompile(`(?:^|[^#\w.])-?\d{4}|-\d{3}`)
+	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]{1,60}$`)
+	classValue = regexp.MustCompile(`^[\w\s-]{1,100}$`)
+	// styleValue may call the functions of sizes and colours only.
+	styleValue = regexp.MustCompile(`^(?:[\w\s#%.,+'-]|(?:calc|rgba?|hsla?|translate|translateX|translateY|scale|rotate)\([\w\s#%.,+-]*\)){1,120}$`)
+)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// clean keeps of a formula's markup what is on the lists, and names the source
+// in it.
+func clean(markup, src string) (Formula, error) {
+	body := &html.Node{Type: html.ElementNode, DataAtom: atom.Body, Data: "body"}
+	nodes, err := html.ParseFragmentWithOptions(strings.NewReader(markup), body, html.ParseOptionEnableScripting(false))
+	if err != nil || len(nodes) != 1 || nodes[0].Data != "math" {
+		return Formula{}, errors.New("it holds what only a whole LaTeX document can resolve")
+	}
+	root := nodes[0]
+	prune(root)
+	root.Attr = append(root.Attr, html.Attribute{Key: "alttext", Val: strings.Join(strings.Fields(src), " ")})
+	var out strings.Builder
+	if err := html.Render(&out, root); err != nil {
+		return Formula{}, errors.New("the formula could not be rendered")
+	}
+	return Formula{MathML: out.String(), Width: pieceWidth(root)}, nil
+}
+
+// prune takes off what is not on the lists. An element that is not is replaced
+// by nothing: Temml writes none.
+func prune(n *html.Node) {
+	n.Attr = keepAttributes(n)
+	for c := n.FirstChild; c != nil; {
+		next := c.NextSibling
+		switch {
+		case c.Type == html.ElementNode && elements[c.Data]:
+			prune(c)
+		case c.Type != html.TextNode:
+			n.RemoveChild(c)
+		}
+		c = next
+	}
+}
+
+func keepAttributes(n *html.Node) []html.Attribute {
+	var kept []html.Attribute
+	for _, a := range n.Attr {
+		switch {
+		case a.Namespace != "":
+			continue
+		case a.Key == "class":
+			if !classValue.MatchString(a.Val) {
+				continue
+			}
+		case a.Key == "style":
+			// How a formula is laid out in its paragraph is the style sheet's.
+			if a.Val = filterStyle(a.Val); a.Val == "" || n.Data == "math" {
+				continue
+			}
+		case !attributes[a.Key] || !plainValue.MatchString(a.Val) || hugeNumber.MatchString(a.Val):
+			continue
+		}
+		kept = append(kept, a)
+	}
+	return kept
+}
+
+func filterStyle(style string) string {
+	var kept []string
+	for declaration := range strings.SplitSeq(style, ";") {
+		name, value, _ := strings.Cut(declaration, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if properties[name] && styleValue.MatchString(value) && !hugeNumber.MatchString(value) {
+			kept = append(kept, name+":"+value)
+		}
+	}
+	return strings.Join(kept, ";")
+}

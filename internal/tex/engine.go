@@ -1,0 +1,143 @@
+package tex
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+// Temml 0.13.5 and its mhchem extension, as npm has them.
+var (
+	//go:embed temml/temml.min.js
+	temmlJS string
+	//go:embed temml/mhchem.min.js
+	mhchemJS string
+)
+
+const (
+	// maxExpand is how many macros one formula may expand; maxTokens how many
+	// tokens an expansion may leave. Without the second, twenty nested macros
+	// that double their argument take all memory.
+	maxExpand = 2000
+	maxTokens = 50_000
+	// maxCalls is the depth of JavaScript calls; 8 KiB of nested braces need
+	// more.
+	maxCalls = 2000
+	// maxEm and maxPt are the largest sizes a formula may ask for (\rule,
+	// \hspace), relative and absolute.
+	maxEm, maxPt = 50.0, 600.0
+)
+
+var (
+	errTime    = errors.New("the formula takes too long")
+	errComplex = errors.New("the formula is too complex")
+)
+
+// patches are our changes to Temml: two bounds on what macros expand to, and
+// places to break a line in display formulas too.
+func patches() [][2]string {
+	bound := func(n string) string {
+		return fmt.Sprintf("if(%s>%d)throw new RangeError;", n, maxTokens)
+	}
+	return [][2]string{
+		{"pushTokens(e){", "pushTokens(e){" + bound("this.stack.length+e.length")},
+		{"o.splice(t,2,...a[+r.text-1])", bound("o.length+a[+r.text-1].length") + "o.splice(t,2,...a[+r.text-1])"},
+		{`n.displayMode||n.annotate?"none":n.wrap`, "n.wrap"},
+	}
+}
+
+// programs are the compiled libraries, in the order they are run.
+var programs = sync.OnceValues(func() ([]*goja.Program, error) {
+	temml := temmlJS
+	for _, p := range patches() {
+		if strings.Count(temml, p[0]) != 1 {
+			return nil, fmt.Errorf("this Temml does not hold %q once", p[0])
+		}
+		temml = strings.Replace(temml, p[0], p[1], 1)
+	}
+	first, err := goja.Compile("temml", temml, true)
+	if err != nil {
+		return nil, err
+	}
+	second, err := goja.Compile("mhchem", mhchemJS, false)
+	return []*goja.Program{first, second}, err
+})
+
+// engine is one JavaScript world with Temml in it. It is used by one goroutine
+// at a time. Rendering leaves nothing behind in it: macros that a formula
+// defines live in its own settings.
+type engine struct {
+	vm     *goja.Runtime
+	render goja.Callable
+}
+
+func newEngine() (*engine, error) {
+	libraries, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	vm := goja.New()
+	vm.SetMaxCallStackSize(maxCalls)
+	for _, p := range libraries {
+		if _, err := vm.RunProgram(p); err != nil {
+			return nil, err
+		}
+	}
+	render, ok := goja.AssertFunction(vm.Get("temml").ToObject(vm).Get("renderToString"))
+	if !ok {
+		return nil, errors.New("this Temml has no renderToString")
+	}
+	return &engine{vm: vm, render: render}, nil
+}
+
+// run renders a formula; sound tells whether the engine may be used again.
+func (e *engine) run(ctx context.Context, src string, display bool) (mathML string, sound bool, err error) {
+	timer := time.AfterFunc(maxTime, func() { e.vm.Interrupt(errTime) })
+	unwatch := context.AfterFunc(ctx, func() { e.vm.Interrupt(errTime) })
+	value, err := e.render(goja.Undefined(), e.vm.ToValue(src), e.vm.ToValue(map[string]any{
+		"displayMode":  display,
+		"throwOnError": true,
+		"maxExpand":    maxExpand,
+		"maxSize":      e.vm.ToValue([]any{maxEm, maxPt}),
+		"wrap":         "tex",
+	}))
+	quiet := timer.Stop()
+	quiet = unwatch() && quiet
+	switch {
+	case err == nil:
+		return value.String(), quiet, nil
+	case !quiet:
+		return "", false, errTime
+	}
+	if thrown, ok := errors.AsType[*goja.Exception](err); ok {
+		if message, ok := parseError(thrown.Value()); ok {
+			return "", true, errors.New(message)
+		}
+	}
+	return "", false, errComplex
+}
+
+// parseError is the text of what Temml throws when the formula is wrong,
+// without the piece of the formula it ends with.
+func parseError(thrown goja.Value) (string, bool) {
+	text, ok := strings.CutPrefix(thrown.String(), "ParseError:")
+	if !ok {
+		return "", false
+	}
+	text, _, _ = strings.Cut(text, " at position ")
+	text, _, _ = strings.Cut(text, " at end of input")
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 160 {
+		text = string(r[:160]) + "…"
+	}
+	if text == "" {
+		return "", false
+	}
+	return strings.ToLower(text[:1]) + text[1:], true
+}

@@ -1,0 +1,177 @@
+package tex_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork/internal/golden"
+	"presswork/internal/tex"
+)
+
+// formulas are rendered into testdata/formulas.golden; a D before one makes it
+// a display formula.
+var formulas = []string{
+	`x^2 + y_1`, `\frac{a}{b}`, `\sqrt[3]{x+1}`, `D\int_0^\infty e^{-x^2}\,dx = \frac{\sqrt\pi}{2}`,
+	`D\sum_{k=1}^{n} k = \frac{n(n+1)}{2} \tag{1}`, `\begin{pmatrix} a & b \\ c & d \end{pmatrix}`,
+	`D\begin{align} a &= b + c \\ d &= e \end{align}`, `D\begin{aligned} f(x) &= x \\ &= y \end{aligned}`,
+	`f(x) = \begin{cases} 1 & x > 0 \\ 0 & \text{otherwise} \end{cases}`, `\mathbb{R} \subset \mathcal{L}(\mathfrak{g})`,
+	`\hat{x} \vec{v} \overline{AB} \widehat{xyz}`, `\lim_{x\to 0} \frac{\sin x}{x}`, `\left( \frac{1}{2} \right]`,
+	`\text{für } n \ge 1`, `\color{red}{x} \cancel{y} \boxed{z}`, `\ce{2H2 + O2 -> 2H2O}`, `\binom{n}{k}`,
+	`\underbrace{a+b}_{\text{sum}}`, `\newcommand{\R}{\mathbb{R}} \R^n`, `a < b \& c > d`, `A \xrightarrow{f} B`,
+	`x' \notin \emptyset`, `\operatorname{rank} A`,
+}
+
+func TestFormulasBecomeMathML(t *testing.T) {
+	t.Parallel()
+	r := tex.New()
+	var out strings.Builder
+	for _, src := range formulas {
+		src, display := strings.CutPrefix(src, "D")
+		f, err := r.Render(t.Context(), src, display)
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		fmt.Fprintf(&out, "%s\n%.1f em\n%s\n\n", src, f.Width, f.MathML)
+	}
+	golden.Check(t, "formulas.golden", []byte(out.String()))
+}
+
+func TestWrongFormulasAreExplained(t *testing.T) {
+	t.Parallel()
+	r := tex.New()
+	for src, want := range map[string]string{
+		``:                              "is empty",
+		`\foo`:                          `\foo`,
+		`\frac{a`:                       "expected '}'",
+		`a}`:                            "}",
+		`\begin{matrix} a`:              "expected",
+		`\href{javascript:alert(1)}{x}`: `\href`,
+		`\includegraphics{http://a/b}`:  "not trusted",
+		`\def\a{\a\a}\a`:                "too many expansions",
+		strings.Repeat("x", 9000):       "at most 8192",
+		strings.Repeat("{", 4000):       "",
+		strings.Repeat(`\frac{`, 1300):  "",
+		`\begin{constructor}\end{x}`:    "",
+		`\begin{__proto__}\end{x}`:      "",
+		doubling(28):                    "too many expansions",
+		`\def\a#1{` + strings.Repeat("#1", 1500) + `}\a{\a{\a{xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx}}}`: "too complex",
+	} {
+		start := time.Now()
+		f, err := r.Render(t.Context(), src, true)
+		if err == nil {
+			t.Errorf("%.60s: no error but %.200s", src, f.MathML)
+			continue
+		}
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: %q does not say %q", src, err, want)
+		}
+		if len(err.Error()) > 300 || strings.ContainsAny(err.Error(), "\n\u0332") {
+			t.Errorf("%.60s: not a line of plain words: %q", src, err)
+		}
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("%.60s: took %s", src, took)
+		}
+	}
+	// What one formula did is not felt by the next.
+	if _, err := r.Render(t.Context(), `\gdef\alpha{2}x`, false); err != nil {
+		t.Error(err)
+	}
+	if f, err := r.Render(t.Context(), `\alpha`, false); err != nil || !strings.Contains(f.MathML, "α") {
+		t.Errorf("a formula changed a later one: %s, %v", f.MathML, err)
+	}
+	if _, err := r.Render(t.Context(), `\gdef\mine{2}\mine`, false); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Render(t.Context(), `\mine`, false); err == nil {
+		t.Error("a macro of one formula is known to the next")
+	}
+}
+
+// doubling is a formula of n macros that each write their argument twice.
+func doubling(n int) string {
+	return `\def\a#1{#1#1}` + strings.Repeat(`\a{`, n) + "x" + strings.Repeat("}", n)
+}
+
+func TestMarkupOfAFormulaIsHarmless(t *testing.T) {
+	t.Parallel()
+	r := tex.New()
+	for _, src := range []string{
+		`\text{<script>alert(1)</script><img src=x onerror=alert(1)>}`, `\text{</math><svg onload=x>}`,
+		`\color{red;background:url(http://a)}{x}`, `\textcolor{#f00}{x}`, `\class{a}{x}`, `\style{color:url(x)}{x}`, `\id{a}{x}`,
+		`\url{javascript:x}`, `\label{"><script>}x`, `\rule{1e9em}{1e9em}`, `\hspace{-99999em}x`, `\htmlData{a=b}{x}`,
+		`\mathchoice{"}{'}{<}{>}`, `\char"3C`, `<script>`, `\unicode{60}script`, `\ce{<script>}`, `\verb|<b>|`,
+	} {
+		f, err := r.Render(t.Context(), src, true)
+		if err != nil {
+			continue
+		}
+		inner := f.MathML[:strings.Index(f.MathML, "alttext=")] + f.MathML[strings.Index(f.MathML, ">"):]
+		for _, bad := range []string{"<script", "<img", "<svg", "<a ", "url(", "javascript:", " id=", "onerror", " data-", "1e9", "99999"} {
+			if bad[0] == '<' && strings.Contains(inner, bad) || strings.Contains(attributesOf(inner), bad) {
+				t.Errorf("%s: %s in %s", src, bad, f.MathML)
+			}
+		}
+	}
+}
+
+// attributesOf is the markup without its text.
+func attributesOf(markup string) string {
+	var b strings.Builder
+	in := false
+	for _, c := range markup {
+		switch {
+		case c == '<':
+			in = true
+		case c == '>':
+			in = false
+		case in:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+func TestCancelledRendering(t *testing.T) {
+	t.Parallel()
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	if _, err := tex.New().Render(ctx, "x", false); !errors.Is(err, stop) {
+		t.Errorf("got %v, want the context's cause", err)
+	}
+}
+
+func FuzzRender(f *testing.F) {
+	for _, src := range formulas {
+		f.Add(src, true)
+	}
+	r := tex.New()
+	f.Fuzz(func(t *testing.T, src string, display bool) {
+		start := time.Now()
+		formula, err := r.Render(t.Context(), src, display)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("took %s", took)
+		}
+		if err == nil && (!strings.HasPrefix(formula.MathML, "<math") || strings.Contains(formula.MathML, "<script")) {
+			t.Errorf("%q gave %s", src, formula.MathML)
+		}
+	})
+}
+
+func BenchmarkRender(b *testing.B) {
+	for name, src := range map[string]string{"simple": `x^2+y^2=z^2`, "align": `\begin{align} a &= b + c \\ d &= e \end{align}`} {
+		b.Run(name, func(b *testing.B) {
+			r := tex.New()
+			for i := 0; b.Loop(); i++ {
+				if _, err := r.Render(b.Context(), fmt.Sprintf("%s %d", src, i), true); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package tex
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// The width of a formula is guessed from its characters: nobody asks a browser
+// while the page is composed, and paper does not scroll. Numbers are means of
+// STIX Two Math, in em, rounded up.
+const (
+	letterWidth = 0.55
+	digitWidth  = 0.5
+	symbolWidth = 0.8
+	relation    = 0.56 // space around = and +
+	script      = 0.73 // size of scripts
+	radical     = 0.9
+	columnGap   = 1.0
+)
+
+// pieceWidth is the width of a formula's widest piece that cannot be broken.
+func pieceWidth(math *html.Node) float64 {
+	pieces := math.FirstChild
+	if pieces == nil {
+		return 0
+	}
+	if pieces.NextSibling == nil && pieces.Data == "mrow" && pieces.FirstChild != nil {
+		pieces = pieces.FirstChild
+	}
+	widest := 0.0
+	for c := pieces; c != nil; c = c.NextSibling {
+		if c.Data != "mrow" {
+			return width(math)
+		}
+		widest = max(widest, width(c))
+	}
+	return widest
+}
+
+func width(n *html.Node) float64 {
+	if n.Type == html.TextNode {
+		return float64(utf8.RuneCountInString(n.Data)) * letterWidth
+	}
+	kids := childWidths(n)
+	sum, widest := 0.0, 0.0
+	for _, w := range kids {
+		sum, widest = sum+w, max(widest, w)
+	}
+	first := 0.0
+	if len(kids) > 0 {
+		first = kids[0]
+	}
+	switch n.Data {
+	case "mn":
+		return sum / letterWidth * digitWidth
+	case "mo":
+		return operatorWidth(n, sum)
+	case "mspace":
+		return max(0, em(attribute(n, "width")))
+	case "mfrac":
+		return widest + 0.25
+	case "mover", "munder", "munderover":
+		return max(first, widest*script)
+	case "msub", "msup":
+		return first + (sum-first)*script
+	case "msubsup":
+		return first + (widestOf(kids[min(1, len(kids)):]))*script
+	case "mmultiscripts":
+		return first + (sum-first)*script/2
+	case "msqrt", "mroot":
+		return sum + radical
+	case "mtable":
+		return tableWidth(n)
+	}
+	return sum
+}
+
+func operatorWidth(n *html.Node, text float64) float64 {
+	if text == 0 {
+		return 0
+	}
+	if attribute(n, "fence") != "" || attribute(n, "separator") != "" {
+		return 0.45
+	}
+	w := text / letterWidth * symbolWidth
+	if attribute(n, "lspace") == "" && attribute(n, "stretchy") == "" && attribute(n, "form") == "" {
+		w += relation
+	}
+	return w
+}
+
+// tableWidth is the sum of the widest cells of each column.
+func tableWidth(table *html.Node) float64 {
+	var columns []float64
+	for row := table.FirstChild; row != nil; row = row.NextSibling {
+		i := 0
+		for cell := row.FirstChild; cell != nil; cell = cell.NextSibling {
+			if i == len(columns) {
+				columns = append(columns, 0)
+			}
+			columns[i] = max(columns[i], width(cell)+columnGap)
+			i++
+		}
+	}
+	sum := 0.0
+	for _, w := range columns {
+		sum += w
+	}
+	return sum
+}
+
+func childWidths(n *html.Node) []float64 {
+	var out []float64
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		out = append(out, width(c))
+	}
+	return out
+}
+
+func widestOf(widths []float64) float64 {
+	w := 0.0
+	for _, v := range widths {
+		w = max(w, v)
+	}
+	return w
+}
+
+// em reads a length; one without the unit em or pt counts as none.
+func em(length string) float64 {
+	if v, ok := strings.CutSuffix(length, "em"); ok {
+		f, _ := strconv.ParseFloat(v, 64)
+		return f
+	}
+	if v, ok := strings.CutSuffix(length, "pt"); ok {
+		f, _ := strconv.ParseFloat(v, 64)
+		return f / 11
+	}
+	return 0
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
