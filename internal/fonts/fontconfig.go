@@ -1,0 +1,149 @@
+package fonts
+
+import (
+	"encoding/xml"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+const licenseDir = "licenses"
+
+// systemDirs are where other fonts may lie: the system's and, when the browser
+// runs as this user, this user's. The browser's own HOME is a fresh profile.
+func systemDirs() []string {
+	dirs := []string{"/usr/share/fonts", "/usr/local/share/fonts"}
+	if os.Geteuid() == 0 {
+		return dirs
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, filepath.Join(home, ".local/share/fonts"), filepath.Join(home, ".fonts"))
+	}
+	return dirs
+}
+
+// preferred are the families behind names that are no font's, best first.
+func preferred() []struct{ name, families string } {
+	// One list for all writing systems, so that a letter is printed alike
+	// whatever else a machine has.
+	const rest = "Noto Sans,Noto Sans Arabic,Noto Sans Hebrew,Noto Sans Thai,Noto Sans Lao,Noto Sans Khmer,Noto Sans Myanmar," +
+		"Noto Sans Devanagari,Noto Sans Bengali,Noto Sans Gurmukhi,Noto Sans Gujarati,Noto Sans Oriya,Noto Sans Tamil," +
+		"Noto Sans Telugu,Noto Sans Kannada,Noto Sans Malayalam,Noto Sans Sinhala,Noto Serif Tibetan,Noto Sans Georgian," +
+		"Noto Sans Armenian,Noto Sans Ethiopic,Noto Sans CJK SC,STIX Two Math,Noto Sans Symbols 2,JetBrains Mono," +
+		"Noto Sans Symbols,Noto Sans Symbols2,Noto Sans Math,Noto Color Emoji"
+	const sans, serif, mono = "Inter," + rest, "Source Serif 4,Noto Serif," + rest, "JetBrains Mono,IBM Plex Mono,Noto Sans Mono," + rest
+	return []struct{ name, families string }{
+		{"sans-serif", sans},
+		{"serif", serif},
+		{"monospace", mono},
+		{"system-ui", sans},
+		{"cursive", "Dancing Script," + rest},
+		{"fantasy", "Righteous," + rest},
+		{"math", "STIX Two Math"},
+		// What Chromium means by its generic families.
+		{"Arial", sans},
+		{"Helvetica", sans},
+		{"Times New Roman", serif},
+		{"Times", serif},
+		{"Courier New", mono},
+		{"Latin Modern Math", "STIX Two Math"},
+	}
+}
+
+// regional are the families for languages that share characters but not their
+// shapes, and for emoji, by the language that Chromium asks for.
+func regional() []struct{ language, family string } {
+	return []struct{ language, family string }{
+		{"zh-tw", "Noto Sans CJK TC"},
+		{"zh-hant", "Noto Sans CJK TC"},
+		{"zh-hk", "Noto Sans CJK HK"},
+		{"zh-mo", "Noto Sans CJK HK"},
+		{"ja", "Noto Sans CJK JP"},
+		{"ko", "Noto Sans CJK KR"},
+		{"und-zsye", "Noto Color Emoji"},
+	}
+}
+
+// configuration is a whole fontconfig file for fonts installed in root; it
+// includes nothing of the system's, whose rules differ from machine to machine.
+func configuration(root string, system []string) string {
+	var b strings.Builder
+	element := func(name, text string) {
+		b.WriteString("<" + name + ">")
+		_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+		b.WriteString("</" + name + ">")
+	}
+	line := func(name, text string) { element(name, text); b.WriteString("\n") }
+	pattern := func(family, file string) {
+		b.WriteString(`<pattern><patelt name="family">`)
+		element("string", family)
+		b.WriteString("</patelt>")
+		if file != "" {
+			b.WriteString(`<patelt name="file">`)
+			element("string", file)
+			b.WriteString("</patelt>")
+		}
+		b.WriteString("</pattern>\n")
+	}
+
+	b.WriteString("<?xml version=\"1.0\"?>\n<!DOCTYPE fontconfig SYSTEM \"urn:fontconfig:fonts.dtd\">\n<fontconfig>\n")
+	line("dir", filepath.Join(root, fontDir))
+	for _, dir := range system {
+		line("dir", dir)
+	}
+	line("cachedir", filepath.Join(root, cacheName))
+	line("cachedir", "/var/cache/fontconfig")
+	b.WriteString(`<cachedir prefix="xdg">fontconfig</cachedir>` + "\n")
+
+	// Of the families that we bring, only ours: the system's may be another
+	// version, or a variable font, which Chromium prints as drawings (Type 3).
+	b.WriteString("<selectfont>\n<acceptfont>\n")
+	list := catalogue()
+	for _, f := range faces() {
+		name := path.Base(f.Name)
+		pattern(familyOf(list, name), filepath.Join(root, fontDir, name))
+	}
+	b.WriteString("</acceptfont>\n<rejectfont>\n")
+	for _, family := range list {
+		pattern(family.Name, "")
+	}
+	b.WriteString("</rejectfont>\n</selectfont>\n")
+
+	// Letters stand where the font wants them. Hinted, they would be set to
+	// whole pixels of the screen that paper does not have.
+	b.WriteString(`<match target="font"><edit name="antialias" mode="assign"><bool>true</bool></edit>` +
+		`<edit name="hinting" mode="assign"><bool>false</bool></edit><edit name="hintstyle" mode="assign"><const>hintnone</const></edit>` +
+		`<edit name="rgba" mode="assign"><const>none</const></edit></match>` + "\n")
+	// A search for a character names no family. The rules are tried in order.
+	b.WriteString(`<match target="pattern"><edit name="family" mode="append_last"><string>sans-serif</string></edit></match>` + "\n")
+	for _, p := range preferred() {
+		b.WriteString(`<alias binding="strong">`)
+		element("family", p.name)
+		b.WriteString("<prefer>")
+		for family := range strings.SplitSeq(p.families, ",") {
+			element("family", family)
+		}
+		b.WriteString("</prefer></alias>\n")
+	}
+	for _, r := range regional() {
+		b.WriteString(`<match target="pattern"><test name="lang">`)
+		element("string", r.language)
+		b.WriteString(`</test><test name="family"><string>Noto Sans</string></test><edit name="family" mode="prepend" binding="strong">`)
+		element("string", r.family)
+		b.WriteString("</edit></match>\n")
+	}
+	b.WriteString("</fontconfig>\n")
+	return b.String()
+}
+
+// familyOf is the family whose face the file is.
+func familyOf(list []Family, file string) string {
+	stem, _, _ := strings.Cut(file, "-")
+	for _, f := range list {
+		if strings.ReplaceAll(f.Name, " ", "") == stem {
+			return f.Name
+		}
+	}
+	return stem
+}

@@ -1,0 +1,101 @@
+// Package fonts holds the text fonts that travel in the binary and gives them to
+// the browser: a document looks the same whatever a machine has installed.
+//
+// Install writes them to a directory once and answers with a fontconfig file
+// that names them before the system's fonts. Those remain for what no embedded
+// face has: Chinese, Japanese, Korean, Arabic, emoji and so on.
+package fonts
+
+import (
+	"archive/zip"
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// archive is fonts/*.ttf and licenses/*.txt, made by scripts/fonts.sh.
+//
+//go:embed fonts.zip
+var archive string
+
+// Kind is what a family is for.
+type Kind string
+
+const (
+	Sans    Kind = "sans"
+	Serif   Kind = "serif"
+	Mono    Kind = "mono"
+	Display Kind = "display" // headings, not running text
+	Math    Kind = "math"
+	Symbols Kind = "symbols"
+)
+
+// Family is one embedded font family.
+type Family struct {
+	// Name is what CSS calls it.
+	Name string
+	Kind Kind
+	// Weights are CSS weights of upright faces, ascending.
+	Weights []int
+	// Italic tells whether there are italic faces.
+	Italic bool
+	// License is an SPDX identifier.
+	License string
+	// Source is the package that the faces were taken from.
+	Source string
+	// Scripts are those the family was drawn for. For the others the families
+	// behind sans-serif, serif and monospace stand in.
+	Scripts []string
+}
+
+// Families returns the embedded families, ordered by kind and name.
+func Families() []Family {
+	list := catalogue()
+	files := open().File
+	for i := range list {
+		f := &list[i]
+		prefix := fontDir + "/" + strings.ReplaceAll(f.Name, " ", "") + "-"
+		for _, file := range files {
+			if style, ok := strings.CutPrefix(file.Name, prefix); ok {
+				f.add(strings.TrimSuffix(style, ".ttf"))
+			}
+		}
+		slices.Sort(f.Weights)
+	}
+	return list
+}
+
+// add notes a face by its style, such as "BoldItalic".
+func (f *Family) add(style string) {
+	upright, italic := strings.CutSuffix(style, "Italic")
+	if italic {
+		f.Italic = true
+		return
+	}
+	f.Weights = append(f.Weights, map[string]int{"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700, "Black": 900}[upright])
+}
+
+// Covers tells whether some embedded face has a glyph for r. What has no ink of
+// its own (spaces, format characters, variation selectors) counts as covered
+// only where a face lists it.
+func Covers(r rune) bool { return unicode.Is(coverage, r) }
+
+// fontDir is where the faces lie, in the archive and when installed.
+const fontDir = "fonts"
+
+// open reads the archive's directory, not its files.
+func open() *zip.Reader {
+	r, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		panic(fmt.Sprintf("fonts: the embedded archive: %v", err)) // the build is broken
+	}
+	return r
+}
+
+// faces are the archive's font files.
+func faces() []*zip.File {
+	return slices.DeleteFunc(open().File, func(f *zip.File) bool { return path.Dir(f.Name) != fontDir })
+}

@@ -1,0 +1,204 @@
+package fonts
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+const (
+	configName = "fonts.conf"
+	cacheName  = "cache"
+)
+
+// Install makes sure that the fonts lie in a folder below dir and returns the
+// path of the fontconfig file that names them; a second call, by whatever
+// process, only looks. dir "" is the best place: /var/cache/presswork for root,
+// whose browser runs as another user, else the user's cache directory; the
+// system's temporary directory when that cannot be written.
+//
+// On macOS there is no fontconfig and config is "". Errors: a directory that
+// cannot be written, or that others could write.
+func Install(dir string) (config string, err error) {
+	if runtime.GOOS == "darwin" {
+		return "", nil
+	}
+	dirs := []string{dir}
+	if dir == "" {
+		dirs = places()
+	}
+	var errs []error
+	for _, dir := range dirs {
+		config, err := installIn(dir)
+		if err == nil {
+			return config, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", fmt.Errorf("the fonts cannot be installed: %w", errors.Join(errs...))
+}
+
+// places are directories for the fonts, best first.
+func places() []string {
+	if os.Geteuid() == 0 {
+		return []string{"/var/cache/presswork", os.TempDir()}
+	}
+	if dir, err := os.UserCacheDir(); err == nil {
+		return []string{filepath.Join(dir, "presswork"), os.TempDir()}
+	}
+	return []string{os.TempDir()}
+}
+
+// installIn puts into base/presswork-fonts-<digest> what is not there yet. The
+// digest covers the faces and the configuration, so what is there is right, as
+// long as nobody else can write to it.
+func installIn(base string) (string, error) {
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return "", err
+	}
+	if err := reachable(base); err != nil {
+		return "", err
+	}
+	system := systemDirs()
+	root := filepath.Join(base, "presswork-fonts-"+digest(base, system))
+	for _, dir := range []string{root, filepath.Join(root, fontDir), filepath.Join(root, licenseDir), filepath.Join(root, cacheName)} {
+		if err := ownDir(dir); err != nil {
+			return "", err
+		}
+	}
+	fresh := false
+	for _, f := range open().File {
+		path := filepath.Join(root, filepath.FromSlash(f.Name))
+		if holds(path, int64(f.UncompressedSize64)) {
+			continue
+		}
+		fresh = true
+		if err := unpack(f, path); err != nil {
+			return "", err
+		}
+	}
+	config, text := filepath.Join(root, configName), configuration(root, system)
+	if !holds(config, int64(len(text))) {
+		fresh = true
+		if err := write(config, []byte(text)); err != nil {
+			return "", err
+		}
+	}
+	if fresh && os.Geteuid() == 0 {
+		buildCache(config)
+	}
+	return config, nil
+}
+
+func digest(base string, system []string) string {
+	h := sha256.New()
+	for _, f := range open().File {
+		fmt.Fprintln(h, f.Name, f.UncompressedSize64, f.CRC32)
+	}
+	io.WriteString(h, configuration(base, system))
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// reachable refuses, for root, a directory that the browser's user cannot pass
+// through.
+func reachable(dir string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		info, err := os.Stat(d)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return fmt.Errorf("%s: the browser's user cannot pass through %s, which allows %v", dir, d, info.Mode().Perm())
+		}
+		if d == filepath.Dir(d) {
+			return nil
+		}
+	}
+}
+
+// ownDir makes dir if need be, and refuses one that another user made or could
+// write to: fonts and caches are parsed by the browser.
+func ownDir(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	if err == nil {
+		return os.Chmod(dir, 0o755) // whatever the umask
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s is there already and others could have filled it; delete it", dir)
+	}
+	return nil
+}
+
+// holds tells whether path is a file of this size. Cleaners of temporary
+// directories take files away one by one.
+func holds(path string, size int64) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() == size
+}
+
+func unpack(f *zip.File, path string) error {
+	r, err := f.Open()
+	if err != nil {
+		return fmt.Errorf("fonts: %s: %w", f.Name, err)
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return fmt.Errorf("fonts: %s: %w", f.Name, err)
+	}
+	return write(path, data)
+}
+
+// write puts a file in place whole, for every user to read. fontconfig does not
+// look at names with a dot in front.
+func write(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}
+
+// buildCache has fontconfig note what the fonts hold, where the browser's user
+// may not. Without it each launch looks into all of them, for 20 ms more.
+func buildCache(config string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "fc-cache")
+	cmd.Env = []string{"FONTCONFIG_FILE=" + config, "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}
+	_ = cmd.Run() // not every machine has it
+}
