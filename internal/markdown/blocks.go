@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
+	htmlrender "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 )
 
@@ -18,40 +19,69 @@ type pageBreak struct{ ast.BaseBlock }
 func (*pageBreak) Kind() ast.NodeKind         { return kindPageBreak }
 func (n *pageBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// alert is a GitHub alert: a quote that begins with [!NOTE] and the like.
+// alert is a GitHub alert, a quote that begins with [!NOTE] and the like, or an
+// admonition.
 type alert struct {
 	ast.BaseBlock
-	kind string
+	// kind is one of GitHub's five, name what the source calls it.
+	kind, name string
+	title      string
+	// titled tells that the source gives the title, which may be none.
+	titled bool
+	// fenced tells that a line of colons ends it.
+	fenced bool
 }
 
 func (*alert) Kind() ast.NodeKind         { return kindAlert }
 func (n *alert) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// The node kinds of this package; goldmark numbers kinds at run time.
+// contents is where the source wants the table of contents.
+type contents struct{ ast.BaseBlock }
+
+func (*contents) Kind() ast.NodeKind         { return kindContents }
+func (n *contents) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// rawBlock is raw HTML that is not what stands in the source.
+type rawBlock struct {
+	ast.BaseBlock
+	html []byte
+}
+
+func (*rawBlock) Kind() ast.NodeKind         { return kindRawBlock }
+func (n *rawBlock) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// The node kinds of this file; goldmark numbers kinds at run time.
 var (
 	kindPageBreak = ast.NewNodeKind("PageBreak")
 	kindAlert     = ast.NewNodeKind("Alert")
+	kindContents  = ast.NewNodeKind("Contents")
+	kindRawBlock  = ast.NewNodeKind("RawBlock")
 )
 
 var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
 
-// placeBreaksAndAlerts replaces the blocks that mean them.
-func placeBreaksAndAlerts(root ast.Node, src []byte) {
+// placeBlocks replaces the blocks that mean something else: page breaks, the
+// place of the contents, alerts, figures, captions.
+func (d *draft) placeBlocks(root ast.Node) {
+	src := d.src
+	var tables []*east.Table
 	eachBlock(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.Paragraph:
-			if s := strings.TrimSpace(string(blockText(n, src, 1))); n.Lines().Len() == 1 && (s == `\newpage` || s == `\pagebreak`) {
-				replace(n, &pageBreak{})
-			}
+			d.placeParagraph(n)
 		case *ast.HTMLBlock:
 			if n.Lines().Len() == 1 && breakComment.Match(bytes.TrimSpace(blockText(n, src, 1))) {
 				replace(n, &pageBreak{})
 			}
 		case *east.Table:
 			markWide(n)
+			tables = append(tables, n)
+		case *alert:
+			n.setTitle(d.options.Lang)
 		case *ast.Blockquote:
 			if kind := alertKind(n, src); kind != "" {
-				a := &alert{kind: kind}
+				a := &alert{kind: kind, name: kind}
+				a.setTitle(d.options.Lang)
 				for c := n.FirstChild(); c != nil; {
 					next := c.NextSibling()
 					a.AppendChild(a, c)
@@ -61,15 +91,42 @@ func placeBreaksAndAlerts(root ast.Node, src []byte) {
 			}
 		}
 	})
+	for _, t := range tables {
+		captionTable(t, src)
+	}
+}
+
+// placeParagraph replaces a paragraph of one line that is a command, and one
+// that is nothing but a titled image.
+func (d *draft) placeParagraph(p *ast.Paragraph) {
+	if p.Lines().Len() == 1 {
+		switch strings.ToLower(strings.TrimSpace(string(blockText(p, d.src, 1)))) {
+		case `\newpage`, `\pagebreak`:
+			replace(p, &pageBreak{})
+			return
+		case "[[toc]]", "[toc]", "[[_toc_]]":
+			if p.FirstChild() == nil || p.FirstChild().Kind() == ast.KindLink {
+				return // the document defines a link of that name
+			}
+			if d.toc {
+				p.Parent().RemoveChild(p.Parent(), p)
+				return
+			}
+			d.toc = true
+			replace(p, &contents{})
+			return
+		}
+	}
+	placeFigure(p)
 }
 
 // markWide gives tables of many columns a class for smaller type.
 func markWide(t *east.Table) {
 	switch columns := len(t.Alignments); {
 	case columns >= 11:
-		t.SetAttributeString("class", []byte("wider"))
+		addClass(t, "wider")
 	case columns >= 7:
-		t.SetAttributeString("class", []byte("wide"))
+		addClass(t, "wide")
 	}
 }
 
@@ -140,26 +197,52 @@ func rawToText(node ast.Node) {
 	}
 }
 
-// blockRenderer renders the blocks of this file.
+// blockRenderer renders the blocks of this package.
 type blockRenderer struct{}
 
-func (blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindAlert, r.alert)
+	reg.Register(kindDivision, r.division)
+	reg.Register(kindContents, r.contents)
+	reg.Register(kindFigure, r.figure)
+	reg.Register(kindCaption, r.caption)
+	reg.Register(kindRawBlock, r.raw)
 	reg.Register(kindPageBreak, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			_, _ = w.WriteString("<div class=\"page-break\"></div>\n")
 		}
 		return ast.WalkContinue, nil
 	})
-	reg.Register(kindAlert, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			_, _ = w.WriteString("</div>\n")
-			return ast.WalkContinue, nil
-		}
-		kind := n.(*alert).kind
-		_, _ = w.WriteString(`<div class="alert alert-` + kind + `">` + "\n")
-		_, _ = w.WriteString(`<p class="alert-title">` + html.EscapeString(strings.ToUpper(kind[:1])+kind[1:]) + "</p>\n")
+}
+
+func (blockRenderer) contents(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("<nav class=\"toc-here\"></nav>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+func (blockRenderer) alert(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		_, _ = w.WriteString("</div>\n")
 		return ast.WalkContinue, nil
-	})
+	}
+	a := n.(*alert)
+	addClass(a, "alert alert-"+a.kind)
+	_, _ = w.WriteString("<div")
+	htmlrender.RenderAttributes(w, a, nil)
+	_, _ = w.WriteString(">\n")
+	if a.title != "" {
+		_, _ = w.WriteString(`<p class="alert-title">` + html.EscapeString(a.title) + "</p>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+func (blockRenderer) raw(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.Write(n.(*rawBlock).html)
+	}
+	return ast.WalkContinue, nil
 }
 
 // eachBlock calls f on every block node; f may replace the node it gets.

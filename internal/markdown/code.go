@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"html"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/renderer"
+	htmlrender "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 )
 
@@ -24,16 +26,27 @@ const (
 	maxHighlightTime = 4 * time.Second
 	// keepLines is how long a block may be that is kept on one page.
 	keepLines = 24
+	// longLine is how many columns a line has that may have to be wrapped: it
+	// gets an element of its own, for the sign of continuation. A5 holds 56.
+	longLine = 54
 )
 
-// Attributes by which prepareCode speaks to codeRenderer.
-const (
-	attrTokens = "tokens"
-	attrLines  = "lines"
-)
+// attrCode is the attribute by which prepareCode gives a preparedCode to
+// codeRenderer.
+const attrCode = "prepared-code"
 
-// prepareCode highlights code blocks, as far as the limits go, and says
-// whether lines are numbered.
+// attrStart is the attribute by which the sheet numbers the first line.
+const attrStart = "data-start"
+
+// preparedCode is a code block, understood and highlighted.
+type preparedCode struct {
+	codeInfo
+	numbered bool
+	lines    [][]chroma.Token
+}
+
+// prepareCode reads the info strings of code blocks and highlights them, as far
+// as the limits go.
 func prepareCode(root ast.Node, src []byte, lineNumbers bool) {
 	left := maxHighlightTotal
 	deadline := time.Now().Add(maxHighlightTime)
@@ -42,22 +55,47 @@ func prepareCode(root ast.Node, src []byte, lineNumbers bool) {
 		if !ok {
 			return
 		}
-		if lineNumbers {
-			code.SetAttributeString(attrLines, true)
+		p := preparedCode{codeInfo: infoOf(code, src), numbered: lineNumbers}
+		if p.codeInfo.numbered != nil {
+			p.numbered = *p.codeInfo.numbered
 		}
-		language := languageOf(code, src)
-		if language == "" {
-			return
+		// Attributes on a line behind the block are in its node already.
+		p.attributes.setOn(code)
+		text := string(blockText(code, src, 0))
+		marks := ""
+		if p.diff && p.language != "diff" {
+			marks, text = cutMarks(text)
 		}
-		text := blockText(code, src, 0)
-		if len(text) > maxHighlightBlock || len(text) > left {
-			return
+		tokens := []chroma.Token{{Type: chroma.Text, Value: text}}
+		if p.language != "" && len(text) <= maxHighlightBlock && len(text) <= left {
+			left -= len(text)
+			if highlighted := tokenize(p.language, text, deadline); highlighted != nil {
+				tokens = highlighted
+			}
 		}
-		left -= len(text)
-		if tokens := tokenize(language, string(text), deadline); tokens != nil {
-			code.SetAttributeString(attrTokens, tokens)
+		p.lines = chroma.SplitTokensIntoLines(tokens)
+		for i := range p.lines {
+			if i < len(marks) {
+				p.lines[i] = append([]chroma.Token{{Type: chroma.Text, Value: marks[i : i+1]}}, p.lines[i]...)
+			}
 		}
+		code.SetAttributeString(attrCode, p)
 	})
+}
+
+// cutMarks takes the first column, of +, - and spaces, off the lines of a diff.
+func cutMarks(text string) (marks, rest string) {
+	var m, b strings.Builder
+	for line := range strings.Lines(text) {
+		if line[0] == '+' || line[0] == '-' || line[0] == ' ' {
+			m.WriteByte(line[0])
+			b.WriteString(line[1:])
+		} else {
+			m.WriteByte(' ')
+			b.WriteString(line)
+		}
+	}
+	return m.String(), b.String()
 }
 
 // codeRenderer renders code blocks with Chroma's class names and no inline
@@ -70,56 +108,119 @@ func (r codeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindCodeBlock, r.indented)
 }
 
-func (codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		_, _ = w.WriteString(`<pre><code>` + html.EscapeString(string(blockText(n, src, 0))) + "</code></pre>\n")
-	}
-	return ast.WalkSkipChildren, nil
-}
-
-func (codeRenderer) fenced(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
-	code := n.(*ast.FencedCodeBlock)
-	_, numbered := code.AttributeString(attrLines)
-	language := languageOf(code, src)
-	tokens := []chroma.Token{{Type: chroma.Text, Value: string(blockText(n, src, 0))}}
-	if highlighted, ok := code.AttributeString(attrTokens); ok {
-		tokens = highlighted.([]chroma.Token)
-	}
-
-	class := "chroma"
-	if code.Lines().Len() <= keepLines {
-		class += " keep"
-	}
-	if numbered {
-		class += " numbered"
-	}
-	_, _ = w.WriteString(`<pre class="` + class + `"><code`)
-	if language != "" {
-		_, _ = w.WriteString(` class="language-` + html.EscapeString(language) + `"`)
-	}
-	_ = w.WriteByte('>')
-	if numbered {
-		for _, line := range chroma.SplitTokensIntoLines(tokens) {
-			_, _ = w.WriteString(`<span class="line">`)
-			writeTokens(w, line)
-			_, _ = w.WriteString(`</span>`)
-		}
-	} else {
-		writeTokens(w, tokens)
-	}
+	_, _ = w.WriteString("<pre")
+	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
+	_, _ = w.WriteString("><code>")
+	p := preparedCode{lines: chroma.SplitTokensIntoLines([]chroma.Token{{Type: chroma.Text, Value: string(blockText(n, src, 0))}})}
+	p.write(w)
 	_, _ = w.WriteString("</code></pre>\n")
 	return ast.WalkSkipChildren, nil
 }
 
-// languageOf reads the first word of the info string, without braces.
-func languageOf(code *ast.FencedCodeBlock, src []byte) string {
-	name := string(code.Language(src))
-	name, _, _ = strings.Cut(name, "{")
-	name, _, _ = strings.Cut(name, ",")
-	return strings.ToLower(strings.Trim(name, ".} "))
+func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkSkipChildren, nil
+	}
+	prepared, _ := n.AttributeString(attrCode)
+	p := prepared.(preparedCode)
+	if p.title != "" {
+		_, _ = w.WriteString(`<figure class="code-figure"><figcaption class="code-title">` + html.EscapeString(p.title) + "</figcaption>\n")
+	}
+	addClass(n, "chroma")
+	if n.Lines().Len() <= keepLines {
+		addClass(n, "keep")
+	}
+	if p.numbered {
+		addClass(n, "numbered")
+		if p.first != 1 {
+			n.SetAttributeString(attrStart, []byte(strconv.Itoa(p.first)))
+		}
+	}
+	_, _ = w.WriteString("<pre")
+	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
+	_, _ = w.WriteString("><code")
+	if p.language != "" {
+		_, _ = w.WriteString(` class="language-` + html.EscapeString(p.language) + `"`)
+	}
+	_ = w.WriteByte('>')
+	p.write(w)
+	_, _ = w.WriteString("</code></pre>\n")
+	if p.title != "" {
+		_, _ = w.WriteString("</figure>\n")
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+// write writes the lines. A line has an element of its own only where it must:
+// for its number or mark, or because it may be wrapped.
+func (p preparedCode) write(w util.BufWriter) {
+	for i, line := range p.lines {
+		class := p.lineClass(i, line)
+		if class == "" {
+			writeTokens(w, line)
+			continue
+		}
+		_, _ = w.WriteString(`<span class="` + class + `">`)
+		writeTokens(w, line)
+		_, _ = w.WriteString(`</span>`)
+	}
+}
+
+func (p preparedCode) lineClass(i int, line []chroma.Token) string {
+	class := "line"
+	if p.isMarked(i + 1) {
+		class += " line-marked"
+	}
+	if p.diff {
+		switch start := lineStart(line, 4); {
+		case p.language == "diff" && (start == "+++ " || start == "--- "): // a file's name
+		case strings.HasPrefix(start, "+"):
+			class += " line-added"
+		case strings.HasPrefix(start, "-"):
+			class += " line-removed"
+		}
+	}
+	if class == "line" && !p.numbered && !isLong(line) {
+		return ""
+	}
+	return class
+}
+
+// lineStart is the first n bytes of a line, or all of it.
+func lineStart(line []chroma.Token, n int) string {
+	var start string
+	for _, t := range line {
+		if start += t.Value; len(start) >= n {
+			return start[:n]
+		}
+	}
+	return start
+}
+
+// isLong counts columns: a tab has four, a character beyond the Latin ones may
+// have two.
+func isLong(line []chroma.Token) bool {
+	columns := 0
+	for _, t := range line {
+		for _, r := range t.Value {
+			switch {
+			case r == '\t':
+				columns += 4
+			case r >= 0x1100:
+				columns += 2
+			default:
+				columns++
+			}
+		}
+		if columns > longLine {
+			return true
+		}
+	}
+	return false
 }
 
 // tokenize returns nil for a language Chroma does not know, and for code that

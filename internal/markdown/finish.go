@@ -24,7 +24,10 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 	}
 	var out strings.Builder
 	out.Grow(len(safe) + images.size())
-	ids := map[string]bool{}
+	ids, outline := map[string]bool{}, make(map[string]bool, len(d.headings))
+	for _, h := range d.headings {
+		outline[h.ID] = true
+	}
 	cells := 0
 	z := html.NewTokenizer(bytes.NewReader(safe))
 	for {
@@ -47,6 +50,22 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 			continue
 		}
 		token := z.Token()
+		if piece, ok := d.takeEmbed(attr(token, embedAttr)); ok {
+			out.WriteString(piece)
+			continue
+		}
+		token.Attr = keepAttrs(token.Attr, func(a html.Attribute) bool {
+			if a.Key != "id" && (a.Key != "name" || token.DataAtom != atom.A) {
+				return true
+			}
+			// The outline knows headings by their ids.
+			if outline[a.Val] && a.Key == "id" && !isHeading(token.DataAtom) {
+				return false
+			}
+			fresh := !ids[a.Val] || a.Key == "name"
+			ids[a.Val] = true
+			return fresh
+		})
 		switch token.DataAtom {
 		case atom.Img:
 			out.WriteString(d.renderImage(images, token))
@@ -56,18 +75,18 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 		case atom.Details:
 			token.Attr = append(keepAttrs(token.Attr, func(a html.Attribute) bool { return a.Key != "open" }), html.Attribute{Key: "open"})
 		}
-		token.Attr = keepAttrs(token.Attr, func(a html.Attribute) bool {
-			if a.Key != "id" && (a.Key != "name" || token.DataAtom != atom.A) {
-				return true
-			}
-			fresh := !ids[a.Val] || a.Key == "name"
-			ids[a.Val] = true
-			return fresh
-		})
 		out.WriteString(token.String())
 	}
 	d.checkLinks(ids)
 	return out.String(), nil
+}
+
+func isHeading(a atom.Atom) bool {
+	switch a {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
 }
 
 // cellChange is +1 where a table cell begins and -1 where it ends.

@@ -64,9 +64,56 @@ func TestFrontMatterErrorsNameTheLine(t *testing.T) {
 	}
 }
 
+func TestTOMLFrontMatterIsRead(t *testing.T) {
+	t.Parallel()
+	src := "+++\n# a comment\ntitle = 2024\nauthor = 'A = B'\nscale = 1.5\ntoc = true\nkeywords = [\"a\", 1]\nmargins.top = \"2cm\"\n" +
+		"subject = 2026-11-21\ncss = \"\"\"\np { color: red }\n\"\"\"\ntheme = \"nord\"\ndate = 2020-01-01T00:00:00Z\n\n[params]\ntitel = 1\n[[menu.main]]\nx = 1\n+++\n# x\n"
+	m, err := markdown.FrontMatter([]byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := markdown.Matter{
+		Theme: "nord",
+		Options: presswork.Options{
+			Title: "2024", Author: "A = B", Scale: new(1.5), TOC: new(presswork.Depth(3)), Keywords: presswork.Keywords{"a", "1"},
+			Margins: presswork.Margins{Top: "2cm"}, Subject: "2026-11-21", CSS: "p { color: red }\n",
+		},
+		Body: []byte("# x\n"), BodyLine: 21,
+	}
+	if m.Lines["title"] != 3 || m.Lines["margins"] != 8 || m.Lines["theme"] != 13 {
+		t.Errorf("lines %v", m.Lines)
+	}
+	m.Lines = nil
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestTOMLErrorsNameTheLine(t *testing.T) {
+	t.Parallel()
+	for src, says := range map[string]string{
+		"+++\ntitle = \"x\"\ntitel = \"y\"\n+++\n":                            `line 3: unknown key "titel"; did you mean "title"`,
+		"+++\nscale = \"big\"\n+++\n":                                         "line 2: scale must be a number",
+		"+++\n\nlandscape = 3\n+++\n":                                         "line 3: landscape must be true or false",
+		"+++\ntitle = [\"a\"]\n+++\n":                                         "line 2: title must be a string",
+		"+++\na = 1\ntitle = \"open\n+++\n":                                   "line 3: ",
+		"+++\ntitle = \"x\"\ntitle = \"y\"\n+++\n":                            "line 3: ",
+		"+++\n[margins]\ntopp = \"1cm\"\n+++\n":                               "topp",
+		"+++\nscale = nan\n+++\n":                                             "line 2: ",
+		"+++\na = " + strings.Repeat("[", 40) + "\n+++\n":                     "nest deeper",
+		"+++\na = '''\n" + strings.Repeat("aaaaaaaaa\n", 7000) + "'''\n+++\n": "longer than 64 KB",
+	} {
+		_, err := markdown.FrontMatter([]byte(src))
+		if presswork.CodeOf(err) != presswork.FrontMatterInvalid || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.60q: got %v, want %q", src, err, says)
+		}
+	}
+}
+
 func TestWhatIsNotFrontMatterStaysMarkdown(t *testing.T) {
 	t.Parallel()
-	for _, src := range []string{"# x\n---\na: b\n---\n", "---\nHello world\n---\n", "---\n- a: b\n---\n", "----\na: b\n---\n", "---\ntitle: x\n", "--- x\na: b\n---\n", ""} {
+	for _, src := range []string{"# x\n---\na: b\n---\n", "---\nHello world\n---\n", "---\n- a: b\n---\n", "----\na: b\n---\n", "---\ntitle: x\n", "--- x\na: b\n---\n", "",
+		"+++\nHello = there, world\n", "+++\ntext\n+++\n", "++++\na = 1\n++++\n", "+++\n\n+++ b\n"} {
 		m, err := markdown.FrontMatter([]byte(src))
 		if err != nil || string(m.Body) != src || m.BodyLine != 1 {
 			t.Errorf("%q: got body %q at line %d, %v", src, m.Body, m.BodyLine, err)
@@ -82,14 +129,19 @@ func FuzzFrontMatter(f *testing.F) {
 	for _, seed := range []string{"title: x", "a: [b, {c: d}]", "x: &a [*a]", "? a\n: b", "a: |\n  b\n c", "\"", "{", "- - -", "a: !!x y", "%YAML 1.2\n---\n", "a: 'b", "css: \"p{}\""} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, yaml string) {
-		src := "---\n" + yaml + "\n---\nbody\n"
-		m, err := markdown.FrontMatter([]byte(src))
-		if err != nil && presswork.CodeOf(err) != presswork.FrontMatterInvalid {
-			t.Errorf("%q: %v", yaml, err)
-		}
-		if err == nil && !strings.HasSuffix(src, string(m.Body)) {
-			t.Errorf("%q: body %q is no tail of it", yaml, m.Body)
+	for _, seed := range []string{"title = 'x'", "a = [1, {b = 2}]", "[a.b]\nc = 1979-05-27", "[[a]]\n[[a]]", "a.b = 1\na.c = 2", "a = '''\nb'''", "a = 0x1F"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, matter string) {
+		for _, fence := range []string{"---", "+++"} {
+			src := fence + "\n" + matter + "\n" + fence + "\nbody\n"
+			m, err := markdown.FrontMatter([]byte(src))
+			if err != nil && presswork.CodeOf(err) != presswork.FrontMatterInvalid {
+				t.Errorf("%q: %v", matter, err)
+			}
+			if err == nil && !strings.HasSuffix(src, string(m.Body)) {
+				t.Errorf("%q: body %q is no tail of it", matter, m.Body)
+			}
 		}
 	})
 }

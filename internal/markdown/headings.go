@@ -1,21 +1,19 @@
 package markdown
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
-	east "github.com/yuin/goldmark/extension/ast"
 
 	"presswork"
 )
 
 // anchorHeadings gives every heading its anchor and, if asked, its number, and
-// notes the outline.
-func (d *draft) anchorHeadings(root ast.Node) {
+// notes the outline. The headings it returns are those of d.headings.
+func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 	var nodes []*ast.Heading
 	eachBlock(root, func(n ast.Node) {
 		if h, ok := n.(*ast.Heading); ok {
@@ -23,23 +21,46 @@ func (d *draft) anchorHeadings(root ast.Node) {
 		}
 	})
 	ids := make(anchors, len(nodes))
-	numbers := newNumbering(nodes)
+	for _, h := range nodes { // ids of the author's choice come first
+		if id := attributeText(h, "id"); id != "" {
+			h.SetAttributeString("id", []byte(ids.unique(id)))
+		}
+	}
+	numbers := newNumbering(nodes, d.options.Chapter)
 	previous := 0
 	for _, h := range nodes {
-		text := strings.Join(strings.Fields(plainText(h, d.src)), " ")
+		text := headingText(h, d.src)
 		line := d.lines.at(h.Pos())
-		id := ids.name(text)
 		if previous > 0 && h.Level > previous+1 {
 			d.warn(presswork.HeadingSkipped, line, fmt.Sprintf("heading %q is at level %d, right under level %d", clip(text), h.Level, previous))
 		}
 		previous = h.Level
-		if number := numbers.next(h.Level); d.options.NumberHeadings && number != "" {
-			h.InsertBefore(h, h.FirstChild(), ast.NewString([]byte(number+"\u2002")))
-			text = number + " " + text
+		id := attributeText(h, "id")
+		if id == "" {
+			id = ids.name(anchorText(h, d.src))
+			h.SetAttributeString("id", []byte(id))
 		}
-		h.SetAttributeString("id", []byte(id))
-		d.headings = append(d.headings, Heading{Level: h.Level, Text: text, ID: id, Line: line})
+		number := ""
+		if d.options.NumberHeadings && !hasClass(h, unnumbered) {
+			number = numbers.next(h.Level)
+		}
+		d.headings = append(d.headings, Heading{Level: h.Level, Number: number, Text: text, ID: id, Line: line})
 	}
+	return nodes
+}
+
+// finishHeadings takes the text as it is printed, and writes the numbers.
+func (d *draft) finishHeadings(nodes []*ast.Heading) {
+	for i, h := range nodes {
+		d.headings[i].Text = headingText(h, d.src)
+		if number := d.headings[i].Number; number != "" {
+			h.InsertBefore(h, h.FirstChild(), ast.NewString([]byte(number+"\u2002")))
+		}
+	}
+}
+
+func headingText(h *ast.Heading, src []byte) string {
+	return strings.Join(strings.Fields(plainText(h, src)), " ")
 }
 
 // anchors makes ids as GitHub does: lower case, letters, digits, - and _ of
@@ -60,6 +81,11 @@ func (a anchors) name(text string) string {
 	if base == "" {
 		base = "section"
 	}
+	return a.unique(base)
+}
+
+// unique returns an id that no other heading has.
+func (a anchors) unique(base string) string {
 	id := base
 	for {
 		n, taken := a[id]
@@ -81,7 +107,10 @@ type numbering struct {
 	counts [7]int
 }
 
-func newNumbering(nodes []*ast.Heading) *numbering {
+func newNumbering(nodes []*ast.Heading, chapter int) *numbering {
+	if chapter > 0 {
+		return &numbering{top: 1, counts: [7]int{1: chapter - 1}}
+	}
 	titles, top := 0, 6
 	for _, h := range nodes {
 		if h.Level == 1 {
@@ -110,20 +139,42 @@ func (n *numbering) next(level int) string {
 }
 
 // plainText is what a reader sees of a node's inline content.
-func plainText(n ast.Node, src []byte) string {
-	var b bytes.Buffer
+func plainText(n ast.Node, src []byte) string { return inlineText(n, src, false) }
+
+// anchorText is the text that a heading's anchor is made of: GitHub makes it of
+// an emoji's name.
+func anchorText(n ast.Node, src []byte) string {
+	return strings.Join(strings.Fields(inlineText(n, src, true)), " ")
+}
+
+func inlineText(n ast.Node, src []byte, names bool) string {
+	var b strings.Builder
 	eachNode(n, func(c ast.Node) {
 		switch c := c.(type) {
 		case *ast.Text:
-			b.Write(c.Value(src))
+			switch {
+			case c.IsRaw() || c.Parent().Kind() == ast.KindCodeSpan:
+				b.Write(c.Value(src))
+			default:
+				b.WriteString(resolved(c.Value(src)))
+			}
 			if c.SoftLineBreak() || c.HardLineBreak() {
 				b.WriteByte(' ')
 			}
 		case *ast.String:
-			b.Write(c.Value)
+			if !c.IsCode() {
+				b.WriteString(resolved(c.Value))
+			}
+		case *emoji:
+			if names {
+				b.WriteString(c.name)
+			} else {
+				b.WriteString(c.character)
+			}
 		case *ast.AutoLink:
 			b.Write(c.Label(src))
-		case *east.FootnoteLink:
+		case *formula:
+			b.Write(c.source)
 		}
 	})
 	return b.String()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/renderer"
+	htmlrender "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
 	"presswork"
@@ -22,6 +23,10 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 	eachNode(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.Link:
+			if fragment, ok := d.elsewhere(n); ok {
+				n.Destination = []byte("#" + fragment)
+				return
+			}
 			if target, ok := strings.CutPrefix(string(n.Destination), "#"); ok && target != "" {
 				if decoded, err := url.PathUnescape(target); err == nil {
 					target = decoded
@@ -30,7 +35,7 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 			}
 		case *ast.Image:
 			line := d.lines.at(n.Pos())
-			n.SetAttributeString(attrLine, line)
+			n.SetAttributeString(attrLine, []byte(strconv.Itoa(line)))
 			if strings.TrimSpace(plainText(n, d.src)) == "" {
 				d.warn(presswork.AltMissing, line, "image "+strconv.Quote(clip(string(n.Destination)))+" has no alternative text")
 			}
@@ -56,9 +61,16 @@ func (imageRenderer) image(w util.BufWriter, src []byte, node ast.Node, entering
 	if n.Title != nil {
 		_, _ = w.WriteString(` title="` + html.EscapeString(html.UnescapeString(string(n.Title))) + `"`)
 	}
-	if line, ok := n.AttributeString(attrLine); ok {
-		_, _ = w.WriteString(` ` + attrLine + `="` + strconv.Itoa(line.(int)) + `"`)
-	}
+	htmlrender.RenderAttributes(w, n, htmlrender.ImageAttributeFilter)
 	_, _ = w.WriteString(`>`)
 	return ast.WalkSkipChildren, nil
+}
+
+// elsewhere is the fragment for a link to another document that is printed with
+// this one.
+func (d *draft) elsewhere(n *ast.Link) (fragment string, ok bool) {
+	if d.options.Links == nil {
+		return "", false
+	}
+	return d.options.Links(string(n.Destination))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 
 	"presswork"
+	"presswork/internal/tex"
 )
 
 // Renderer renders documents. It is safe for concurrent use; making one is
@@ -22,11 +23,12 @@ type Renderer struct {
 	parser   parser.Parser
 	renderer renderer.Renderer
 	policy   *bluemonday.Policy
+	formulas *tex.Renderer
 }
 
 // New makes a Renderer.
 func New() *Renderer {
-	return &Renderer{parser: newParser(), renderer: newHTMLRenderer(), policy: newPolicy()}
+	return &Renderer{parser: newParser(), renderer: newHTMLRenderer(), policy: newPolicy(), formulas: tex.New()}
 }
 
 // Options are the choices about one document.
@@ -38,9 +40,18 @@ type Options struct {
 	EscapeHTML bool
 	// LineNumbers numbers the lines of code blocks.
 	LineNumbers bool
+	// Lang is the document's language (BCP 47), by which quotes, dashes and
+	// spaces are set. "" and languages without a rule: as in English.
+	Lang string
 	// NumberHeadings writes 1.2.3 before headings. A single leading h1 is the
 	// document's title and stays without.
 	NumberHeadings bool
+	// Chapter, when above 0, is the number of the first level-1 heading: the
+	// document is one of several that are numbered through.
+	Chapter int
+	// Links resolves a link to another document that is printed with this one:
+	// to a fragment that this one need not have. Nil: there is none.
+	Links func(destination string) (fragment string, ok bool)
 	// Asset opens an image that came with the document, by the path in
 	// its Markdown: clean, but also absolute or with a leading ../, so it is
 	// Asset that confines it.
@@ -49,6 +60,14 @@ type Options struct {
 	Asset func(name string) ([]byte, error)
 	// Fetch gets an http(s) image. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// Diagrams draws the sources of Mermaid diagrams, one picture for each. It
+	// is called once, if there are any. Nil: they stay source, with a warning.
+	Diagrams func(ctx context.Context, sources []string) []Diagram
+}
+
+// Diagram is a drawn diagram: safe SVG, or in words why there is none.
+type Diagram struct {
+	SVG, Problem string
 }
 
 // Document is rendered Markdown.
@@ -59,13 +78,19 @@ type Document struct {
 	// Title is the text of the first level-1 heading, "" without one.
 	Title    string
 	Headings []Heading
+	// TOC tells that the source asks for the contents at a place of its own:
+	// the HTML holds `<nav class="toc-here"></nav>` there, once.
+	TOC      bool
 	Warnings []presswork.Warning
 }
 
 // Heading is one entry of the outline.
 type Heading struct {
 	Level int
-	Text  string
+	// Number is 1.2.3 when headings are numbered, else "".
+	Number string
+	// Text is without the number.
+	Text string
 	// ID is the anchor, unique in the document.
 	ID string
 	// Line is the 1-based source line.
@@ -80,8 +105,11 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err != nil {
 		return Document{}, err
 	}
-	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o}
+	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, formulas: r.formulas}
 	d.transform(root)
+	if err := d.draw(ctx, root); err != nil {
+		return Document{}, err
+	}
 	var raw bytes.Buffer
 	raw.Grow(len(src) * 2)
 	if err := r.renderer.Render(&raw, src, root); err != nil {
@@ -92,7 +120,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err != nil {
 		return Document{}, err
 	}
-	return Document{HTML: html, Title: d.title(), Headings: d.headings, Warnings: d.sortedWarnings()}, nil
+	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Warnings: d.sortedWarnings()}, nil
 }
 
 // draft is one document on its way.
@@ -102,6 +130,13 @@ type draft struct {
 	options  Options
 	headings []Heading
 	links    []fragmentLink
+	formulas *tex.Renderer
+	// embeds are the finished pieces of HTML that wait for their places.
+	embeds []string
+	// equations is how many rows of formulas have a number.
+	equations int
+	// toc tells that the contents have a place.
+	toc      bool
 	warnings []presswork.Warning
 }
 
@@ -119,8 +154,11 @@ func (d *draft) transform(root ast.Node) {
 	} else {
 		tameRawHTML(root, d.src)
 	}
-	placeBreaksAndAlerts(root, d.src)
-	d.anchorHeadings(root)
+	d.placeBlocks(root)
+	placeFormulas(root, d.src)
+	headings := d.anchorHeadings(root)
+	setType(root, d.src, d.options.Lang)
+	d.finishHeadings(headings)
 	d.noteLinksAndImages(root)
 	prepareCode(root, d.src, d.options.LineNumbers)
 }

@@ -13,44 +13,74 @@ import (
 // newParser lists goldmark's parsers one by one, at its own priorities,
 // because each that can be driven to super-linear work wears a guard.
 func newParser() parser.Parser {
-	container := func(p parser.BlockParser) parser.BlockParser { return containerGuard{BlockParser: p} }
-	inline := func(p parser.InlineParser) parser.InlineParser { return inlineGuard{p} }
 	return parser.NewParser(
-		parser.WithBlockParsers(
-			util.Prioritized(parser.NewSetextHeadingParser(), 100),
-			util.Prioritized(extension.NewDefinitionListParser(), 101),
-			util.Prioritized(container(extension.NewDefinitionDescriptionParser()), 102),
-			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(container(parser.NewListParser()), 300),
-			util.Prioritized(container(parser.NewListItemParser()), 400),
-			util.Prioritized(parser.NewCodeBlockParser(), 500),
-			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(container(parser.NewBlockquoteParser()), 800),
-			util.Prioritized(parser.NewHTMLBlockParser(), 900),
-			util.Prioritized(containerGuard{BlockParser: extension.NewFootnoteBlockParser(), foot: true}, 999),
-			util.Prioritized(parser.NewParagraphParser(), 1000),
-		),
-		parser.WithInlineParsers(
-			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
-			util.Prioritized(codeGuard{parser.NewCodeSpanParser()}, 100),
-			util.Prioritized(footnoteGuard{extension.NewFootnoteParser()}, 101),
-			util.Prioritized(inline(parser.NewLinkParser()), 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(parser.NewRawHTMLParser(), 400),
-			util.Prioritized(inline(parser.NewEmphasisParser()), 500),
-			util.Prioritized(inline(extension.NewStrikethroughParser()), 500),
-			util.Prioritized(extension.NewLinkifyParser(), 999),
-		),
-		parser.WithParagraphTransformers(
-			util.Prioritized(paragraphGuard{parser.LinkReferenceParagraphTransformer, definitionsCost}, 100),
-			util.Prioritized(paragraphGuard{extension.NewTableParagraphTransformer(), tableCost}, 200),
-		),
-		parser.WithASTTransformers(
-			util.Prioritized(extension.NewTableASTTransformer(), 0),
-			util.Prioritized(extension.NewFootnoteASTTransformer(), 999),
-		),
+		parser.WithBlockParsers(blockParsers()...),
+		parser.WithInlineParsers(inlineParsers()...),
+		parser.WithParagraphTransformers(paragraphTransformers()...),
+		parser.WithASTTransformers(astTransformers()...),
 	)
+}
+
+func blockParsers() []util.PrioritizedValue {
+	container := func(p parser.BlockParser) parser.BlockParser { return containerGuard{BlockParser: p} }
+	kinds := alertKinds()
+	return []util.PrioritizedValue{
+		util.Prioritized(parser.NewSetextHeadingParser(), 100),
+		util.Prioritized(extension.NewDefinitionListParser(), 101),
+		util.Prioritized(container(extension.NewDefinitionDescriptionParser()), 102),
+		util.Prioritized(parser.NewThematicBreakParser(), 200),
+		util.Prioritized(container(parser.NewListParser()), 300),
+		util.Prioritized(container(parser.NewListItemParser()), 400),
+		util.Prioritized(parser.NewCodeBlockParser(), 500),
+		util.Prioritized(parser.NewATXHeadingParser(), 600),
+		util.Prioritized(formulaBlockParser{}, 690),
+		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+		util.Prioritized(container(parser.NewBlockquoteParser()), 800),
+		util.Prioritized(container(admonitionParser{kinds}), 810),
+		util.Prioritized(container(fenceParser{kinds}), 820),
+		util.Prioritized(parser.NewHTMLBlockParser(), 900),
+		util.Prioritized(containerGuard{BlockParser: extension.NewFootnoteBlockParser(), foot: true}, 999),
+		util.Prioritized(parser.NewParagraphParser(), 1000),
+	}
+}
+
+func inlineParsers() []util.PrioritizedValue {
+	inline := func(p parser.InlineParser) parser.InlineParser { return inlineGuard{p} }
+	return []util.PrioritizedValue{
+		util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+		util.Prioritized(codeGuard{parser.NewCodeSpanParser()}, 100),
+		util.Prioritized(formulaParser{}, 100),
+		util.Prioritized(footnoteGuard{extension.NewFootnoteParser()}, 101),
+		util.Prioritized(sizedImageParser{}, 190),
+		util.Prioritized(inline(parser.NewLinkParser()), 200),
+		util.Prioritized(parser.NewAutoLinkParser(), 300),
+		util.Prioritized(parser.NewRawHTMLParser(), 400),
+		util.Prioritized(bracesParser{}, 450),
+		util.Prioritized(emojiParser{}, 460),
+		util.Prioritized(scriptParser{}, 470),
+		util.Prioritized(inline(markParser{'=', "mark"}), 480),
+		util.Prioritized(inline(markParser{'+', "ins"}), 480),
+		util.Prioritized(inline(parser.NewEmphasisParser()), 500),
+		util.Prioritized(inline(extension.NewStrikethroughParser()), 500),
+		util.Prioritized(extension.NewLinkifyParser(), 999),
+	}
+}
+
+func paragraphTransformers() []util.PrioritizedValue {
+	return []util.PrioritizedValue{
+		util.Prioritized(paragraphGuard{parser.LinkReferenceParagraphTransformer, definitionsCost}, 100),
+		util.Prioritized(abbreviationTransformer{}, 150),
+		util.Prioritized(paragraphGuard{extension.NewTableParagraphTransformer(), tableCost}, 200),
+	}
+}
+
+func astTransformers() []util.PrioritizedValue {
+	return []util.PrioritizedValue{
+		util.Prioritized(extension.NewTableASTTransformer(), 0),
+		util.Prioritized(inlineTransformer{}, 100),
+		util.Prioritized(abbreviationMarker{}, 110),
+		util.Prioritized(extension.NewFootnoteASTTransformer(), 999),
+	}
 }
 
 // newHTMLRenderer renders raw HTML as it is: everything passes the sanitiser
@@ -60,6 +90,9 @@ func newHTMLRenderer() renderer.Renderer {
 		util.Prioritized(codeRenderer{}, 100),
 		util.Prioritized(blockRenderer{}, 100),
 		util.Prioritized(imageRenderer{}, 100),
+		util.Prioritized(inlineRenderer{}, 100),
+		util.Prioritized(formulaRenderer{}, 100),
+		util.Prioritized(diagramRenderer{}, 100),
 		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
 		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
 		util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),

@@ -43,7 +43,9 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("href", "name").OnElements("a")
 	p.AllowAttrs("src", "alt").OnElements("img")
 	p.AllowAttrs("width", "height").Matching(length).OnElements("img", "table", "th", "td", "col")
+	p.AllowAttrs(embedAttr).Matching(number).OnElements("span", "div", "figure")
 	p.AllowAttrs(attrLine).Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("img")
+	p.AllowAttrs(attrStart).Matching(regexp.MustCompile(`^[0-9]{1,6}$`)).OnElements("pre")
 	p.AllowAttrs("colspan", "rowspan", "span").Matching(number).OnElements("th", "td", "col", "colgroup")
 	p.AllowAttrs("scope").Matching(regexp.MustCompile(`^(row|col|rowgroup|colgroup)$`)).OnElements("th")
 	p.AllowAttrs("start", "value").Matching(regexp.MustCompile(`^-?[0-9]{1,9}$`)).OnElements("ol", "li")
@@ -113,5 +115,35 @@ func tameRawHTML(root ast.Node, src []byte) {
 	})
 	for _, n := range wild {
 		rawToText(n)
+	}
+	freeReservedClasses(root, src)
+}
+
+// freeReservedClasses takes the classes of the print sheet out of raw HTML.
+func freeReservedClasses(root ast.Node, src []byte) {
+	var raw []ast.Node
+	eachNode(root, func(n ast.Node) {
+		if n.Kind() == ast.KindRawHTML || n.Kind() == ast.KindHTMLBlock {
+			raw = append(raw, n)
+		}
+	})
+	for _, node := range raw {
+		switch n := node.(type) {
+		case *ast.RawHTML:
+			tag := n.Segments.Value(src)
+			if clean := withoutReservedClasses(tag); !bytes.Equal(clean, tag) {
+				s := ast.NewString(clean)
+				s.SetCode(true)
+				replace(n, s)
+			}
+		case *ast.HTMLBlock:
+			block := blockText(n, src, 0)
+			if n.HasClosure() {
+				block = append(block, n.ClosureLine.Value(src)...)
+			}
+			if clean := withoutReservedClasses(block); !bytes.Equal(clean, block) {
+				replace(n, &rawBlock{html: clean})
+			}
+		}
 	}
 }

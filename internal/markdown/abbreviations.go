@@ -1,0 +1,191 @@
+package markdown
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+const (
+	// maxAbbreviations bounds how many a document may define, maxShort and
+	// maxLong the bytes of each.
+	maxAbbreviations = 1000
+	maxShort         = 60
+	maxLong          = 300
+	// maxAbbreviated bounds the steps of looking for them and the bytes of the
+	// titles written: one word may stand in a text a million times.
+	maxLookups = 20_000_000
+	maxTitles  = 2 << 20
+)
+
+// abbreviationsKey is where a parse keeps its *abbreviations.
+var abbreviationsKey = parser.NewContextKey()
+
+// abbreviations are the definitions of a document, as a tree of bytes.
+type abbreviations struct {
+	root    letter
+	count   int
+	lookups int
+	titles  int
+}
+
+// letter is a node of the tree.
+type letter struct {
+	next map[byte]*letter
+	long string
+	// used tells that the text has had it.
+	used bool
+}
+
+func (a *abbreviations) define(short, long string) {
+	if a.count == maxAbbreviations {
+		return
+	}
+	at := &a.root
+	for i := range len(short) {
+		if at.next == nil {
+			at.next = map[byte]*letter{}
+		}
+		if at.next[short[i]] == nil {
+			at.next[short[i]] = &letter{}
+		}
+		at = at.next[short[i]]
+	}
+	if at.long == "" {
+		at.long = long
+		a.count++
+	}
+}
+
+// longest finds the longest abbreviation that text begins with and that ends
+// with a word.
+func (a *abbreviations) longest(text []byte) (found *letter, size int) {
+	at := &a.root
+	for i := 0; i < len(text) && at.next != nil; i++ {
+		if a.lookups++; a.lookups > maxLookups {
+			return nil, 0
+		}
+		if at = at.next[text[i]]; at == nil {
+			break
+		}
+		if at.long != "" && endsWord(text[i+1:]) {
+			found, size = at, i+1
+		}
+	}
+	return found, size
+}
+
+func endsWord(rest []byte) bool {
+	r, _ := utf8.DecodeRune(rest)
+	return len(rest) == 0 || !isWordRune(r)
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+
+// abbreviationTransformer takes the lines `*[HTML]: Hyper Text …` out of
+// paragraphs.
+type abbreviationTransformer struct{}
+
+func (abbreviationTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	lines, kept := node.Lines(), 0
+	for i := range lines.Len() {
+		line := lines.At(i)
+		short, long := readAbbreviation(line.Value(reader.Source()))
+		if short == "" {
+			lines.Set(kept, line)
+			kept++
+			continue
+		}
+		a, _ := pc.Get(abbreviationsKey).(*abbreviations)
+		if a == nil {
+			a = &abbreviations{}
+			pc.Set(abbreviationsKey, a)
+		}
+		a.define(short, long)
+	}
+	lines.SetSliced(0, kept)
+	if kept == 0 {
+		node.Parent().RemoveChild(node.Parent(), node)
+	}
+}
+
+func readAbbreviation(line []byte) (short, long string) {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(line, " "), []byte("*["))
+	if !ok {
+		return "", ""
+	}
+	end := bytes.Index(rest, []byte("]:"))
+	if end < 1 || end > maxShort || bytes.ContainsAny(rest[:end], "[]") {
+		return "", ""
+	}
+	explained := bytes.TrimSpace(rest[end+2:])
+	if len(explained) == 0 || len(explained) > maxLong {
+		return "", ""
+	}
+	return string(bytes.TrimSpace(rest[:end])), string(explained)
+}
+
+// abbreviationMarker marks the abbreviations in the finished tree.
+type abbreviationMarker struct{}
+
+func (abbreviationMarker) Transform(root *ast.Document, reader text.Reader, pc parser.Context) {
+	a, _ := pc.Get(abbreviationsKey).(*abbreviations)
+	if a == nil {
+		return
+	}
+	var texts []*ast.Text
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if t, ok := n.(*ast.Text); ok && entering && !t.IsRaw() {
+			texts = append(texts, t)
+		}
+		if n.Kind() == ast.KindCodeSpan || n.Kind() == ast.KindImage {
+			return ast.WalkSkipChildren, nil
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, t := range texts {
+		a.mark(t, reader.Source())
+	}
+}
+
+// mark splits a text at its abbreviations. The first of each gets a class, by
+// which it is explained on paper, unless it stands in parentheses: then the
+// words before it do that.
+func (a *abbreviations) mark(t *ast.Text, src []byte) {
+	start := true // of a word
+	for i := t.Segment.Start; i < t.Segment.Stop; {
+		r, size := utf8.DecodeRune(src[i:t.Segment.Stop])
+		if !start || a.titles > maxTitles {
+			start = !isWordRune(r)
+			i += size
+			continue
+		}
+		found, length := a.longest(src[i:t.Segment.Stop])
+		if found == nil {
+			start = !isWordRune(r)
+			i += size
+			continue
+		}
+		n := &element{tag: "abbr"}
+		n.SetPos(i)
+		n.SetAttributeString("title", []byte(found.long))
+		if !found.used && (i == 0 || src[i-1] != '(') {
+			n.SetAttributeString("class", []byte("abbr-first"))
+		}
+		found.used = true
+		a.titles += len(found.long)
+		n.AppendChild(n, ast.NewTextSegment(text.NewSegment(i, i+length)))
+		parent := t.Parent()
+		parent.InsertBefore(parent, t, n)
+		if i > t.Segment.Start {
+			parent.InsertBefore(parent, n, ast.NewTextSegment(t.Segment.WithStop(i)))
+		}
+		i += length
+		t.Segment = text.NewSegment(i, t.Segment.Stop)
+		start = false
+	}
+}

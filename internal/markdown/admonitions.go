@@ -1,0 +1,210 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// division is a `:::name … :::` block that is no admonition.
+type division struct{ ast.BaseBlock }
+
+func (*division) Kind() ast.NodeKind         { return kindDivision }
+func (n *division) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+var kindDivision = ast.NewNodeKind("Division")
+
+// alertKinds maps the names of admonitions, of MkDocs, Docusaurus, VuePress and
+// Quarto, to the five kinds.
+func alertKinds() map[string]string {
+	kinds := map[string]string{}
+	for kind, names := range map[string]string{
+		"note":      "note info todo abstract summary tldr seealso quote cite example question help faq details",
+		"tip":       "tip hint success check done",
+		"important": "important",
+		"warning":   "warning attention warn",
+		"caution":   "caution danger error failure fail missing bug",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			kinds[name] = kind
+		}
+	}
+	return kinds
+}
+
+// admonitionParser parses MkDocs' admonitions:
+//
+//	!!! note "Title"
+//	    Indented blocks.
+type admonitionParser struct{ kinds map[string]string }
+
+// The second group is what stands behind the name: further classes, which are
+// dropped, and the title.
+var admonitionHead = regexp.MustCompile(`^(?:!!!|\?\?\?\+?)[ \t]*([A-Za-z][A-Za-z-]{0,39})((?:[ \t]+[A-Za-z-]+)*)(?:[ \t]+"([^\n]*)")?[ \t]*\n?$`)
+
+func (admonitionParser) Trigger() []byte             { return []byte{'!', '?'} }
+func (admonitionParser) CanInterruptParagraph() bool { return true }
+func (admonitionParser) CanAcceptIndentedLine() bool { return false }
+
+func (p admonitionParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, _ := reader.PeekLine()
+	at := pc.BlockOffset()
+	if at < 0 || len(line)-at < 4 || line[at+1] != line[at] || line[at+2] != line[at] || len(line) > maxBraces {
+		return nil, parser.NoChildren
+	}
+	m := admonitionHead.FindSubmatchIndex(line[at:])
+	if m == nil {
+		return nil, parser.NoChildren
+	}
+	line = line[at:]
+	name := strings.ToLower(string(line[m[2]:m[3]]))
+	n := &alert{kind: p.kinds[name], name: name}
+	if n.kind == "" {
+		n.kind = "note"
+	}
+	if m[6] >= 0 {
+		n.title, n.titled = resolved(line[m[6]:m[7]]), true
+	}
+	reader.AdvanceToEOL()
+	return n, parser.HasChildren
+}
+
+func (admonitionParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	line, _ := reader.PeekLine()
+	if util.IsBlank(line) {
+		return parser.Continue | parser.HasChildren
+	}
+	at, padding := util.IndentPosition(line, reader.LineOffset(), 4)
+	if at < 0 {
+		return parser.Close
+	}
+	reader.AdvanceAndSetPadding(at, padding)
+	return parser.Continue | parser.HasChildren
+}
+
+func (admonitionParser) Close(ast.Node, text.Reader, parser.Context) {}
+
+// fenceParser parses fenced divisions, of which those named like an admonition
+// are one:
+//
+//	:::note Title
+//	Blocks.
+//	:::
+type fenceParser struct{ kinds map[string]string }
+
+func (fenceParser) Trigger() []byte             { return []byte{':'} }
+func (fenceParser) CanInterruptParagraph() bool { return true }
+func (fenceParser) CanAcceptIndentedLine() bool { return false }
+
+var (
+	fenceName = regexp.MustCompile(`^\{?[A-Za-z][A-Za-z0-9_-]{0,39}\}?`)
+	colons    = regexp.MustCompile(`^ {0,3}:{3,}[ \t]*\n?$`)
+)
+
+func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, _ := reader.PeekLine()
+	at := pc.BlockOffset()
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(":::")) || len(line) > maxBraces {
+		return nil, parser.NoChildren
+	}
+	// Pandoc lets colons follow for the eye.
+	head := bytes.TrimSpace(bytes.TrimRight(bytes.Trim(line[at:], ": \t\n"), ":"))
+	var a attributes
+	name := ""
+	if bytes.HasPrefix(head, []byte("{")) {
+		size := 0
+		if a, size = readBraces(append(head, '\n')); size == 0 {
+			return nil, parser.NoChildren
+		}
+		head = head[size:]
+	} else if m := fenceName.Find(head); m != nil {
+		name, head = string(m), bytes.TrimSpace(head[len(m):])
+		if more, size := readBraces(append(bytes.Clone(head), '\n')); size > 0 {
+			a, head = more, head[size:]
+		}
+	} else {
+		return nil, parser.NoChildren
+	}
+	n := p.node(name, &a, string(bytes.TrimSpace(head)))
+	a.setOn(n)
+	reader.AdvanceToEOL()
+	return n, parser.HasChildren
+}
+
+// node makes an alert of what is named like one.
+func (p fenceParser) node(name string, a *attributes, title string) ast.Node {
+	if name == "" && len(a.classes) > 0 {
+		name = a.classes[0]
+		if p.kindOf(name) != "" {
+			a.classes = a.classes[1:]
+		} else {
+			name = ""
+		}
+	}
+	if kind := p.kindOf(name); kind != "" {
+		n := &alert{kind: kind, name: strings.TrimPrefix(strings.ToLower(name), "callout-"), fenced: true}
+		if written, ok := a.get("title"); ok {
+			title = written
+		}
+		if title = resolved([]byte(strings.Trim(title, `"[]`))); title != "" {
+			n.title, n.titled = title, true
+		}
+		return n
+	}
+	if name != "" {
+		a.classes = append([]string{name}, a.classes...)
+	}
+	return &division{}
+}
+
+func (p fenceParser) kindOf(name string) string {
+	return p.kinds[strings.TrimPrefix(strings.ToLower(name), "callout-")]
+}
+
+// Continue ends the innermost division at a line of colons, unless that line is
+// code.
+func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	line, _ := reader.PeekLine()
+	if !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte(":::")) || !colons.Match(line) {
+		return parser.Continue | parser.HasChildren
+	}
+	opened := pc.OpenedBlocks()
+	for i := len(opened) - 1; i >= 0; i-- {
+		switch n := opened[i].Node.(type) {
+		case *ast.FencedCodeBlock:
+			return parser.Continue | parser.HasChildren
+		case *alert:
+			if !n.fenced {
+				continue
+			}
+		case *division:
+		default:
+			continue
+		}
+		if opened[i].Node != node {
+			break
+		}
+		reader.AdvanceToEOL()
+		return parser.Close
+	}
+	return parser.Continue | parser.HasChildren
+}
+
+func (fenceParser) Close(ast.Node, text.Reader, parser.Context) {}
+
+func (blockRenderer) division(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		_, _ = w.WriteString("</div>\n")
+		return ast.WalkContinue, nil
+	}
+	_, _ = w.WriteString("<div")
+	html.RenderAttributes(w, n, nil)
+	_, _ = w.WriteString(">\n")
+	return ast.WalkContinue, nil
+}

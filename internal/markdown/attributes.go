@@ -1,0 +1,237 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// maxBraces bounds, in bytes, the length of {attributes}.
+const maxBraces = 1000
+
+// attributes are what stands between braces: {.class #id key=value}.
+type attributes struct {
+	id      string
+	classes []string
+	pairs   []attribute
+	// words are items that are none of these, such as the 3,5-7 of a code
+	// block. "-" is Pandoc's short form of .unnumbered.
+	words []string
+}
+
+// attribute is one key=value.
+type attribute struct{ key, value string }
+
+// readBraces reads attributes at the start of a line and tells their length,
+// 0 if there are none: they must close on the line.
+func readBraces(line []byte) (a attributes, size int) {
+	if len(line) < 3 || line[0] != '{' {
+		return attributes{}, 0
+	}
+	line = line[:min(len(line), maxBraces)]
+	i := 1
+	if line[i] == ':' { // kramdown's form
+		i++
+	}
+	for i < len(line) {
+		switch c := line[i]; {
+		case c == '}':
+			return a, i + 1
+		case c == ' ' || c == '\t' || c == ',':
+			i++
+		case c == '\n' || c == '{':
+			return attributes{}, 0
+		default:
+			n, ok := a.readItem(line[i:])
+			if !ok {
+				return attributes{}, 0
+			}
+			i += n
+		}
+	}
+	return attributes{}, 0
+}
+
+// readItem reads one item and tells its length.
+func (a *attributes) readItem(text []byte) (size int, ok bool) {
+	end := bytes.IndexAny(text, " \t\n=\"'{}")
+	if end < 0 {
+		return 0, false
+	}
+	word := string(text[:end])
+	if text[end] != '=' {
+		switch {
+		case end == 0 || text[end] != ' ' && text[end] != '\t' && text[end] != '}':
+			return 0, false
+		case word[0] == '#' && len(word) > 1:
+			a.id = word[1:]
+		case word[0] == '.' && len(word) > 1:
+			a.classes = append(a.classes, strings.FieldsFunc(word, func(r rune) bool { return r == '.' })...)
+		default:
+			a.words = append(a.words, word)
+		}
+		return end, true
+	}
+	value, n, ok := readValue(text[end+1:])
+	if !ok || word == "" {
+		return 0, false
+	}
+	switch key := strings.ToLower(word); key {
+	case "id":
+		a.id = value
+	case "class":
+		a.classes = append(a.classes, strings.Fields(value)...)
+	default:
+		a.pairs = append(a.pairs, attribute{key, value})
+	}
+	return end + 1 + n, true
+}
+
+// readValue reads a value: in quotes, in brackets, or up to the next space.
+func readValue(text []byte) (value string, size int, ok bool) {
+	if len(text) == 0 {
+		return "", 0, false
+	}
+	if shut := map[byte]byte{'"': '"', '\'': '\'', '[': ']'}[text[0]]; shut != 0 {
+		end := bytes.IndexByte(text[1:], shut)
+		if end < 0 || bytes.IndexByte(text[1:end+1], '\n') >= 0 {
+			return "", 0, false
+		}
+		return string(text[1 : end+1]), end + 2, true
+	}
+	end := bytes.IndexAny(text, " \t\n}{\"'")
+	if end <= 0 || text[end] == '{' || text[end] == '"' || text[end] == '\'' {
+		return "", 0, false
+	}
+	return string(text[:end]), end, true
+}
+
+// meant reports whether these are attributes rather than some text in braces:
+// whether one of them would have an effect.
+func (a attributes) meant() bool {
+	return a.id != "" || len(a.classes) > 0 || slices.Contains(a.words, "-") ||
+		slices.ContainsFunc(a.pairs, func(p attribute) bool { _, ok := cleanPair(p); return ok })
+}
+
+// get returns the value of the first of the keys that is there.
+func (a attributes) get(keys ...string) (string, bool) {
+	for _, p := range a.pairs {
+		if slices.Contains(keys, p.key) {
+			return p.value, true
+		}
+	}
+	return "", false
+}
+
+var (
+	idForm    = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_:.-]{0,99}$`)
+	classForm = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_-]{0,99}$`)
+	langForm  = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
+	sizeForm  = regexp.MustCompile(`^([0-9]{1,5}(?:\.[0-9]{1,3})?)(%|px|pt|mm|cm|in|)$`)
+)
+
+// cleanID returns an id that may stand in the document, else "". Those of
+// footnotes and of the contents are the renderer's own.
+func cleanID(id string) string {
+	if !idForm.MatchString(id) || strings.HasPrefix(id, "fn:") || strings.HasPrefix(id, "fnref:") || strings.HasPrefix(id, "toc-") {
+		return ""
+	}
+	return id
+}
+
+// reservedFamilies are the first words of the class names that mean something
+// to the print sheet. A document cannot use them, neither in braces nor in raw
+// HTML, so that its "cover" is not laid out as the title page.
+func reservedFamilies() []string {
+	return []string{"alert", "chapter", "chroma", "code", "cover", "diagram", "footnote", "footnotes", "image", "line", "math", "toc"}
+}
+
+func reservedClass(name string) bool {
+	family, _, _ := strings.Cut(strings.ToLower(name), "-")
+	return slices.Contains(reservedFamilies(), family)
+}
+
+// cleanPair returns an attribute that elements may carry, its value in HTML's
+// terms: lengths become pixels, at 96 to the inch.
+func cleanPair(p attribute) (attribute, bool) {
+	switch p.key {
+	case "width", "height":
+		m := sizeForm.FindStringSubmatch(p.value)
+		if m == nil {
+			return attribute{}, false
+		}
+		if m[2] == "%" {
+			return p, true
+		}
+		n, _ := strconv.ParseFloat(m[1], 64) // the form allows nothing else
+		n *= map[string]float64{"": 1, "px": 1, "pt": 96 / 72., "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96}[m[2]]
+		return attribute{p.key, strconv.Itoa(min(int(n+.5), 99999))}, true
+	case "lang":
+		return p, langForm.MatchString(p.value)
+	case "dir":
+		return p, p.value == "ltr" || p.value == "rtl" || p.value == "auto"
+	}
+	return attribute{}, false
+}
+
+// setOn gives a node the attributes that are allowed.
+func (a attributes) setOn(n ast.Node) {
+	if id := cleanID(a.id); id != "" {
+		n.SetAttributeString("id", []byte(id))
+	}
+	for _, c := range a.classes {
+		if classForm.MatchString(c) && !reservedClass(c) {
+			addClass(n, c)
+		}
+	}
+	if slices.Contains(a.words, "-") {
+		addClass(n, unnumbered)
+	}
+	for _, p := range a.pairs {
+		if clean, ok := cleanPair(p); ok {
+			n.SetAttributeString(clean.key, []byte(clean.value))
+		}
+	}
+}
+
+func addClass(n ast.Node, class string) {
+	if had := attributeText(n, "class"); had != "" {
+		class = had + " " + class
+	}
+	n.SetAttributeString("class", []byte(class))
+}
+
+func hasClass(n ast.Node, class string) bool {
+	return slices.Contains(strings.Fields(attributeText(n, "class")), class)
+}
+
+// attributeText returns a node's attribute, "" if it has none.
+func attributeText(n ast.Node, name string) string {
+	v, _ := n.AttributeString(name)
+	text, _ := v.([]byte)
+	return string(text)
+}
+
+var (
+	classInHTML = regexp.MustCompile(`(?i)(\sclass\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)`)
+	htmlTag     = regexp.MustCompile(`<[A-Za-z][^<>]*>`)
+)
+
+// withoutReservedClasses takes the reserved class names out of raw HTML.
+func withoutReservedClasses(raw []byte) []byte {
+	return htmlTag.ReplaceAllFunc(raw, func(tag []byte) []byte {
+		return classInHTML.ReplaceAllFunc(tag, func(attr []byte) []byte {
+			m := classInHTML.FindSubmatch(attr)
+			names := strings.Fields(strings.Trim(string(m[2]), `"'`))
+			kept := slices.DeleteFunc(slices.Clone(names), reservedClass)
+			if len(kept) == len(names) {
+				return attr
+			}
+			return []byte(string(m[1]) + `"` + strings.Join(kept, " ") + `"`)
+		})
+	})
+}

@@ -1,0 +1,229 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// unnumbered is the class of a heading without a number.
+const unnumbered = "unnumbered"
+
+// braces are attributes found in a text, until it is known what they belong to.
+type braces struct {
+	ast.BaseInline
+	attributes attributes
+	segment    text.Segment
+	// last tells that they end their block.
+	last bool
+}
+
+func (*braces) Kind() ast.NodeKind         { return kindBraces }
+func (n *braces) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// element is an inline element that goldmark has no node for.
+type element struct {
+	ast.BaseInline
+	tag string
+}
+
+func (*element) Kind() ast.NodeKind         { return kindElement }
+func (n *element) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+var (
+	kindBraces  = ast.NewNodeKind("Braces")
+	kindElement = ast.NewNodeKind("Element")
+)
+
+// bracesParser finds attributes: right behind an inline element, or at the end
+// of a block.
+type bracesParser struct{}
+
+func (bracesParser) Trigger() []byte { return []byte{'{'} }
+
+func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	before := block.PrecendingCharacter()
+	behind := before < 0x80 && bytes.IndexByte([]byte(")]`*_~^=+>"), byte(before)) >= 0
+	if !behind && before != ' ' && before != '\t' && before != '\n' {
+		return nil
+	}
+	a, size := readBraces(line)
+	if size == 0 || !a.meant() {
+		return nil
+	}
+	lines := parent.Lines()
+	last := len(bytes.TrimSpace(line[size:])) == 0 && segment.Stop >= lines.At(lines.Len()-1).Stop
+	if !behind && !last {
+		return nil
+	}
+	block.Advance(size)
+	return &braces{attributes: a, segment: segment.WithStop(segment.Start + size), last: last}
+}
+
+// inlineTransformer gives attributes to what they belong to, makes text of those
+// that belong to nothing, and joins texts.
+type inlineTransformer struct{}
+
+func (inlineTransformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
+	var found []*braces
+	eachNode(root, func(n ast.Node) {
+		switch n := n.(type) {
+		case *braces:
+			found = append(found, n)
+		case *ast.Text:
+			joinTexts(n)
+			if n.HardLineBreak() {
+				n.Segment = n.Segment.TrimRightSpace(reader.Source())
+			}
+		}
+	})
+	if len(found) == 0 {
+		return
+	}
+	parents := map[ast.Node]bool{}
+	for _, b := range found {
+		if parent := b.Parent(); parent != nil && !parents[parent] {
+			parents[parent] = true
+			makeSpans(parent, reader.Source())
+		}
+	}
+	for _, b := range found {
+		if b.Parent() == nil {
+			continue // taken by a span
+		}
+		if !b.settle(reader.Source()) {
+			replace(b, ast.NewTextSegment(b.segment))
+		}
+	}
+}
+
+// joinTexts takes in the texts that continue this one. Goldmark cuts a text
+// wherever a parser looked and found nothing, even in the spaces before a hard
+// break.
+func joinTexts(t *ast.Text) {
+	for !t.IsRaw() && !t.SoftLineBreak() && !t.HardLineBreak() {
+		more, ok := t.NextSibling().(*ast.Text)
+		if !ok || more.IsRaw() || more.Segment.Start != t.Segment.Stop || more.Segment.Padding != 0 {
+			return
+		}
+		t.Segment = t.Segment.WithStop(more.Segment.Stop)
+		t.SetSoftLineBreak(more.SoftLineBreak())
+		t.SetHardLineBreak(more.HardLineBreak())
+		t.Parent().RemoveChild(t.Parent(), more)
+	}
+}
+
+// settle gives attributes to the element before them or to their block.
+func (b *braces) settle(src []byte) bool {
+	parent, before := b.Parent(), b.PreviousSibling()
+	switch n := before.(type) {
+	case *ast.Link, *ast.Image, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *element:
+		b.attributes.setOn(n)
+		parent.RemoveChild(parent, b)
+		return true
+	}
+	if !b.last || b.NextSibling() != nil {
+		return false
+	}
+	var target ast.Node
+	switch p := parent.(type) {
+	case *ast.Heading:
+		target = p
+	case *ast.TextBlock:
+		if target = p.Parent(); target.Kind() != ast.KindListItem {
+			return false
+		}
+	case *ast.Paragraph:
+		target = p
+		if before == nil { // on lines of their own: they are the block's before
+			if target = p.PreviousSibling(); target == nil || target.Kind() == ast.KindLinkReferenceDefinition {
+				return false
+			}
+			p.Parent().RemoveChild(p.Parent(), p)
+			b.attributes.setOn(target)
+			return true
+		}
+	default:
+		return false
+	}
+	if t, ok := before.(*ast.Text); ok {
+		trimmed := t.Segment.TrimRightSpace(src)
+		if !t.SoftLineBreak() && t.Segment.Len() == trimmed.Len() {
+			return false // "f{.x}" is a text
+		}
+		t.Segment = trimmed
+		t.SetSoftLineBreak(false)
+	}
+	parent.RemoveChild(parent, b)
+	b.attributes.setOn(target)
+	return true
+}
+
+// makeSpans turns [text]{.class} among the children of a node into spans, in
+// one pass.
+func makeSpans(parent ast.Node, src []byte) {
+	type bracket struct {
+		node *ast.Text
+		at   int // in the source
+	}
+	var open []bracket
+	for c := parent.FirstChild(); c != nil; {
+		next := c.NextSibling()
+		t, ok := c.(*ast.Text)
+		if !ok {
+			c = next
+			continue
+		}
+		for i := t.Segment.Start; i < t.Segment.Stop; i++ {
+			switch src[i] {
+			case '\\':
+				i++
+			case '[':
+				open = append(open, bracket{t, i})
+			case ']':
+				if len(open) == 0 {
+					continue
+				}
+				from := open[len(open)-1]
+				open = open[:len(open)-1]
+				if b, ok := next.(*braces); ok && i == t.Segment.Stop-1 && !t.SoftLineBreak() {
+					wrapSpan(from.node, from.at, t, i, b)
+					next = b.NextSibling()
+					parent.RemoveChild(parent, b)
+				}
+			}
+		}
+		c = next
+	}
+}
+
+// wrapSpan puts what stands between the bracket at from in first and the one
+// that ends last into a span.
+func wrapSpan(first *ast.Text, from int, last *ast.Text, to int, b *braces) {
+	parent, span := first.Parent(), &element{tag: "span"}
+	span.SetPos(from)
+	b.attributes.setOn(span)
+	parent.InsertAfter(parent, last, span)
+	if first == last {
+		span.AppendChild(span, ast.NewTextSegment(text.NewSegment(from+1, to)))
+		first.Segment = first.Segment.WithStop(from)
+		return
+	}
+	inner := ast.NewTextSegment(text.NewSegment(from+1, first.Segment.Stop))
+	inner.SetSoftLineBreak(first.SoftLineBreak())
+	inner.SetHardLineBreak(first.HardLineBreak())
+	span.AppendChild(span, inner)
+	for c := first.NextSibling(); c != span; {
+		next := c.NextSibling()
+		span.AppendChild(span, c)
+		c = next
+	}
+	last.Segment = last.Segment.WithStop(to)
+	first.Segment = first.Segment.WithStop(from)
+	first.SetSoftLineBreak(false)
+	first.SetHardLineBreak(false)
+}

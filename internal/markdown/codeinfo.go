@@ -1,0 +1,160 @@
+package markdown
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// maxMarkedLines bounds the ranges of highlighted lines of one block.
+const maxMarkedLines = 200
+
+// codeInfo is what the info string of a code block says.
+type codeInfo struct {
+	language string
+	title    string
+	// marked are the ranges of highlighted lines.
+	marked []lineRange
+	// numbered is nil when the info string does not say; first is the number
+	// of the first line.
+	numbered *bool
+	first    int
+	// diff tells that the first column of each line marks it as added, removed
+	// or kept.
+	diff       bool
+	attributes attributes
+}
+
+// lineRange is a range of lines, both ends in it, counted from 1.
+type lineRange struct{ from, to int }
+
+// readCodeInfo understands the forms of GitHub, Docusaurus, MkDocs, Hugo and
+// Pandoc:
+//
+//	go {3,5-7} title="main.go"    go:main.go    go linenos start=10
+//	py hl_lines="3 5-7" linenums="1"    {.go .numberLines startFrom=10}
+func readCodeInfo(info string) codeInfo {
+	c := codeInfo{first: 1}
+	info = strings.TrimSpace(info)
+	if len(info) > maxBraces {
+		info = info[:strings.LastIndexByte(info[:maxBraces], ' ')+1]
+	}
+	if !strings.HasPrefix(info, "{") {
+		end := strings.IndexAny(info, " \t{,")
+		if end < 0 {
+			end = len(info)
+		}
+		c.language, info = info[:end], info[end:]
+		if name, title, ok := strings.Cut(c.language, ":"); ok && title != "" {
+			c.language, c.title = name, title
+		}
+	}
+	for info = strings.TrimLeft(info, " \t,"); info != ""; info = strings.TrimLeft(info, " \t,") {
+		if a, size := readBraces([]byte(info + "\n")); size > 0 {
+			c.add(a)
+			info = info[size:]
+			continue
+		}
+		var a attributes
+		size, ok := a.readItem([]byte(info + "\n"))
+		if !ok || size == 0 {
+			size = max(1, strings.IndexAny(info, " \t{"))
+		}
+		c.add(a)
+		info = info[min(size, len(info)):]
+	}
+	if name, ok := strings.CutPrefix(strings.ToLower(c.language), "diff-"); ok {
+		c.language, c.diff = name, true
+	}
+	c.language = strings.ToLower(strings.Trim(c.language, ".} "))
+	c.diff = c.diff || c.language == "diff"
+	return c
+}
+
+// add takes in attributes of the info string.
+func (c *codeInfo) add(a attributes) {
+	for i, class := range a.classes {
+		switch {
+		case class == "numberLines" || class == "line-numbers" || class == "number-lines":
+			c.numbered = new(true)
+		case i == 0 && c.language == "":
+			c.language = class
+		default:
+			c.attributes.classes = append(c.attributes.classes, class)
+		}
+	}
+	if a.id != "" {
+		c.attributes.id = a.id
+	}
+	for _, word := range a.words {
+		switch strings.ToLower(word) {
+		case "linenos", "linenums", "numberlines", "shownumbers", "showlinenumbers":
+			c.numbered = new(true)
+		case "nolinenos", "nolinenumbers":
+			c.numbered = new(false)
+		case "diff":
+			c.diff = true
+		default:
+			c.mark(word)
+		}
+	}
+	for _, p := range a.pairs {
+		switch p.key {
+		case "title", "filename", "file", "name", "caption":
+			c.title = p.value
+		case "hl_lines", "highlight", "hl", "emphasize-lines":
+			c.mark(p.value)
+		case "linenos", "linenums", "shownumbers", "showlinenumbers", "numberlines", "number-lines":
+			c.numbered = new(p.value != "false" && p.value != "0")
+			if n, err := strconv.Atoi(p.value); err == nil && n > 0 {
+				c.start(p.value)
+			}
+		case "start", "startfrom", "linenostart", "startline", "firstnumber", "start-line":
+			c.start(p.value)
+		default:
+			c.attributes.pairs = append(c.attributes.pairs, p)
+		}
+	}
+}
+
+// start sets the number of the first line; who names it wants numbers.
+func (c *codeInfo) start(value string) {
+	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 1_000_000 {
+		c.first = n
+		if c.numbered == nil {
+			c.numbered = new(true)
+		}
+	}
+}
+
+// mark adds ranges such as 3,5-7; what is none is ignored.
+func (c *codeInfo) mark(list string) {
+	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ' ' || r == ',' || r == '"' || r == '\'' }) {
+		from, to, isRange := strings.Cut(field, "-")
+		first, err := strconv.Atoi(from)
+		last := first
+		if isRange && err == nil {
+			last, err = strconv.Atoi(to)
+		}
+		if err == nil && first > 0 && last >= first && len(c.marked) < maxMarkedLines {
+			c.marked = append(c.marked, lineRange{first, last})
+		}
+	}
+}
+
+func (c codeInfo) isMarked(line int) bool {
+	return slices.ContainsFunc(c.marked, func(r lineRange) bool { return line >= r.from && line <= r.to })
+}
+
+// infoOf reads the info string of a code block.
+func infoOf(code *ast.FencedCodeBlock, src []byte) codeInfo {
+	if code.Info == nil {
+		return codeInfo{first: 1}
+	}
+	return readCodeInfo(resolved(code.Info.Segment.Value(src)))
+}
+
+// languageOf is the language of a code block, in lower case.
+func languageOf(code *ast.FencedCodeBlock, src []byte) string { return infoOf(code, src).language }

@@ -1,0 +1,76 @@
+package markdown
+
+import (
+	"bytes"
+	_ "embed"
+	"html"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// emojiList has a line for each emoji of GitHub's list that is a character:
+// itself and its names.
+//
+//go:embed emoji.txt
+var emojiList string
+
+// emojiByName is made at the first emoji: most documents have none.
+var emojiByName = sync.OnceValue(func() map[string]string {
+	byName := make(map[string]string, 2000)
+	for line := range strings.Lines(emojiList) {
+		words := strings.Fields(line)
+		for _, name := range words[1:] {
+			byName[name] = words[0]
+		}
+	}
+	return byName
+})
+
+// emoji is a :shortcode:.
+type emoji struct {
+	ast.BaseInline
+	name, character string
+}
+
+func (*emoji) Kind() ast.NodeKind         { return kindEmoji }
+func (n *emoji) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+var kindEmoji = ast.NewNodeKind("Emoji")
+
+// emojiParser parses shortcodes. What is not in the list stays as it is, and so
+// does 10:30:45.
+type emojiParser struct{}
+
+func (emojiParser) Trigger() []byte { return []byte{':'} }
+
+func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	const longest = 60
+	if isWordByte(block.PrecendingCharacter()) {
+		return nil
+	}
+	line, _ := block.PeekLine()
+	line = line[1:min(len(line), longest)]
+	end := bytes.IndexByte(line, ':')
+	if end < 1 || bytes.IndexAny(line[:end], " \t\n*`[]<") >= 0 {
+		return nil
+	}
+	name := string(line[:end])
+	character, ok := emojiByName()[name]
+	if !ok {
+		return nil
+	}
+	block.Advance(end + 2)
+	return &emoji{name: name, character: character}
+}
+
+func (inlineRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(html.EscapeString(node.(*emoji).character))
+	}
+	return ast.WalkContinue, nil
+}

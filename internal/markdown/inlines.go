@@ -1,0 +1,105 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxScript bounds, in bytes, what is raised or lowered.
+const maxScript = 200
+
+// scriptParser parses H~2~O and x^2^. What is lowered sticks to a word, so that
+// ~this~ stays struck out as GitHub has it; neither holds a space.
+type scriptParser struct{}
+
+func (scriptParser) Trigger() []byte { return []byte{'~', '^'} }
+
+func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	char, before := line[0], block.PrecendingCharacter()
+	if before == rune(char) || char == '~' && (util.IsSpaceRune(before) || util.IsPunctRune(before) && before != ')' && before != ']') {
+		return nil
+	}
+	inside := line[1:min(len(line), maxScript)]
+	end := bytes.IndexAny(inside, "~^ \t\n`[]<>\\")
+	if end < 1 || inside[end] != char || end+1 < len(inside) && inside[end+1] == char {
+		return nil
+	}
+	tag := map[byte]string{'~': "sub", '^': "sup"}[char]
+	n := &element{tag: tag}
+	n.AppendChild(n, ast.NewTextSegment(text.NewSegment(segment.Start+1, segment.Start+1+end)))
+	block.Advance(end + 2)
+	return n
+}
+
+// markParser parses ==marked== and ++inserted++. Within a Latin word or number
+// the signs stay as they are: C++17 and a==b are common.
+type markParser struct {
+	char byte
+	tag  string
+}
+
+func (p markParser) Trigger() []byte { return []byte{p.char} }
+
+func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	before := block.PrecendingCharacter()
+	if len(line) < 2 || line[1] != line[0] || before == rune(line[0]) || len(line) > 2 && line[2] == line[0] {
+		return nil
+	}
+	d := parser.ScanDelimiter(line, before, 2, p)
+	if d == nil {
+		return nil
+	}
+	if isWordByte(before) {
+		d.CanOpen = false
+	}
+	if len(line) > 2 && isWordByte(rune(line[2])) {
+		d.CanClose = false
+	}
+	if !d.CanOpen && !d.CanClose {
+		return nil
+	}
+	d.Segment = segment.WithStop(segment.Start + 2)
+	block.Advance(2)
+	pc.PushDelimiter(d)
+	return d
+}
+
+func isWordByte(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+func (p markParser) IsDelimiter(c byte) bool { return c == p.char }
+
+func (p markParser) CanOpenCloser(opener, closer *parser.Delimiter) bool {
+	return opener.Char == closer.Char
+}
+
+func (p markParser) OnMatch(int) ast.Node { return &element{tag: p.tag} }
+
+// inlineRenderer renders the inline nodes of this package.
+type inlineRenderer struct{}
+
+func (r inlineRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindElement, r.element)
+	reg.Register(kindEmoji, r.emoji)
+}
+
+func (inlineRenderer) element(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	tag := node.(*element).tag
+	if !entering {
+		_, _ = w.WriteString("</" + tag + ">")
+		return ast.WalkContinue, nil
+	}
+	_, _ = w.WriteString("<" + tag)
+	html.RenderAttributes(w, node, nil)
+	_ = w.WriteByte('>')
+	return ast.WalkContinue, nil
+}

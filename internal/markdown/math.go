@@ -1,0 +1,228 @@
+package markdown
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// formula is LaTeX in running text; with display it stands on a line of its own.
+type formula struct {
+	ast.BaseInline
+	source  []byte
+	display bool
+	offset  int
+	// embed is the piece of finished HTML it became, 0 when it could not be
+	// rendered.
+	embed int
+}
+
+func (*formula) Kind() ast.NodeKind         { return kindFormula }
+func (n *formula) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// dollarKey is where the inline parser keeps what it knows of a block.
+var dollarKey = parser.NewContextKey()
+
+// dollars are the places in a block where a formula may end, by their offset,
+// so that no opening dollar reads on to the end of the block.
+type dollars struct {
+	block                 ast.Node
+	single, double, ticks []int
+	// tickBefore is the offset of the last backtick before each single dollar.
+	tickBefore []int
+}
+
+// formulaParser parses $…$, $$…$$ and $`…`$. As in pandoc, a single dollar
+// opens before what is no space, and closes behind what is no space and before
+// what is no digit, so that prices stay prices.
+type formulaParser struct{}
+
+func (formulaParser) Trigger() []byte { return []byte{'$'} }
+
+func (formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	run := len(line) - len(bytes.TrimLeft(line, "$"))
+	at, from, to := segment.Start, 0, -1
+	known, _ := pc.Get(dollarKey).(*dollars)
+	if known == nil || known.block != parent {
+		known = findDollars(parent, block.Source())
+		pc.Set(dollarKey, known)
+	}
+	shut := run
+	switch {
+	case run == 1 && len(line) > 1 && line[1] == '`':
+		from, shut = at+2, 2
+		to = next(known.ticks, from+1)
+	case run == 1 && len(line) > 1 && !startsWithSpace(line[1:]):
+		from = at + 1
+		if i := sort.SearchInts(known.single, from+1); i < len(known.single) && known.tickBefore[i] < from {
+			to = known.single[i]
+		}
+	case run == 2:
+		from = at + 2
+		to = next(known.double, from+1)
+	}
+	if to < 0 {
+		block.Advance(run)
+		return ast.NewTextSegment(segment.WithStop(at + run))
+	}
+	source := between(parent.Lines(), block.Source(), from, to)
+	if len(bytes.TrimSpace(source)) == 0 {
+		block.Advance(run)
+		return ast.NewTextSegment(segment.WithStop(at + run))
+	}
+	block.Advance(from - at + len(source) + shut)
+	return &formula{source: source, display: run == 2, offset: at}
+}
+
+// next is the first of the offsets that is not before from, -1 without one.
+func next(offsets []int, from int) int {
+	if i := sort.SearchInts(offsets, from); i < len(offsets) {
+		return offsets[i]
+	}
+	return -1
+}
+
+func findDollars(block ast.Node, source []byte) *dollars {
+	d := &dollars{block: block}
+	lastTick := -1
+	for _, s := range linesOf(block) {
+		for at := s.Start; at < s.Stop; at++ {
+			switch source[at] {
+			case '\\':
+				at++
+				continue
+			case '`':
+				if at+1 < s.Stop && source[at+1] == '$' {
+					d.ticks = append(d.ticks, at)
+				}
+				lastTick = at
+				continue
+			case '$':
+			default:
+				continue
+			}
+			run := at
+			for at+1 < s.Stop && source[at+1] == '$' {
+				at++
+			}
+			switch at - run {
+			case 0:
+				before, _ := utf8.DecodeLastRune(source[s.Start:run])
+				if run > s.Start && !unicode.IsSpace(before) && (at+1 == len(source) || source[at+1] < '0' || source[at+1] > '9') {
+					d.single = append(d.single, run)
+					d.tickBefore = append(d.tickBefore, lastTick)
+				}
+			case 1:
+				d.double = append(d.double, run)
+			}
+		}
+	}
+	return d
+}
+
+// between is the text of a block from one source offset to another.
+func between(lines *text.Segments, source []byte, from, to int) []byte {
+	first := sort.Search(lines.Len(), func(i int) bool { return lines.At(i).Stop > from })
+	var out []byte
+	for i := first; i < lines.Len() && lines.At(i).Start < to; i++ {
+		s := lines.At(i)
+		out = append(out, source[max(s.Start, from):min(s.Stop, to)]...)
+	}
+	return out
+}
+
+func linesOf(block ast.Node) []text.Segment {
+	return block.Lines().Sliced(0, block.Lines().Len())
+}
+
+func startsWithSpace(b []byte) bool {
+	r, _ := utf8.DecodeRune(b)
+	return unicode.IsSpace(r)
+}
+
+// formulaBlock is a formula between lines that begin and end with $$, or the
+// content of a math fence.
+type formulaBlock struct {
+	ast.BaseBlock
+	source []byte
+	offset int
+	closed bool
+	embed  int
+}
+
+func (*formulaBlock) Kind() ast.NodeKind         { return kindFormulaBlock }
+func (*formulaBlock) IsRaw() bool                { return true }
+func (n *formulaBlock) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+var (
+	kindFormula      = ast.NewNodeKind("Formula")
+	kindFormulaBlock = ast.NewNodeKind("FormulaBlock")
+)
+
+// formulaBlockParser takes lines from one that begins with $$ to one that ends
+// with it. A blank line ends a formula that nobody closed: it was text.
+type formulaBlockParser struct{}
+
+func (formulaBlockParser) Trigger() []byte             { return []byte{'$'} }
+func (formulaBlockParser) CanInterruptParagraph() bool { return true }
+func (formulaBlockParser) CanAcceptIndentedLine() bool { return false }
+
+func (formulaBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, segment := reader.PeekLine()
+	at := pc.BlockOffset()
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte("$$")) {
+		return nil, parser.NoChildren
+	}
+	rest := bytes.TrimSpace(line[at+2:])
+	if bytes.HasPrefix(rest, []byte("$")) {
+		return nil, parser.NoChildren
+	}
+	n := &formulaBlock{offset: segment.Start + at}
+	if i := bytes.Index(rest, []byte("$$")); i >= 0 {
+		// What follows on the line is the inline parser's business.
+		if i != len(rest)-2 || i == 0 || rest[i-1] == '\\' {
+			return nil, parser.NoChildren
+		}
+		n.closed = true
+	}
+	n.Lines().Append(segment.WithStart(segment.Start + at))
+	reader.AdvanceToEOL()
+	return n, parser.NoChildren
+}
+
+func (formulaBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	n := node.(*formulaBlock)
+	line, segment := reader.PeekLine()
+	if n.closed || len(bytes.TrimSpace(line)) == 0 {
+		return parser.Close
+	}
+	n.Lines().Append(segment)
+	reader.AdvanceToEOL()
+	if line = bytes.TrimSpace(line); bytes.HasSuffix(line, []byte("$$")) && !bytes.HasSuffix(line, []byte(`\$$`)) {
+		n.closed = true
+	}
+	return parser.Continue | parser.NoChildren
+}
+
+func (formulaBlockParser) Close(node ast.Node, reader text.Reader, _ parser.Context) {
+	n := node.(*formulaBlock)
+	if !n.closed {
+		paragraph := ast.NewParagraph()
+		for _, s := range linesOf(n) {
+			paragraph.Lines().Append(s.TrimLeftSpace(reader.Source()))
+		}
+		last := paragraph.Lines().At(paragraph.Lines().Len() - 1)
+		paragraph.Lines().Set(paragraph.Lines().Len()-1, last.TrimRightSpace(reader.Source()))
+		replace(n, paragraph)
+		return
+	}
+	source := bytes.TrimSpace(blockText(n, reader.Source(), 0))
+	n.source = slices.Clone(source[2 : len(source)-2])
+}

@@ -1,0 +1,63 @@
+package markdown_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/markdown"
+)
+
+func TestFormulasCostLinearTime(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"$", "$$", "$ ", "$a ", "$a `", "$`", "`$", "$$a ", "$a\n", "$$\n", "$$\na\n", "> $$\n", "\\$", "$$$", "$a $b` "} {
+		src := strings.Repeat(piece, 400_000/len(piece))
+		start := time.Now()
+		_, err := markdown.New().Render(t.Context(), []byte(src), markdown.Options{})
+		if code := presswork.CodeOf(err); err != nil && code != presswork.ContentTooComplex {
+			t.Errorf("%q: %v", piece, err)
+		}
+		if took := time.Since(start); took > 15*time.Second {
+			t.Errorf("%q repeated took %s", piece, took)
+		}
+	}
+}
+
+func TestFormulasAreBounded(t *testing.T) {
+	t.Parallel()
+	// Each becomes tens of kilobytes.
+	bomb := `$\def\a#1{#1#1#1#1#1#1#1#1#1#1}\a{\a{\a{x}}}\a{\a{\a{x}}}\a{\a{\a{x}}}$` + "\n\n"
+	d := render(t, strings.Repeat(bomb, 1000), markdown.Options{})
+	if len(d.HTML) > 20<<20 {
+		t.Errorf("%d bytes of HTML", len(d.HTML))
+	}
+	if len(d.Warnings) == 0 || !strings.Contains(d.Warnings[0].Message, "too many or too large") {
+		t.Errorf("warnings: %.300v", d.Warnings)
+	}
+}
+
+func TestDiagramsAreDrawnOnceAndFailuresKeepTheirSource(t *testing.T) {
+	t.Parallel()
+	src := "```mermaid\ngraph TD; A-->B\n```\n\n> ```Mermaid\n> broken\n> ```\n"
+	calls := 0
+	d := render(t, src, markdown.Options{Diagrams: func(_ context.Context, sources []string) []markdown.Diagram {
+		calls++
+		if len(sources) != 2 || sources[1] != "broken\n" {
+			t.Errorf("sources: %q", sources)
+		}
+		return []markdown.Diagram{{SVG: "<svg id=first></svg>"}, {Problem: "line 1: what is\nthat?"}}
+	}})
+	if calls != 1 || !strings.Contains(d.HTML, `<figure class="diagram"><svg id=first></svg></figure>`) || !strings.Contains(d.HTML, "broken") {
+		t.Errorf("%d calls, %s", calls, d.HTML)
+	}
+	want := presswork.Warning{Code: presswork.DiagramFailed, Line: 5, Message: "diagram: line 1: what is that?"}
+	if len(d.Warnings) != 1 || d.Warnings[0] != want {
+		t.Errorf("warnings %v, want %v", d.Warnings, want)
+	}
+	d = render(t, src, markdown.Options{})
+	if len(d.Warnings) != 2 || !strings.Contains(d.HTML, "A--&gt;B") {
+		t.Errorf("without a browser: %v, %s", d.Warnings, d.HTML)
+	}
+}

@@ -1,0 +1,148 @@
+package markdown
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+	nethtml "golang.org/x/net/html"
+)
+
+// example is one of a specification's.
+type example struct {
+	Example   int
+	Section   string
+	Extension string
+	Markdown  string
+	HTML      string
+}
+
+func examples(t *testing.T, file string) []example {
+	t.Helper()
+	data, err := os.ReadFile("testdata/spec/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []example
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// plainRenderer renders goldmark's nodes as the specifications print them, and
+// ours by our renderers.
+func plainRenderer() renderer.Renderer {
+	return renderer.NewRenderer(renderer.WithNodeRenderers(
+		util.Prioritized(blockRenderer{}, 100),
+		util.Prioritized(inlineRenderer{}, 100),
+		util.Prioritized(formulaRenderer{}, 100),
+		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
+		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+		util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
+		util.Prioritized(extension.NewDefinitionListHTMLRenderer(), 500),
+		util.Prioritized(extension.NewFootnoteHTMLRenderer(), 500),
+		util.Prioritized(html.NewRenderer(html.WithUnsafe(), html.WithXHTML()), 1000),
+	))
+}
+
+// The parser is the one that documents are parsed with: all extensions on, all
+// guards on.
+func specified(t *testing.T, e example) string {
+	t.Helper()
+	src := normalizeNewlines([]byte(e.Markdown))
+	root, err := parse(t.Context(), newParser(), src)
+	if err != nil {
+		t.Fatalf("example %d: %v", e.Example, err)
+	}
+	var b bytes.Buffer
+	if err := plainRenderer().Render(&b, src, root); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// checkSpec compares every example with its specification; deviations are those
+// that differ, with the reason.
+func checkSpec(t *testing.T, list []example, deviations map[int]string) {
+	t.Helper()
+	for _, e := range list {
+		got := specified(t, e)
+		reason, deviates := deviations[e.Example]
+		switch {
+		case got == e.HTML && deviates:
+			t.Errorf("example %d is as specified, though it is listed: %s", e.Example, reason)
+		case got != e.HTML && !deviates:
+			t.Errorf("example %d (%s)\n%s\ngot  %q\nwant %q", e.Example, e.Section, e.Markdown, got, e.HTML)
+		}
+	}
+}
+
+func TestCommonMarkSpec(t *testing.T) {
+	t.Parallel()
+	list := examples(t, "commonmark-0.31.2.json")
+	if len(list) != 652 {
+		t.Fatalf("%d examples, want 652", len(list))
+	}
+	const bare = "bare addresses are links, as GitHub has them"
+	checkSpec(t, list, map[int]string{608: bare, 611: bare, 612: bare})
+}
+
+func TestGitHubSpec(t *testing.T) {
+	t.Parallel()
+	checkSpec(t, examples(t, "gfm-0.29.json"), map[int]string{653: "unsafe raw HTML is the sanitiser's business, which comes later and lets less pass"})
+}
+
+// Whatever a specification thought of goes through the whole pipeline: it comes
+// out well-formed, fetches nothing, and rendering it twice gives the same.
+func TestSpecExamplesRender(t *testing.T) {
+	t.Parallel()
+	r := New()
+	for _, e := range append(examples(t, "commonmark-0.31.2.json"), examples(t, "gfm-0.29.json")...) {
+		o := Options{Lang: "fr", LineNumbers: true, NumberHeadings: true}
+		d, err := r.Render(t.Context(), []byte(e.Markdown), o)
+		if err != nil {
+			t.Errorf("example %d: %v", e.Example, err)
+			continue
+		}
+		if again, err := r.Render(t.Context(), []byte(e.Markdown), o); err != nil || again.HTML != d.HTML {
+			t.Errorf("example %d renders otherwise the second time (%v)", e.Example, err)
+		}
+		if open := unclosed(d.HTML); open != "" && unclosed(e.HTML) == "" {
+			t.Errorf("example %d leaves <%s> open: %s", e.Example, open, d.HTML)
+		}
+	}
+}
+
+// unclosed returns the first element that is not closed in its place, "" if all
+// are.
+func unclosed(out string) string {
+	var stack []string
+	z := nethtml.NewTokenizer(strings.NewReader(out))
+	for {
+		kind := z.Next()
+		if kind == nethtml.ErrorToken {
+			break
+		}
+		name, _ := z.TagName()
+		switch tag := string(name); {
+		case kind == nethtml.StartTagToken && tag != "br" && tag != "hr" && tag != "img" && tag != "input" && tag != "wbr" && tag != "col":
+			stack = append(stack, tag)
+		case kind == nethtml.EndTagToken:
+			if len(stack) == 0 || stack[len(stack)-1] != tag {
+				return tag
+			}
+			stack = stack[:len(stack)-1]
+		}
+	}
+	if len(stack) > 0 {
+		return stack[len(stack)-1]
+	}
+	return ""
+}

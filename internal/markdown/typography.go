@@ -1,0 +1,324 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// typesetter replaces typewriter quotes, dashes and dots in one document.
+type typesetter struct {
+	marks marks
+	src   []byte
+	// before is the character before the next one, 0 at the start of a block.
+	before rune
+	// quotes are the open quotation marks of the block, code the open raw
+	// elements whose text stays as it is.
+	quotes []rune
+	code   int
+	// beyond is the source behind the text that is being set, up to the end of
+	// its block.
+	beyond []byte
+}
+
+// maxQuotes bounds the quotation marks that wait for their match.
+const maxQuotes = 8
+
+// setType sets the text of a document as its language does. Code, formulas,
+// addresses and raw HTML blocks stay as they are.
+func setType(root ast.Node, src []byte, lang string) {
+	t := &typesetter{marks: marksOf(lang), src: src}
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n.Type() == ast.TypeBlock {
+			t.before, t.quotes, t.code = 0, t.quotes[:0], 0
+			switch c := n.(type) {
+			case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
+				return ast.WalkSkipChildren, nil
+			case *alert:
+				if entering {
+					t.beyond, c.title = nil, t.text(c.title)
+				}
+			case *figure:
+				if entering {
+					t.beyond, c.caption = nil, t.text(c.caption)
+				}
+			}
+			t.before, t.quotes = 0, t.quotes[:0]
+			return ast.WalkContinue, nil
+		}
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.CodeSpan, *ast.AutoLink:
+			t.before = 'x'
+			return ast.WalkSkipChildren, nil
+		case *ast.Image: // its text is for those who do not see it
+			t.before = 'x'
+			return ast.WalkSkipChildren, nil
+		case *ast.RawHTML:
+			t.code = max(0, t.code+codeDepth(n.Segments.Value(src)))
+		case *ast.Text:
+			t.node(n)
+		case *ast.String:
+			if n.IsCode() { // raw HTML
+				t.code = max(0, t.code+codeDepth(n.Value))
+			} else if r, _ := utf8.DecodeLastRune(n.Value); len(n.Value) > 0 {
+				t.before = r
+			}
+		default:
+			if n.FirstChild() == nil {
+				t.before = 'x' // a formula, an emoji, a footnote's number
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+var codeTag = regexp.MustCompile(`(?i)^<(/?)(code|kbd|pre|samp|tt|var|math|script|style)\b`)
+
+// codeDepth is +1 for a tag that opens an element of code, -1 for one that
+// closes it.
+func codeDepth(tag []byte) int {
+	m := codeTag.FindSubmatch(tag)
+	switch {
+	case m == nil:
+		return 0
+	case len(m[1]) > 0:
+		return -1
+	}
+	return 1
+}
+
+// node sets a text node: what changes becomes a string before it, and the node
+// keeps its line break.
+func (t *typesetter) node(n *ast.Text) {
+	raw := n.Segment.Value(t.src)
+	switch {
+	case t.code > 0 || n.IsRaw():
+		if r, _ := utf8.DecodeLastRune(raw); len(raw) > 0 {
+			t.before = r
+		}
+	case bytes.IndexAny(raw, `"'-.`) >= 0 || t.marks.spaced != "" && bytes.ContainsAny(raw, t.marks.spaced+"«»"):
+		t.beyond = t.src[n.Segment.Stop:min(len(t.src), n.Segment.Stop+200)]
+		if end := bytes.Index(t.beyond, []byte("\n\n")); end >= 0 {
+			t.beyond = t.beyond[:end]
+		}
+		if set := t.text(string(raw)); set != string(raw) {
+			s := ast.NewString([]byte(set))
+			s.SetPos(n.Segment.Start)
+			n.Parent().InsertBefore(n.Parent(), n, s)
+			n.Segment = n.Segment.WithStart(n.Segment.Stop)
+		}
+	default:
+		if r, _ := utf8.DecodeLastRune(raw); len(raw) > 0 {
+			t.before = r
+		}
+	}
+	if n.SoftLineBreak() || n.HardLineBreak() {
+		t.before = ' '
+	}
+}
+
+// text sets a stretch of text, in which escapes and entities are still as they
+// were typed.
+func (t *typesetter) text(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 8)
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		set, used := "", size
+		switch r {
+		case '\\': // what is escaped is meant as it stands
+			if i+1 < len(s) {
+				_, n := utf8.DecodeRuneInString(s[i+1:])
+				used += n
+			}
+		case '"':
+			set = t.double(s[i+1:])
+		case '\'':
+			set = t.single(s[i+1:])
+		case '-':
+			set, used = t.dash(s[i:])
+		case '.':
+			set, used = t.dots(s[i:])
+		case ' ', '\u00a0', '\u202f':
+			if next := s[i+size:]; next != "" && t.wantsSpace(next) {
+				set = t.spaceBefore(next)
+			}
+		case '«':
+			if t.marks.spaced != "" {
+				rest := strings.TrimLeft(s[i+size:], " \u00a0\u202f")
+				set, used = "«"+narrowSpace, len(s)-i-len(rest)
+			}
+		case ';', '!', '?', ':', '»':
+			if t.needsSpace(r, s[i+size:]) {
+				set = t.spaceBefore(s[i:]) + string(r)
+			}
+		}
+		if set == "" {
+			set = s[i : i+used]
+		}
+		b.WriteString(set)
+		t.before, _ = utf8.DecodeLastRuneInString(set)
+		i += used
+	}
+	return b.String()
+}
+
+func (t *typesetter) wantsSpace(next string) bool {
+	r, size := utf8.DecodeRuneInString(next)
+	if t.marks.spaced == "" || t.before == 0 || unicode.IsSpace(t.before) {
+		return false
+	}
+	if r == '»' {
+		return true
+	}
+	// ":-)" and "?x=1" are no punctuation.
+	after, _ := utf8.DecodeRuneInString(next[size:])
+	return strings.ContainsRune(t.marks.spaced, r) && (size == len(next) || !unicode.IsLetter(after) && !unicode.IsDigit(after) && after != '-' && after != ')' && after != '(')
+}
+
+// needsSpace reports whether a mark that follows a word lacks its space.
+func (t *typesetter) needsSpace(r rune, rest string) bool {
+	if t.marks.spaced == "" || !unicode.IsLetter(t.before) && !unicode.IsDigit(t.before) && !strings.ContainsRune(")”»…%", t.before) {
+		return false
+	}
+	if r == '»' {
+		return true
+	}
+	after, _ := utf8.DecodeRuneInString(rest)
+	return strings.ContainsRune(t.marks.spaced, r) && (rest == "" || unicode.IsSpace(after) || strings.ContainsRune(`"'!?»).`, after))
+}
+
+// spaceBefore is the space before a mark: the colon's is as wide as others.
+func (t *typesetter) spaceBefore(mark string) string {
+	if mark[0] == ':' {
+		return noBreak
+	}
+	return narrowSpace
+}
+
+// opens reports whether a quotation mark between before and rest opens.
+func (t *typesetter) opens(rest string) bool {
+	after, _ := utf8.DecodeRuneInString(rest)
+	if rest == "" {
+		// An element follows, or the end of the block.
+		return t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([{—–", t.before)
+	}
+	if unicode.IsSpace(after) {
+		return false
+	}
+	return t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([{<—–-/=«“„‘‚「『»", t.before) ||
+		len(t.quotes) == 0 && (unicode.In(t.before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || strings.ContainsRune("。、，：；！？", t.before))
+}
+
+func (t *typesetter) isOpen(q rune) bool {
+	return len(t.quotes) > 0 && t.quotes[len(t.quotes)-1] == q
+}
+
+func (t *typesetter) double(rest string) string {
+	if t.opens(rest) && len(t.quotes) < maxQuotes {
+		outer := len(t.quotes) == 0
+		t.quotes = append(t.quotes, '"')
+		if outer {
+			return t.marks.open
+		}
+		return t.marks.inOpen
+	}
+	for len(t.quotes) > 0 && !t.isOpen('"') { // a single mark left open was an apostrophe
+		t.quotes = t.quotes[:len(t.quotes)-1]
+	}
+	if len(t.quotes) == 0 {
+		if unicode.IsDigit(t.before) {
+			return "″" // inches, seconds
+		}
+		return t.marks.shut
+	}
+	t.quotes = t.quotes[:len(t.quotes)-1]
+	if len(t.quotes) == 0 {
+		return t.marks.shut
+	}
+	return t.marks.inShut
+}
+
+// single sets an apostrophe or an inner quotation mark.
+func (t *typesetter) single(rest string) string {
+	const apostrophe = "’"
+	after, _ := utf8.DecodeRuneInString(rest)
+	word := unicode.IsLetter(t.before) || unicode.IsDigit(t.before)
+	switch {
+	case word && (unicode.IsLetter(after) || unicode.IsDigit(after)):
+		return apostrophe
+	case unicode.IsDigit(after) && decade(rest) || clipped.MatchString(rest): // the '90s, 'tis
+		return apostrophe
+	case t.opens(rest) && len(t.quotes) < maxQuotes && closesLater(rest+string(t.beyond)):
+		t.quotes = append(t.quotes, '\'')
+		return t.marks.inOpen
+	case t.isOpen('\''):
+		t.quotes = t.quotes[:len(t.quotes)-1]
+		return t.marks.inShut
+	case unicode.IsDigit(t.before):
+		return "′" // feet, minutes
+	}
+	return apostrophe
+}
+
+// clipped are English words that begin with an apostrophe.
+var clipped = regexp.MustCompile(`^(?i:n|em|tis|twas|til|cause|round)\b`)
+
+// closesLater reports whether a single mark that closes a quotation may follow
+// soon.
+func closesLater(rest string) bool {
+	const within, tries = 200, 8
+	rest = rest[:min(len(rest), within)]
+	at := 0
+	for range tries {
+		n := strings.IndexByte(rest[at:], '\'')
+		if n < 0 {
+			return false
+		}
+		end := at + n
+		at = end + 1
+		before, _ := utf8.DecodeLastRuneInString(rest[:end])
+		after, _ := utf8.DecodeRuneInString(rest[at:])
+		if end > 0 && !unicode.IsSpace(before) && (at == len(rest) || !unicode.IsLetter(after) && !unicode.IsDigit(after)) {
+			return true
+		}
+	}
+	return false
+}
+
+func decade(rest string) bool {
+	return len(rest) >= 3 && rest[1] >= '0' && rest[1] <= '9' && (rest[2] == 's' || rest[2] < '0' || rest[2] > '9') &&
+		!strings.Contains(rest[:3], "'")
+}
+
+// dash sets -- and ---. An option, "--help", stays as it is, and so do arrows
+// and rules.
+func (t *typesetter) dash(s string) (set string, used int) {
+	n := len(s) - len(strings.TrimLeft(s, "-"))
+	rest := s[n:]
+	after, _ := utf8.DecodeRuneInString(rest)
+	option := unicode.IsLetter(after) && (t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([/\"'“‘«„", t.before))
+	if n < 2 || n > 3 || option || after == '>' || t.before == '<' || t.before == '!' {
+		return s[:n], n
+	}
+	if n == 2 {
+		return "–", n
+	}
+	return "—", n
+}
+
+func (t *typesetter) dots(s string) (set string, used int) {
+	n := len(s) - len(strings.TrimLeft(s, "."))
+	after, _ := utf8.DecodeRuneInString(s[n:])
+	if n != 3 || after == '/' || t.before == '/' {
+		return s[:n], n
+	}
+	return "…", n
+}
