@@ -81,7 +81,9 @@ func (b *Browser) Start(ctx context.Context) error {
 	}
 	b.started = true
 	sweep(b.opt.Dir, b.log)
-	b.launch()
+	if !b.opt.foreign { // that one is started when it is needed
+		b.launch()
+	}
 	b.work.Go(b.janitor)
 	return nil
 }
@@ -122,6 +124,13 @@ func (b *Browser) Stop(ctx context.Context) error {
 // that Chromium refuses, BrowserUnavailable when another try may heal it, ctx's
 // own cause otherwise.
 func (b *Browser) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
+		return t.print(ctx, page, b.opt.MaxPDFBytes)
+	})
+}
+
+// visit has work do something with page in a tab, and forgives the loss of one.
+func (b *Browser) visit(ctx context.Context, page presswork.Page, work func(context.Context, *tab) ([]byte, error)) ([]byte, error) {
 	if err := b.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -135,12 +144,12 @@ func (b *Browser) Print(ctx context.Context, page presswork.Page) ([]byte, error
 	// one's delayed navigation, say), so either loss is forgiven once.
 	var tabs, browsers int
 	for {
-		pdf, err := b.try(ctx, page)
+		result, err := b.try(ctx, page, work)
 		again := false
 		switch {
 		case err == nil:
 			b.count.prints.Add(1)
-			return pdf, nil
+			return result, nil
 		case ctx.Err() != nil:
 			b.count.cutOff.Add(1)
 		case errors.Is(err, errRetired):
@@ -183,8 +192,8 @@ func (b *Browser) enter(ctx context.Context) error {
 	}
 }
 
-// try prints once.
-func (b *Browser) try(ctx context.Context, page presswork.Page) ([]byte, error) {
+// try works once.
+func (b *Browser) try(ctx context.Context, page presswork.Page, work func(context.Context, *tab) ([]byte, error)) ([]byte, error) {
 	inst, err := b.current(ctx)
 	if err != nil {
 		return nil, err
@@ -193,7 +202,7 @@ func (b *Browser) try(ctx context.Context, page presswork.Page) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	pdf, err := t.print(ctx, page, b.opt.MaxPDFBytes)
+	result, err := work(ctx, t)
 	_, refused := errors.AsType[*cdp.Error](err)
 	// A renderer keeps the memory that a large document took.
 	inst.release(t, (err == nil || refused) && len(page.HTML) < streamFrom)
@@ -204,7 +213,7 @@ func (b *Browser) try(ctx context.Context, page presswork.Page) ([]byte, error) 
 	if inst.finished() >= b.opt.RecycleAfter {
 		b.replace(inst, "it has printed enough")
 	}
-	return pdf, nil
+	return result, nil
 }
 
 func unavailable(err error) error {

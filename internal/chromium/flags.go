@@ -1,8 +1,11 @@
 package chromium
 
+// deadProxy is where every connection goes: nobody listens there.
+const deadProxy = "127.0.0.1:9"
+
 // flags are the browser's arguments. rod's own set is not used: it turns site
 // isolation off, and the sandbox too inside a container.
-func flags(dataDir string, sandbox, smallShm bool) []string {
+func flags(dataDir string, sandbox, smallShm, foreign bool) []string {
 	f := []string{
 		"--headless",
 		"--remote-debugging-pipe",
@@ -15,7 +18,7 @@ func flags(dataDir string, sandbox, smallShm bool) []string {
 		// included (<-loopback>), goes to a proxy that does not exist. Measured:
 		// 0 of 50 ways out got through; without <-loopback>, loopback leaks.
 		"--host-resolver-rules=MAP * ~NOTFOUND",
-		"--proxy-server=127.0.0.1:9",
+		"--proxy-server=" + deadProxy,
 		"--proxy-bypass-list=<-loopback>",
 		"--disable-quic",
 		// Full Chrome reads the first of these two, the headless shell the second.
@@ -55,6 +58,12 @@ func flags(dataDir string, sandbox, smallShm bool) []string {
 		"--hide-scrollbars",
 		"--mute-audio",
 		"--disable-gpu",
+
+		// Scripts are ours (Script), and what they work on is not.
+		"--js-flags=--max-old-space-size=512",
+	}
+	if foreign {
+		f = forForeignPages(f)
 	}
 	if !sandbox {
 		f = append(f, "--no-sandbox")

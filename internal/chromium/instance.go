@@ -33,7 +33,8 @@ type instance struct {
 	openTimeout time.Duration
 
 	mu      sync.Mutex
-	tabs    map[string]*tab // by target, all of them
+	tabs    map[string]*tab   // by target, all of them
+	visits  map[string]*visit // by session
 	idle    []*tab
 	busy    int  // tabs taken
 	prints  int  // finished well
@@ -52,6 +53,7 @@ func (i *instance) watch(e *cdp.Event) {
 	switch e.Method {
 	case "Target.targetInfoChanged", "Target.targetCrashed", "Target.targetDestroyed":
 	default:
+		i.inform(e)
 		return
 	}
 	if err := json.Unmarshal(e.Params, &p); err != nil {
@@ -62,7 +64,7 @@ func (i *instance) watch(e *cdp.Event) {
 	defer i.mu.Unlock()
 	switch e.Method {
 	case "Target.targetInfoChanged":
-		if t := i.tabs[p.TargetInfo.TargetID]; t != nil && p.TargetInfo.URL != blank {
+		if t := i.tabs[p.TargetInfo.TargetID]; t != nil && !t.foreign && p.TargetInfo.URL != blank {
 			t.end(errTabStrayed)
 		}
 	case "Target.targetCrashed":

@@ -41,10 +41,12 @@ func launchOnce(ctx context.Context, exe string, sandbox bool, opt Options) (i *
 	}
 	i = &instance{
 		proc: p, log: opt.Log.With("pid", p.pid), born: time.Now(),
-		tabs: map[string]*tab{}, keep: opt.Tabs, openTimeout: opt.StartTimeout,
+		tabs: map[string]*tab{}, visits: map[string]*visit{}, keep: opt.Tabs, openTimeout: opt.StartTimeout,
 	}
-	// A PDF arrives as base64 inside JSON.
-	i.conn = newConn(p.in, p.out, opt.MaxPDFBytes/3*4+4096, i.watch)
+	if opt.foreign {
+		i.keep = 0 // each page has a context of its own
+	}
+	i.conn = newConn(p.in, p.out, opt.messageLimit(), i.watch)
 	if err := i.connect(ctx); err != nil {
 		p.kill()
 		<-p.exited
@@ -70,6 +72,9 @@ func (i *instance) connect(ctx context.Context) error {
 	err = proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny}.Call(i.rod.Context(ctx))
 	if err != nil {
 		return err
+	}
+	if i.keep == 0 {
+		return nil
 	}
 	t, err := i.openTab(ctx)
 	if err != nil {

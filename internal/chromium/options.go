@@ -52,6 +52,9 @@ type Options struct {
 	UID int
 	// Log receives the browser's life. Default: nothing is logged.
 	Log *slog.Logger
+
+	// foreign is for the browser that shows other people's pages.
+	foreign bool
 }
 
 const defaultUID = 60910

@@ -53,6 +53,10 @@ func (t *tab) print(ctx context.Context, page presswork.Page, limit int64) ([]by
 	if err := t.setContent(ctx, page.HTML); err != nil {
 		return nil, err
 	}
+	return t.printOnce(ctx, paramsOf(page), limit)
+}
+
+func paramsOf(page presswork.Page) printTo {
 	s := page.Sheet
 	params := printTo{
 		PaperWidth:        cmp.Or(s.Width, defaultWidth),
@@ -68,6 +72,11 @@ func (t *tab) print(ctx context.Context, page presswork.Page, limit int64) ([]by
 	if len(page.HTML) >= streamFrom {
 		params.TransferMode = "ReturnAsStream"
 	}
+	return params
+}
+
+// printOnce prints what the tab holds.
+func (t *tab) printOnce(ctx context.Context, params printTo, limit int64) ([]byte, error) {
 	answer, err := t.call(ctx, "Page.printToPDF", params)
 	if err == nil {
 		// The answer of a page that had left for elsewhere is not ours.
@@ -134,6 +143,9 @@ func (t *tab) fetch(ctx context.Context, answer []byte, limit int64) ([]byte, er
 
 // coin turns a failed print into the error its caller gets.
 func (b *Browser) coin(ctx context.Context, err error) error {
+	if coined, ok := errors.AsType[*presswork.Error](err); ok {
+		return coined
+	}
 	refusal, refused := errors.AsType[*cdp.Error](err)
 	switch {
 	case errors.Is(err, errTabCrashed):
@@ -150,9 +162,6 @@ func (b *Browser) coin(ctx context.Context, err error) error {
 		return presswork.Errorf(presswork.InvalidOption, "page_ranges: %s", refusal.Message).WithParam("options.page_ranges").WithCause(err)
 	case refused:
 		return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed: %s", refusal.Message).WithCause(err)
-	}
-	if coined, ok := errors.AsType[*presswork.Error](err); ok {
-		return coined
 	}
 	return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed").WithCause(err)
 }

@@ -38,7 +38,7 @@ func startProcess(exe string, sandbox bool, opt Options) (*process, error) {
 		return nil, fmt.Errorf("the browser's profile: %w", err)
 	}
 	p := &process{stderr: &tail{}, exited: make(chan struct{})}
-	cmd := exec.Command(exe, flags(home.data(), sandbox, smallShm())...)
+	cmd := exec.Command(exe, flags(home.data(), sandbox, smallShm(), opt.foreign)...)
 	cmd.Dir = home.data()
 	cmd.Env = environment(home, opt.FontConfig)
 	cmd.SysProcAttr = sysProcAttr(uid)

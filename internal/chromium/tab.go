@@ -31,8 +31,9 @@ type tab struct {
 	// gone is closed when the browser has let go of the target.
 	gone chan struct{}
 
-	dirty bool      // holds a document
-	used  time.Time // last print
+	foreign bool      // shows another's page, which may navigate
+	dirty   bool      // holds a document
+	used    time.Time // last print
 }
 
 // openTab makes a tab. The instance must already watch events.

@@ -224,7 +224,7 @@ func (b *Browser) killHogs() {
 	live := slices.Collect(maps.Keys(b.live))
 	b.mu.Unlock()
 	for _, inst := range live {
-		if pid := hog(inst.proc.pid, hogFactor*b.opt.MaxMemory); pid != 0 {
+		if pid := hog(inst.proc.pid, b.opt.rendererLimit()); pid != 0 {
 			b.log.Warn("a renderer takes too much memory; killing it", "pid", inst.proc.pid, "renderer", pid)
 			syscall.Kill(pid, syscall.SIGKILL)
 		}

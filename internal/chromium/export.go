@@ -1,0 +1,190 @@
+package chromium
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"time"
+
+	"presswork"
+	"presswork/internal/export"
+	"presswork/internal/guard"
+)
+
+// ExporterOptions are an Exporter's settings.
+type ExporterOptions struct {
+	// Browser are the settings of its browser, with other defaults for UID
+	// (60911), MaxMemory (2 GiB for the browser, and for one renderer as well)
+	// and MaxPDFBytes (128 MiB, of a PDF; a picture is at most 48 MiB). Tabs is
+	// how many pages are open at a time; PrintTimeout is not used.
+	Browser Options
+	// Policy says which addresses pages may reach. Mandatory.
+	Policy *guard.Policy
+	// Limits are what one page may load.
+	Limits guard.ProxyOptions
+}
+
+// Exporter opens other people's pages and makes PDFs and pictures of them. It
+// has a browser of its own, started with the first export. Each page gets a
+// context of its own, without a trace of the ones before, and reaches the
+// network through a guard session of its own.
+type Exporter struct {
+	browser *Browser
+	policy  *guard.Policy
+	proxy   *guard.Proxy
+}
+
+// Visit is a page to export.
+type Visit struct {
+	// URL is http or https.
+	URL string
+	// ThemeCSS is the stylesheet of VisitOptions.Theme, added to the page; empty
+	// for none.
+	ThemeCSS string
+	// Loaded, if set, is called when the page is loaded and its output begins.
+	Loaded func()
+}
+
+// Exported is what came of a visit.
+type Exported struct {
+	// Data is a PDF, or a picture; ContentType says which.
+	Data        []byte
+	ContentType string
+	// URL is where the page was in the end, Title what it is called.
+	URL, Title string
+	// Usage is what it loaded.
+	Usage guard.Usage
+}
+
+// NewExporter returns an Exporter that Start must begin.
+func NewExporter(o ExporterOptions) *Exporter {
+	b := o.Browser
+	b.foreign = true
+	b.UID = cmp.Or(b.UID, foreignUID)
+	b.MaxPDFBytes = cmp.Or(b.MaxPDFBytes, 128<<20)
+	return &Exporter{browser: New(b), policy: o.Policy, proxy: guard.NewProxy(o.Policy, o.Limits)}
+}
+
+// Start makes it ready; its browser starts with the first export. The error
+// names wrong options.
+func (e *Exporter) Start(ctx context.Context) error { return e.browser.Start(ctx) }
+
+// Stop lets the exports at work finish until ctx ends, and kills the browser.
+func (e *Exporter) Stop(ctx context.Context) error { return e.browser.Stop(ctx) }
+
+// Stats counts exports as prints.
+func (e *Exporter) Stats() Stats { return e.browser.Stats() }
+
+// Sandbox says whether Chromium's own sandbox confines the running browser, and
+// if not, why.
+func (e *Exporter) Sandbox() (on bool, reason string) { return e.browser.Sandbox() }
+
+// PDF prints the page. Errors: InvalidURL and AddressNotAllowed for its address
+// or one it leads to, InvalidOption, PageUnreachable (name, connection, TLS),
+// PageError (its status, a fail condition, a limit, a crash), PageTimeout,
+// RenderFailed when the PDF is too large, BrowserUnavailable when another try
+// may heal it, ctx's own cause otherwise.
+func (e *Exporter) PDF(ctx context.Context, v Visit, o presswork.ExportOptions) (Exported, error) {
+	return e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckPDF(page, o) },
+		func(v *visit) ([]byte, string, error) { return v.pdf(o, e.browser.opt.MaxPDFBytes) })
+}
+
+// Screenshot takes a picture of the page. Errors: those of PDF.
+func (e *Exporter) Screenshot(ctx context.Context, v Visit, o presswork.ScreenshotOptions) (Exported, error) {
+	return e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckScreenshot(page, o) },
+		func(v *visit) ([]byte, string, error) { return v.picture(o) })
+}
+
+// develop makes data of a loaded page.
+type develop func(*visit) (data []byte, contentType string, err error)
+
+func (e *Exporter) export(ctx context.Context, v Visit, o presswork.VisitOptions, check func(*url.URL) error, make develop) (Exported, error) {
+	page, err := e.policy.CheckURL(v.URL)
+	if err != nil {
+		return Exported{}, err
+	}
+	if err := check(page); err != nil {
+		return Exported{}, err
+	}
+	b := e.browser
+	if err := b.enter(ctx); err != nil {
+		return Exported{}, err
+	}
+	defer func() { <-b.slots }()
+	limit := export.TimeoutOf(o)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, presswork.Errorf(presswork.PageTimeout, "the page was not exported within %s", limit))
+	defer cancel()
+	for tries := 0; ; {
+		out, err := e.try(ctx, v, page, o, make)
+		switch {
+		case err == nil:
+			b.count.prints.Add(1)
+			return out, nil
+		case ctx.Err() != nil:
+			b.count.cutOff.Add(1)
+		case errors.Is(err, errTabCrashed):
+			b.count.tabsLost.Add(1)
+		case errors.Is(err, errRetired):
+			continue
+		case errors.Is(err, errConnClosed) && tries == 0:
+			// Another page may have taken the browser down.
+			tries++
+			continue
+		}
+		return Exported{}, e.coin(ctx, err)
+	}
+}
+
+// try exports once.
+func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o presswork.VisitOptions, make develop) (out Exported, err error) {
+	inst, err := e.browser.current(ctx)
+	if err != nil {
+		return out, err
+	}
+	session, err := e.proxy.Open(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer session.Close()
+	v, err := inst.openVisit(ctx, session, page, o)
+	if err != nil {
+		return out, err
+	}
+	defer v.leave()
+	if err := v.load(want.ThemeCSS); err != nil {
+		return out, v.blame(err)
+	}
+	if want.Loaded != nil {
+		want.Loaded()
+	}
+	if out.Data, out.ContentType, err = v.develop(make); err != nil {
+		return out, v.blame(err)
+	}
+	out.URL, out.Title, out.Usage = v.place(), v.title, session.Usage()
+	e.browser.proven()
+	if inst.finished() >= e.browser.opt.RecycleAfter {
+		e.browser.replace(inst, "it has exported enough")
+	}
+	return out, nil
+}
+
+// hostport is the address of a URL as a guard session knows it.
+func hostport(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// remaining is the time that is left to ctx.
+func remaining(ctx context.Context) time.Duration {
+	deadline, _ := ctx.Deadline() // export sets one
+	return time.Until(deadline)
+}

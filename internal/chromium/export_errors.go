@@ -1,0 +1,136 @@
+package chromium
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/go-rod/rod/lib/cdp"
+
+	"presswork"
+	"presswork/internal/export"
+)
+
+// verdict judges the page by what it shows, and by the fail conditions.
+func (v *visit) verdict() error {
+	v.mu.Lock()
+	main, lost, thrown := v.main, v.lost, v.thrown
+	v.mu.Unlock()
+	// The guard answers for a server over plain HTTP that was not reached, so
+	// that looks like an answer to the browser.
+	if main.failed != "" || main.status == 403 || main.status == 502 || main.status == 504 {
+		shown := main.url
+		if main.failed != "" {
+			shown = main.requested
+		}
+		if err := v.session.Failure(hostport(shown)); err != nil {
+			return unreachable(shown, err)
+		}
+	}
+	switch {
+	case main.failed != "":
+		return navigationFailed(main.requested, main.failed)
+	case main.status != 0 && export.Fails(v.opts, main.status):
+		return presswork.Errorf(presswork.PageError, "the page answered with status %d", main.status)
+	case isTrue(v.opts.FailOnConsoleExceptions) && thrown != "":
+		return presswork.Errorf(presswork.PageError, "a script of the page failed: %s", thrown)
+	case isTrue(v.opts.FailOnResourceLoadingFailed):
+		if lost != "" {
+			return presswork.Errorf(presswork.PageError, "a resource of the page was not loaded: %s", lost)
+		}
+		failures := v.session.Failures()
+		if servers := slices.Sorted(maps.Keys(failures)); len(servers) > 0 {
+			return presswork.Errorf(presswork.PageError, "a resource of the page was not loaded: %s",
+				presswork.AsError(unreachable("//"+servers[0], failures[servers[0]])).Message)
+		}
+	}
+	return nil
+}
+
+// unreachable coins the guard's reason why a server was not reached.
+func unreachable(page string, err error) error {
+	if coined, ok := errors.AsType[*presswork.Error](err); ok {
+		return coined
+	}
+	host := clipText(page)
+	if u, err := url.Parse(page); err == nil {
+		host = clipText(u.Host)
+	}
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	slow, isNet := errors.AsType[net.Error](err)
+	said := "does not answer"
+	switch {
+	case isDNS && dns.IsNotFound:
+		said = "does not exist: its name is not known"
+	case isDNS:
+		said = "cannot be found: its name does not resolve at present"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		said = "refuses the connection"
+	case isNet && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		said = "does not answer in time"
+	}
+	return presswork.Errorf(presswork.PageUnreachable, "%s %s", host, said).WithCause(err)
+}
+
+// navigationFailed coins one of Chromium's net errors.
+func navigationFailed(page, text string) error {
+	name := strings.TrimPrefix(text, "net::")
+	host := hostport(page)
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(name, p) })
+	}
+	var e *presswork.Error
+	switch {
+	case has("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL", "ERR_ECH_", "ERR_TLS"):
+		e = presswork.Errorf(presswork.PageUnreachable, "there is no secure connection to %s: its certificate or TLS is not valid (%s)", host, name)
+	case has("ERR_TOO_MANY_REDIRECTS"):
+		e = presswork.Errorf(presswork.PageError, "the page redirects more than 20 times")
+	case has("ERR_UNSAFE_REDIRECT", "ERR_UNKNOWN_URL_SCHEME", "ERR_DISALLOWED_URL_SCHEME"):
+		e = presswork.Errorf(presswork.AddressNotAllowed, "the page leads to an address that is not http or https")
+	case has("ERR_UNSAFE_PORT"):
+		e = presswork.Errorf(presswork.AddressNotAllowed, "%s is not allowed: browsers do not connect to this port", host)
+	case has("ERR_INVALID_URL"):
+		e = presswork.Errorf(presswork.InvalidURL, "the page's address is not a valid URL")
+	case has("ERR_ABORTED") && !strings.HasPrefix(page, "http"):
+		e = presswork.Errorf(presswork.AddressNotAllowed, "the page leads to an address that is not http or https")
+	case has("ERR_ABORTED"):
+		e = presswork.Errorf(presswork.PageError, "%s sent no page, but a download, nothing, or a redirect to what is not the web", host)
+	default:
+		e = presswork.Errorf(presswork.PageUnreachable, "%s does not answer as a web server does (%s)", host, name)
+	}
+	return e.WithCause(errors.New(text))
+}
+
+// blame finds the reason of an error that the page's end caused.
+func (v *visit) blame(err error) error {
+	if _, coined := errors.AsType[*presswork.Error](err); !coined && v.ctx.Err() != nil {
+		return context.Cause(v.ctx)
+	}
+	return err
+}
+
+// coin turns a failed export into the error its caller gets.
+func (e *Exporter) coin(ctx context.Context, err error) error {
+	refusal, refused := errors.AsType[*cdp.Error](err)
+	coined, isCoined := errors.AsType[*presswork.Error](err)
+	switch {
+	case isCoined:
+		return coined
+	case errors.Is(err, errTabCrashed):
+		return presswork.Errorf(presswork.PageError, "the page crashed the browser's renderer, or took too much memory").WithCause(err)
+	case errors.Is(err, errConnClosed):
+		return presswork.Errorf(presswork.BrowserUnavailable, "the browser died while it exported").WithCause(err)
+	case ctx.Err() != nil:
+		return ended(ctx)
+	case refused && strings.Contains(strings.ToLower(refusal.Message), "page range"):
+		return presswork.Errorf(presswork.InvalidOption, "pageRanges: %s", refusal.Message).WithParam("options.pageRanges").WithCause(err)
+	case refused:
+		return presswork.Errorf(presswork.PageError, "the page cannot be exported: %s", refusal.Message).WithCause(err)
+	}
+	return presswork.Errorf(presswork.RenderFailed, "the page cannot be exported").WithCause(err)
+}

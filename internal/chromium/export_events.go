@@ -1,0 +1,215 @@
+package chromium
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/go-rod/rod/lib/cdp"
+
+	"presswork"
+)
+
+// What a page may do at most, beyond what guard.ProxyOptions bound.
+const (
+	maxMoves    = 20
+	maxSeen     = 10_000 // requests, those within tunnels and data: addresses included
+	maxFrames   = 1_000
+	maxDialogs  = 1_000
+	maxKeptText = 1 << 10
+)
+
+// frame is how far a frame's document is.
+type frame struct {
+	loader string
+	stages map[string]bool // lifecycle events by name: load, networkIdle
+}
+
+// happening is what is read of an event; each kind fills a part.
+type happening struct {
+	FrameID   string `json:"frameId"`
+	LoaderID  string `json:"loaderId"`
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	URL       string `json:"url"`
+	Type      string `json:"type"`
+	Name      string `json:"name"`
+	Reason    string `json:"reason"`
+	ErrorText string `json:"errorText"`
+	Canceled  bool   `json:"canceled"`
+	// BlockedReason is set for what the page's own policy forbids.
+	BlockedReason string `json:"blockedReason"`
+	Frame         struct {
+		ID             string `json:"id"`
+		ParentID       string `json:"parentId"`
+		LoaderID       string `json:"loaderId"`
+		URL            string `json:"url"`
+		UnreachableURL string `json:"unreachableUrl"`
+	} `json:"frame"`
+	Request struct {
+		URL string `json:"url"`
+	} `json:"request"`
+	Response struct {
+		Status int `json:"status"`
+	} `json:"response"`
+	TargetInfo struct {
+		Type string `json:"type"`
+	} `json:"targetInfo"`
+	ExceptionDetails exception `json:"exceptionDetails"`
+}
+
+// see takes an event in. It runs in the connection's reader and does not block.
+func (v *visit) see(e *cdp.Event) {
+	switch e.Method {
+	case "Page.lifecycleEvent", "Page.frameDetached", "Page.frameNavigated", "Page.navigatedWithinDocument", "Page.javascriptDialogOpening",
+		"Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed",
+		"Runtime.exceptionThrown", "Target.attachedToTarget", "Target.detachedFromTarget":
+	case "Fetch.requestPaused":
+		go v.pass(e.SessionID, e.Params)
+		return
+	default:
+		return
+	}
+	var h happening
+	if err := json.Unmarshal(e.Params, &h); err != nil {
+		v.inst.log.Warn("browser event not understood", "method", e.Method, "error", err)
+		return
+	}
+	switch e.Method {
+	case "Page.javascriptDialogOpening":
+		v.count(&v.dialogs, maxDialogs, "opens more than %d dialogs")
+		go v.dismiss(v.ctx, e.SessionID, h.Type)
+	case "Target.attachedToTarget":
+		v.follow(h.SessionID) // before any event of it is read
+		go v.adopt(h.SessionID, h.TargetInfo.Type)
+	case "Target.detachedFromTarget":
+		v.inst.mu.Lock()
+		delete(v.inst.visits, h.SessionID)
+		v.inst.mu.Unlock()
+	default:
+		v.note(e.Method, &h)
+		v.notify()
+	}
+}
+
+// note keeps what the waits and the verdict need.
+func (v *visit) note(method string, h *happening) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	isMain := h.FrameID == v.tab.target
+	switch method {
+	case "Page.lifecycleEvent":
+		f := v.frames[h.FrameID]
+		if f == nil || f.loader != h.LoaderID {
+			f = &frame{loader: h.LoaderID, stages: map[string]bool{}}
+			v.frames[h.FrameID] = f
+		}
+		f.stages[h.Name] = true
+		if len(v.frames) > maxFrames {
+			v.giveUp(tooMany("has more than %d frames", maxFrames))
+		}
+	case "Page.frameDetached":
+		if h.Reason != "swap" {
+			delete(v.frames, h.FrameID)
+		}
+	case "Page.frameNavigated":
+		if h.Frame.ID == v.tab.target {
+			v.arrive(h)
+		}
+	case "Page.navigatedWithinDocument":
+		if isMain && v.main.failed == "" {
+			v.main.url = h.URL
+		}
+	case "Network.requestWillBeSent":
+		if v.seen++; v.seen > maxSeen {
+			v.giveUp(tooMany("makes more than %d requests", maxSeen))
+		}
+		v.requests[h.RequestID] = clipText(h.Request.URL)
+		if isMain && h.Type == "Document" && h.RequestID == h.LoaderID {
+			v.main.requested, v.main.failed = h.Request.URL, ""
+		}
+	case "Network.responseReceived":
+		if isMain && h.Type == "Document" && h.RequestID == h.LoaderID {
+			v.main.status = h.Response.Status
+		}
+	case "Network.loadingFinished":
+		delete(v.requests, h.RequestID)
+	case "Network.loadingFailed":
+		if h.Type == "Document" && v.requests[h.RequestID] == clipText(v.main.requested) {
+			v.main.failed = h.ErrorText
+		}
+		if !h.Canceled && h.BlockedReason == "" && h.ErrorText != "net::ERR_ABORTED" && v.lost == "" {
+			v.lost = v.requests[h.RequestID] + " (" + h.ErrorText + ")"
+		}
+		delete(v.requests, h.RequestID)
+	case "Runtime.exceptionThrown":
+		if v.thrown == "" {
+			v.thrown = clipText(h.ExceptionDetails.text())
+		}
+	}
+}
+
+// arrive notes that the main frame shows another document. The lock is held.
+func (v *visit) arrive(h *happening) {
+	v.main.loader, v.main.url = h.Frame.LoaderID, h.Frame.URL
+	if h.Frame.UnreachableURL != "" {
+		v.main.url = h.Frame.UnreachableURL
+		if v.main.failed == "" {
+			v.main.failed = "net::ERR_FAILED"
+		}
+	} else {
+		v.main.failed = ""
+	}
+	if v.moves++; v.moves > maxMoves {
+		v.giveUp(tooMany("navigates more than %d times", maxMoves))
+	}
+	switch scheme, _, _ := strings.Cut(h.Frame.URL, ":"); scheme {
+	case "http", "https", "about", "blob", "chrome-error":
+	default:
+		v.giveUp(presswork.Errorf(presswork.AddressNotAllowed, "the page leads to %s:, and only http and https are exported", clipText(scheme)))
+	}
+}
+
+func (v *visit) count(n *int, most int, complaint string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if *n++; *n > most {
+		v.giveUp(tooMany(complaint, most))
+	}
+}
+
+func tooMany(complaint string, most int) error {
+	return presswork.Errorf(presswork.PageError, "the page "+complaint, most)
+}
+
+// notify wakes the one who waits.
+func (v *visit) notify() {
+	select {
+	case v.changed <- struct{}{}:
+	default:
+	}
+}
+
+// exception is CDP's Runtime.ExceptionDetails, as far as it is shown.
+type exception struct {
+	Text      string `json:"text"`
+	Exception struct {
+		ClassName   string `json:"className"`
+		Description string `json:"description"`
+		Value       any    `json:"value"`
+	} `json:"exception"`
+}
+
+func (x exception) text() string {
+	if line, _, _ := strings.Cut(x.Exception.Description, "\n"); line != "" {
+		return line
+	}
+	return x.Text
+}
+
+// clipText keeps a page's text short.
+func clipText(s string) string {
+	if len(s) > maxKeptText {
+		return strings.ToValidUTF8(s[:maxKeptText], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,130 @@
+package chromium_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/guard"
+)
+
+// hazards are pages that try to take the machine's time, memory or patience,
+// with the one error that each may end in; empty is none.
+func hazards() map[string]struct {
+	page any
+	code presswork.Code
+	says string
+} {
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
+		block := []byte(strings.Repeat("<p>more ", 8<<10))
+		for {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	}
+	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	again := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Path+"?"+r.URL.RawQuery+"x", 302)
+	}
+	script := func(s string) string { return "<p>page</p><script>" + s + "</script>" }
+	return map[string]struct {
+		page any
+		code presswork.Code
+		says string
+	}{
+		"endless":    {endless, presswork.PageError, "MiB"},
+		"never":      {silent, presswork.PageTimeout, ""},
+		"redirects":  {again, presswork.PageError, "redirects more than 20 times"},
+		"reloads":    {script("location.reload()"), presswork.PageError, "navigates more than 20 times"},
+		"hops":       {script("location='?'+Math.random()"), presswork.PageError, "navigates more than 20 times"},
+		"refreshes":  {"<meta http-equiv=refresh content=0>", presswork.PageError, "navigates more than 20 times"},
+		"alerts":     {script("for(;;)alert(1)"), presswork.PageError, "dialogs"},
+		"loops":      {script("for(;;);"), presswork.PageTimeout, ""},
+		"loops late": {script("onload=()=>setTimeout(()=>{for(;;);})"), presswork.PageTimeout, ""},
+		"unloads":    {script("onbeforeunload=e=>{e.preventDefault();return 'no'};onunload=()=>{for(;;);};onpagehide=()=>{for(;;);}"), "", ""},
+		"microtasks": {script("(async()=>{for(;;)await 0})()"), presswork.PageTimeout, ""},
+		"fonts":      {"<p>page</p><style>@font-face{font-family:x;src:url(/never)}p{font-family:x}</style>", presswork.PageTimeout, ""},
+		"prints":     {script("for(let i=0;i<50;i++)print();setInterval(print,1)"), "", ""},
+		"asks":       {script("confirm(1);prompt(2);alert(3)"), "", ""},
+		"opens":      {script("for(let i=0;i<50;i++)open('/ok')"), "", ""},
+		"grows":      {script("setInterval(()=>document.body.append('x'.repeat(100)),1)"), "", ""},
+		"scrolls":    {script("onscroll=()=>{for(let i=0;i<99;i++){const p=document.createElement('p');p.textContent=i;document.body.append(p)}};onscroll()"), "", ""},
+		"hoards":     {script("const a=[];for(;;)a.push(new Uint8Array(1<<24).fill(1))"), presswork.PageError, "memory"},
+		"heaps":      {script("let a=[1];for(;;)a=a.concat(a,a.map(String))"), "*", ""},
+		"frames":     {script("for(let i=0;i<3000;i++)document.body.append(document.createElement('iframe'))"), presswork.PageError, "frames"},
+		"requests":   {script("for(let i=0;i<20000;i++)fetch('data:,'+i)"), presswork.PageError, "requests"},
+		"logs":       {script("for(let i=0;i<20000;i++)console.log('x'.repeat(1000))"), "", ""},
+		"history":    {script("for(let i=0;i<5000;i++)try{history.pushState({},'','?'+i)}catch{}"), "", ""},
+		"nested":     {strings.Repeat("<div>", 20000) + "<p>page", "*", ""},
+		"download": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Disposition", "attachment")
+			w.Write([]byte("x"))
+		}, presswork.PageError, "download"},
+		"nothing": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, presswork.PageError, "nothing"},
+		"hangup": {func(w http.ResponseWriter, _ *http.Request) {
+			c, _, _ := http.NewResponseController(w).Hijack()
+			c.Close()
+		}, presswork.PageUnreachable, "does not answer"},
+		"broken":    {script("document.querySelector=null;Array.prototype.filter=null;Promise=null;JSON=null;performance.now=()=>NaN"), "", ""},
+		"writes":    {script("onload=()=>{document.open();document.write('<p>page')}"), "*", ""},
+		"not found": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, presswork.PageError, "status 404"},
+		"unauthorised": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", "Basic")
+			w.WriteHeader(401)
+		}, presswork.PageError, "status 401"},
+		"forbidden":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, presswork.PageError, "status 403"},
+		"bad gateway": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, presswork.PageError, "status 502"},
+		"answers late": {func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(100 * time.Millisecond)
+			w.Write([]byte("page"))
+		}, "", ""},
+	}
+}
+
+func TestHazardousPages(t *testing.T) {
+	t.Parallel()
+	site := pages{"/ok": "<p>next", "/never": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
+	for name, h := range hazards() {
+		site["/"+name] = h.page
+	}
+	port := serve(t, site)
+	base := "http://127.0.0.1:" + port
+	e := exporter(t, chromium.ExporterOptions{
+		Browser: chromium.Options{Tabs: 2, MaxMemory: 700 << 20},
+		Limits:  guard.ProxyOptions{MaxBytes: 4 << 20},
+	}, guard.Options{Allow: "127.0.0.1:" + port})
+	for name, h := range hazards() {
+		limit := 20 * time.Second
+		if h.code == presswork.PageTimeout {
+			limit = 1500 * time.Millisecond
+		}
+		begun := time.Now()
+		out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/" + strings.ReplaceAll(name, " ", "%20")}, within(int(limit.Milliseconds())))
+		took := time.Since(begun)
+		switch {
+		case h.code == "*":
+		case presswork.CodeOf(err) != h.code, err != nil && !strings.Contains(err.Error(), h.says):
+			t.Errorf("%s: %v, want %q %q", name, err, h.code, h.says)
+		case err == nil && !strings.HasPrefix(text(t, out.Data), "page"):
+			t.Errorf("%s: %.100q", name, text(t, out.Data))
+		}
+		if took > limit+3*time.Second {
+			t.Errorf("%s: took %s", name, took)
+		}
+		begun = time.Now()
+		if got := text(t, mustExport(t, e, base+"/ok", within(10_000)).Data); got != "next" {
+			t.Errorf("after %s: %q", name, got)
+		}
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("after %s: the next page took %s", name, took)
+		}
+	}
+	if s := e.Stats(); s.Crashes != 0 {
+		t.Errorf("the browser was harmed: %+v", s)
+	}
+}

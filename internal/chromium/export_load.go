@@ -1,0 +1,293 @@
+package chromium
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-rod/rod/lib/cdp"
+
+	"presswork"
+)
+
+// settleTime is how long pictures, fonts and what scrolling brings may take,
+// after the page counts as loaded.
+const settleTime = 5 * time.Second
+
+// pollEvery is the time between two looks at the page.
+const pollEvery = 50 * time.Millisecond
+
+// settleScript is an async function of the milliseconds it may take: it scrolls
+// through the page and waits for its pictures and fonts.
+//
+//go:embed settle.js
+var settleScript string
+
+// load goes to the page and waits for all that the options name, and for what
+// belongs on paper: pictures further down, and fonts.
+func (v *visit) load(themeCSS string) error {
+	if err := v.navigate(); err != nil {
+		return err
+	}
+	if err := v.arrived(); err != nil {
+		return err
+	}
+	o := v.opts
+	if o.WaitForSelector != "" {
+		if err := v.waitFor("waitForSelector", "!!document.querySelector("+quoteJS(o.WaitForSelector)+")", true); err != nil {
+			return err
+		}
+	}
+	if o.WaitForExpression != "" {
+		if err := v.waitFor("waitForExpression", o.WaitForExpression, false); err != nil {
+			return err
+		}
+	}
+	if o.Theme != "" {
+		theme := fmt.Sprintf("{document.documentElement.dataset.theme=%s;const s=new CSSStyleSheet();s.replaceSync(%s);document.adoptedStyleSheets=[...document.adoptedStyleSheets,s]}",
+			quoteJS(o.Theme), quoteJS(themeCSS))
+		if _, err := v.evaluate(theme, true); err != nil {
+			return err
+		}
+	}
+	if err := v.settle(); err != nil {
+		return err
+	}
+	return v.pause(time.Duration(o.WaitForTimeout) * time.Millisecond)
+}
+
+// navigate begins to load the page.
+func (v *visit) navigate() error {
+	answer, err := v.call("Page.navigate", map[string]any{"url": v.page.String()})
+	if err != nil {
+		return err
+	}
+	var n struct {
+		LoaderID  string `json:"loaderId"`
+		ErrorText string `json:"errorText"`
+	}
+	if err := json.Unmarshal(answer, &n); err != nil {
+		return err
+	}
+	if n.ErrorText != "" {
+		v.mu.Lock()
+		v.main.failed = n.ErrorText
+		v.main.requested = cmp.Or(v.main.requested, v.page.String())
+		v.mu.Unlock()
+		return v.verdict()
+	}
+	return nil
+}
+
+// arrived waits for waitUntil, and judges what is there then.
+func (v *visit) arrived() error {
+	stage, everywhere := "load", false
+	switch v.opts.WaitUntil {
+	case "domcontentloaded":
+		stage = "DOMContentLoaded"
+	case "networkidle0":
+		stage, everywhere = "networkIdle", true
+	case "networkidle2":
+		stage, everywhere = "networkAlmostIdle", true
+	}
+	err := v.await(func() bool {
+		main := v.frames[v.tab.target]
+		if v.moves == 0 || main == nil || main.loader != v.main.loader || !main.stages[stage] {
+			return false
+		}
+		if everywhere {
+			for _, f := range v.frames {
+				if !f.stages[stage] {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	return v.verdict()
+}
+
+// await blocks until done, which is called with the lock held.
+func (v *visit) await(done func() bool) error {
+	for {
+		v.mu.Lock()
+		ok := done()
+		v.mu.Unlock()
+		if v.ctx.Err() != nil {
+			return context.Cause(v.ctx)
+		}
+		if ok {
+			return nil
+		}
+		<-v.changed // the end of ctx is a change, too
+	}
+}
+
+// pause waits, unless the visit ends.
+func (v *visit) pause(d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-v.ctx.Done():
+		return context.Cause(v.ctx)
+	}
+}
+
+// waitFor polls a condition of the options.
+func (v *visit) waitFor(option, expression string, ours bool) error {
+	var last string
+	for {
+		result, err := v.evaluate(expression, ours)
+		thrown, isThrown := errors.AsType[*scriptError](err)
+		switch {
+		case isThrown && thrown.syntax:
+			return presswork.Errorf(presswork.InvalidOption, "%s: %s", option, thrown.text).WithParam("options." + option)
+		case isThrown:
+			last = "; the last try threw " + thrown.text
+		case err != nil && v.ctx.Err() == nil:
+			return err
+		case err != nil: // time is up
+		case result.truthy():
+			return nil
+		default:
+			last = ""
+		}
+		if v.pause(pollEvery) != nil {
+			cause := context.Cause(v.ctx)
+			if e, ok := errors.AsType[*presswork.Error](cause); ok && e.Code == presswork.PageTimeout {
+				return presswork.Errorf(presswork.PageTimeout, "%s; %s was not fulfilled%s", e.Message, option, last)
+			}
+			return cause
+		}
+	}
+}
+
+// settle brings in what loads as it comes into view, and waits for pictures and
+// fonts, within reason.
+func (v *visit) settle() error {
+	limit := min(settleTime, remaining(v.ctx)/2)
+	if !v.scriptsOff() {
+		_, err := v.evaluate(fmt.Sprintf("(%s)(%d)", settleScript, limit.Milliseconds()), true)
+		if _, thrown := errors.AsType[*scriptError](err); thrown {
+			return nil // a page may break even this
+		}
+		return err
+	}
+	// Without scripts there are no timers either.
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		result, err := v.evaluate("document.fonts.status=='loaded'&&[...document.images].every(i=>i.complete)", true)
+		if _, thrown := errors.AsType[*scriptError](err); thrown || err == nil && result.truthy() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := v.pause(pollEvery); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remote is CDP's Runtime.RemoteObject, as far as it is read.
+type remote struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+func (r remote) truthy() bool {
+	switch string(r.Value) {
+	case "", "null", "false", "0", `""`:
+		return r.Type == "object" && r.Value == nil || r.Type == "function" || r.Type == "symbol"
+	}
+	return true
+}
+
+// scriptError is an exception of a script of ours, or of the options'.
+type scriptError struct {
+	text   string
+	syntax bool
+}
+
+func (e *scriptError) Error() string { return e.text }
+
+// evaluate runs an expression and awaits its promise: in a world of our own,
+// that the page's scripts cannot touch, or in the page's. A navigation under way
+// is waited for.
+func (v *visit) evaluate(expression string, ours bool) (remote, error) {
+	for {
+		result, err := v.evaluateOnce(expression, ours)
+		refusal, refused := errors.AsType[*cdp.Error](err)
+		if !refused || v.ctx.Err() != nil || !navigated(refusal) {
+			return result, err
+		}
+		if err := v.arrived(); err != nil {
+			return result, err
+		}
+		if err := v.pause(time.Millisecond); err != nil {
+			return result, err
+		}
+	}
+}
+
+func navigated(e *cdp.Error) bool {
+	for _, sign := range []string{"context", "navigated", "frame"} {
+		if strings.Contains(strings.ToLower(e.Message), sign) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err error) {
+	params := map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true, "silent": true}
+	if ours {
+		answer, err := v.call("Page.createIsolatedWorld", map[string]any{"frameId": v.tab.target, "worldName": "presswork"})
+		if err != nil {
+			return result, err
+		}
+		var world struct {
+			ID int `json:"executionContextId"`
+		}
+		if err := json.Unmarshal(answer, &world); err != nil {
+			return result, err
+		}
+		params["contextId"] = world.ID
+	} else {
+		// A value of any size is of no interest, only whether it is true.
+		params["expression"] = "(async()=>!!(await (" + strings.TrimRight(expression, "; \t\r\n") + "\n)))()"
+	}
+	answer, err := v.call("Runtime.evaluate", params)
+	if err != nil {
+		return result, err
+	}
+	var a struct {
+		Result           remote     `json:"result"`
+		ExceptionDetails *exception `json:"exceptionDetails"`
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return result, err
+	}
+	if a.ExceptionDetails != nil {
+		text := clipText(a.ExceptionDetails.text())
+		// What a script throws while it runs is "Uncaught (in promise)".
+		return result, &scriptError{text, a.ExceptionDetails.Text == "Uncaught" && strings.HasPrefix(text, "SyntaxError")}
+	}
+	return a.Result, nil
+}
+
+// quoteJS writes a JavaScript string.
+func quoteJS(s string) string {
+	b, _ := json.Marshal(s) // a string always can
+	return string(b)
+}

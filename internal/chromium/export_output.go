@@ -1,0 +1,167 @@
+package chromium
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/go-rod/rod/lib/cdp"
+
+	"presswork"
+	"presswork/internal/export"
+)
+
+// develop makes data of the loaded page. One that navigates meanwhile is waited
+// for again: what comes out is one document, and judged.
+func (v *visit) develop(make develop) (data []byte, contentType string, err error) {
+	for {
+		v.mu.Lock()
+		before := v.main.loader
+		v.mu.Unlock()
+		if v.title, err = v.readTitle(); err != nil {
+			return nil, "", err
+		}
+		if err := v.verdict(); err != nil {
+			return nil, "", err
+		}
+		data, contentType, err = make(v)
+		_, refused := errors.AsType[*cdp.Error](err)
+		v.mu.Lock()
+		moved := v.main.loader != before
+		v.mu.Unlock()
+		if !moved || err != nil && !refused {
+			return data, contentType, err
+		}
+		// maxMoves bounds this.
+		if err := v.arrived(); err != nil {
+			return nil, "", err
+		}
+	}
+}
+
+func (v *visit) readTitle() (title string, err error) {
+	result, err := v.evaluate("document.title.slice(0,1000)", true)
+	if _, thrown := errors.AsType[*scriptError](err); thrown {
+		return "", nil
+	}
+	if err == nil && result.Type == "string" {
+		err = json.Unmarshal(result.Value, &title)
+	}
+	return title, err
+}
+
+// exportTo is Page.printToPDF's parameters.
+type exportTo struct {
+	printTo
+	Landscape           bool   `json:"landscape"`
+	DisplayHeaderFooter bool   `json:"displayHeaderFooter"`
+	HeaderTemplate      string `json:"headerTemplate"`
+	FooterTemplate      string `json:"footerTemplate"`
+}
+
+// pdf prints the page.
+func (v *visit) pdf(o presswork.ExportOptions, limit int64) ([]byte, string, error) {
+	paper, err := export.PaperOf(o)
+	if err != nil {
+		return nil, "", err
+	}
+	params := exportTo{
+		printTo: printTo{
+			PaperWidth: paper.Width, PaperHeight: paper.Height,
+			MarginTop: paper.Top, MarginRight: paper.Right, MarginBottom: paper.Bottom, MarginLeft: paper.Left,
+			Scale: paper.Scale, PageRanges: paper.Ranges,
+			PrintBackground:   o.PrintBackground == nil || *o.PrintBackground,
+			PreferCSSPageSize: isTrue(o.PreferCSSPageSize),
+			Tagged:            o.Tagged == nil || *o.Tagged,
+			Outline:           isTrue(o.Outline),
+			TransferMode:      "ReturnAsStream",
+		},
+		Landscape:           paper.Landscape,
+		DisplayHeaderFooter: isTrue(o.DisplayHeaderFooter),
+		// Chromium puts its own in the place of an empty one.
+		HeaderTemplate: cmp.Or(o.HeaderTemplate, "<span></span>"),
+		FooterTemplate: cmp.Or(o.FooterTemplate, "<span></span>"),
+	}
+	answer, err := v.call("Page.printToPDF", params)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithCancelCause(v.ctx)
+	defer cancel(nil)
+	data, err := v.tab.fetch(ctx, answer, limit)
+	if errors.Is(err, errTooLarge) {
+		err = presswork.Errorf(presswork.RenderFailed, "the PDF is larger than %d MiB", limit>>20)
+	}
+	return data, "application/pdf", err
+}
+
+// picture takes a screenshot.
+func (v *visit) picture(o presswork.ScreenshotOptions) ([]byte, string, error) {
+	format := cmp.Or(o.Type, "png")
+	params := map[string]any{"format": format}
+	if format != "png" {
+		quality := 80
+		if o.Quality != nil {
+			quality = *o.Quality
+		}
+		params["quality"] = quality
+	}
+	clip, err := v.area(o)
+	if err != nil {
+		return nil, "", err
+	}
+	if clip != nil {
+		if side := math.Max(clip.Width, clip.Height) * export.ViewportOf(o.VisitOptions).DeviceScaleFactor; side > export.MaxSide {
+			return nil, "", presswork.Errorf(presswork.PageError,
+				"the picture would be %.0f pixels on one side, and at most %d are possible; take part of it with clip, or a PDF", side, export.MaxSide)
+		}
+		params["clip"] = map[string]any{"x": clip.X, "y": clip.Y, "width": clip.Width, "height": clip.Height, "scale": 1}
+		params["captureBeyondViewport"] = true
+	}
+	answer, err := v.call("Page.captureScreenshot", params)
+	if errors.Is(err, errTooLarge) {
+		err = presswork.Errorf(presswork.RenderFailed, "the picture is too large; take part of it with clip, or a type of smaller files")
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	data, err := decodePDF(answer, v.inst.conn.limit)
+	return data, "image/" + format, err
+}
+
+// area is what the options choose of the page; nil is the viewport.
+func (v *visit) area(o presswork.ScreenshotOptions) (*presswork.Clip, error) {
+	const whole = `(()=>{const e=document.documentElement,b=document.body;
+		return {x:0,y:0,width:Math.max(e.scrollWidth,e.clientWidth),height:Math.max(e.scrollHeight,b?b.scrollHeight:0,e.clientHeight)}})()`
+	const element = `(()=>{const e=document.querySelector(%s);if(!e)return null;const r=e.getBoundingClientRect();
+		return {x:r.x+scrollX,y:r.y+scrollY,width:r.width,height:r.height}})()`
+	var script string
+	switch {
+	case o.Clip != nil:
+		return o.Clip, nil
+	case o.Selector != "":
+		script = fmt.Sprintf(element, quoteJS(o.Selector))
+	case isTrue(o.FullPage):
+		script = whole
+	default:
+		return nil, nil
+	}
+	result, err := v.evaluate(script, true)
+	if thrown, ok := errors.AsType[*scriptError](err); ok {
+		return nil, presswork.Errorf(presswork.InvalidOption, "selector: %s", thrown.text).WithParam("options.selector")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var clip *presswork.Clip
+	if err := json.Unmarshal(result.Value, &clip); err != nil {
+		return nil, err
+	}
+	if clip == nil || clip.Width <= 0 || clip.Height <= 0 {
+		return nil, presswork.Errorf(presswork.PageError, "the page has no visible element for the selector %s", quoteJS(clipText(o.Selector)))
+	}
+	return clip, nil
+}

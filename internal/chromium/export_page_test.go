@@ -1,0 +1,440 @@
+package chromium_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/jpeg"
+	_ "image/png"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/guard"
+	"presswork/internal/sitetest"
+)
+
+func TestARealSite(t *testing.T) {
+	t.Parallel()
+	site := sitetest.Serve(t)
+	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: site.Host})
+	o := presswork.ExportOptions{
+		VisitOptions: presswork.VisitOptions{
+			Cookies:           []presswork.Cookie{{Name: sitetest.Cookie, Value: "Ada"}},
+			WaitForExpression: "window.reportReady",
+		},
+		Format: "A4", Margin: presswork.ExportMargin{Top: "15mm", Right: "12mm", Bottom: "15mm", Left: "12mm"}, Outline: new(true),
+	}
+	out, err := e.PDF(t.Context(), chromium.Visit{URL: site.URL}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := text(t, out.Data)
+	for _, want := range []string{"Meridian", "Signed in as Ada", "Quarterly report", "€ 4.2 m", "Region 40", "Picture 12", "No.1 ", "No.7", "No.12"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the PDF lacks %q", want)
+		}
+	}
+	for _, hidden := range []string{"Overview", "We use cookies", "Loading", "sign in", "needs JavaScript"} {
+		if strings.Contains(got, hidden) {
+			t.Errorf("the PDF shows %q", hidden)
+		}
+	}
+	if n := strings.Count(got, "Signed in as"); n != 1 {
+		t.Errorf("the sticky header is there %d times", n)
+	}
+	if out.Title != "Quarterly report" || out.URL != site.URL+"/report/2026-q3" {
+		t.Errorf("title %q, URL %q", out.Title, out.URL)
+	}
+	if fonts := tool(t, out.Data, "pdffonts", "-"); !strings.Contains(fonts, "ComicNeue-Bold") {
+		t.Errorf("the web font is not used: %s", fonts)
+	}
+	if size := info(t, out.Data, "Page size"); !strings.Contains(size, "A4") {
+		t.Errorf("page size %s", size)
+	}
+	for n := 1; n <= 12; n++ {
+		if path := fmt.Sprintf("/images/%d.svg", n); n != 2 && site.Asked(path) != 1 {
+			t.Errorf("%s was asked for %d times", path, site.Asked(path))
+		}
+	}
+	if dir := os.Getenv("PRESSWORK_LOOK"); dir != "" {
+		os.WriteFile(filepath.Join(dir, "site.pdf"), out.Data, 0o644)
+	}
+
+	// The next visitor is nobody, and sees so.
+	o.Cookies = nil
+	if got := text(t, mustExport(t, e, site.URL, o).Data); !strings.HasPrefix(got, "Please sign in") {
+		t.Errorf("without the cookie: %q", got)
+	}
+	shot, err := e.Screenshot(t.Context(), chromium.Visit{URL: site.URL}, presswork.ScreenshotOptions{FullPage: new(true),
+		VisitOptions: presswork.VisitOptions{Cookies: []presswork.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, WaitForExpression: "reportReady;", Viewport: &presswork.Viewport{Width: 1200, Height: 800}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := decode(t, shot.Data); c.Width != 1200 || c.Height < 2000 {
+		t.Errorf("the picture is %d × %d", c.Width, c.Height)
+	}
+	if dir := os.Getenv("PRESSWORK_LOOK"); dir != "" {
+		os.WriteFile(filepath.Join(dir, "site.png"), shot.Data, 0o644)
+	}
+}
+
+func decode(t *testing.T, data []byte) image.Config {
+	t.Helper()
+	c, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// echo answers with what it was sent.
+func echo(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	w.Header().Set("Access-Control-Allow-Headers", "*")
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, "[%s token=%s cookie=%s agent=%s]", r.URL.Path, r.Header.Get("X-Token"), r.Header.Get("Cookie"), r.UserAgent())
+}
+
+func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
+	t.Parallel()
+	otherPort := serve(t, http.HandlerFunc(echo))
+	bounce := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.RawQuery, 302) }
+	show := "const show=(name,url)=>fetch(url).then(r=>r.text()).then(t=>{const p=document.createElement('p');p.textContent=name+t;document.body.append(p)});"
+	site := pages{"/echo": echo, "/bounce": bounce, "/sub": echo}
+	port := serve(t, site)
+	other, deep := "http://site.test:"+otherPort, "http://other.test:"+port
+	site["/"] = "<p>page</p><iframe src='" + other + "/frame'></iframe><iframe src='" + deep + "/sub'></iframe><script>" + show +
+		"window.all=Promise.all([show('own','/echo'),show('port','" + other + "/port'),show('bounced','/bounce?" + other + "/bounced'),show('name','" + other + "/name')," +
+		"new Promise(d=>{const w=new Worker(URL.createObjectURL(new Blob([`fetch('http://site.test:" + port + "/echo').then(r=>r.text()).then(postMessage)`])));w.onmessage=e=>{document.body.append('worker'+e.data);d()}})]).then(()=>true)</script>"
+	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port, Lookup: byName})
+	o := presswork.ExportOptions{VisitOptions: presswork.VisitOptions{
+		ExtraHTTPHeaders: map[string]string{"X-Token": "secret"}, UserAgent: "Tester/1",
+		Cookies:           []presswork.Cookie{{Name: "id", Value: "7", Domain: "site.test", HTTPOnly: new(true)}},
+		WaitForExpression: "window.all",
+	}}
+	got := text(t, mustExport(t, e, "http://site.test:"+port+"/", o).Data)
+	for _, want := range []string{
+		"own[/echo token=secret cookie=id=7 agent=Tester/1]", "port[/port token= cookie= agent=Tester/1]", "bounced[/bounced token= cookie= agent=Tester/1]",
+		"name[/name token= cookie= ", "[/frame token= cookie= agent=Tester/1]", "[/sub token= cookie= agent=Tester/1]", "worker[/echo token=secret cookie=id=7 agent=Tester/1]",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("not seen: %q in %q", want, got)
+		}
+	}
+	_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://site.test:" + port + "/bounce?" + other + "/elsewhere"}, o)
+	if err == nil {
+		t.Error("window.all cannot be there")
+	}
+	o.WaitForExpression = ""
+	out := mustExport(t, e, "http://site.test:"+port+"/bounce?"+other+"/elsewhere", o)
+	if got := text(t, out.Data); !strings.Contains(got, "[/elsewhere token= cookie= ") {
+		t.Errorf("after a redirect: %q", got)
+	}
+}
+
+func TestNothingPassesFromVisitToVisit(t *testing.T) {
+	t.Parallel()
+	port := serve(t, pages{
+		"/set": `<p>page</p><script>document.cookie="a=b";localStorage.x=1;sessionStorage.x=1;caches.open("x").then(c=>c.put("/y",new Response("z")));indexedDB.open("x").onsuccess=()=>{};
+			navigator.serviceWorker.register("/sw.js").then(()=>navigator.serviceWorker.ready).then(()=>window.done=1)</script>`,
+		"/sw.js": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, "onfetch=e=>e.respondWith(new Response('<p>from the worker',{headers:{'content-type':'text/html'}}));onactivate=e=>e.waitUntil(clients.claim())")
+		},
+		"/get": `<p>page</p><script>(async()=>{window.found=[document.cookie,localStorage.length,sessionStorage.length,(await caches.keys()).length,(await indexedDB.databases()).length,(await navigator.serviceWorker.getRegistrations()).length,name].join();document.body.append(found)})()</script>`,
+	})
+	base := "http://127.0.0.1:" + port
+	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
+	mustExport(t, e, base+"/set", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForExpression: "window.done"}})
+	got := text(t, mustExport(t, e, base+"/get", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForExpression: "window.found"}}).Data)
+	if got != "page ,0,0,0,0,0," {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	slow := func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(300 * time.Millisecond)
+		fmt.Fprint(w, "slow")
+	}
+	port := serve(t, pages{
+		"/slow":    slow,
+		"/later":   `<p>page</p><script>setTimeout(()=>{document.body.innerHTML+="<i id=late>late</i>";window.ready=Promise.resolve(1)},300)</script>`,
+		"/fetches": `<p>page</p><script>onload=()=>setTimeout(()=>fetch("/slow").then(r=>r.text()).then(t=>document.body.append(t)),50)</script>`,
+		"/hangs":   `<p>page</p><script>fetch("/never")</script>`,
+		"/never":   func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"/image":   `<p>page</p><img src="/slow"><script>document.body.append(document.readyState)</script>`,
+		"/moves":   `<p>first</p><script>setTimeout(()=>location="/later",50)</script>`,
+		"/strict": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Security-Policy", "default-src 'none'")
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<p>page")
+		},
+	})
+	base := "http://site.test:" + port
+	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	for name, tc := range map[string]struct {
+		path string
+		o    presswork.VisitOptions
+		want string
+	}{
+		"load":         {"/later", presswork.VisitOptions{}, "page"},
+		"selector":     {"/later", presswork.VisitOptions{WaitForSelector: "#late"}, "page late"},
+		"expression":   {"/later", presswork.VisitOptions{WaitForExpression: "ready; "}, "page late"},
+		"time":         {"/later", presswork.VisitOptions{WaitForTimeout: 600}, "page late"},
+		"networkidle0": {"/fetches", presswork.VisitOptions{WaitUntil: "networkidle0"}, "page slow"},
+		"networkidle2": {"/hangs", presswork.VisitOptions{WaitUntil: "networkidle2"}, "page"},
+		"navigation":   {"/moves", presswork.VisitOptions{WaitForSelector: "#late"}, "page late"},
+		"policy":       {"/strict", presswork.VisitOptions{WaitForExpression: "1+1"}, "page"},
+		"dom":          {"/image", presswork.VisitOptions{WaitUntil: "domcontentloaded"}, "page loading"},
+	} {
+		got := text(t, mustExport(t, e, base+tc.path, presswork.ExportOptions{VisitOptions: tc.o}).Data)
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	quick := new(1500)
+	for name, tc := range map[string]struct {
+		o    presswork.VisitOptions
+		code presswork.Code
+		says string
+	}{
+		"selector":          {presswork.VisitOptions{WaitForSelector: "#never", Timeout: quick}, presswork.PageTimeout, "waitForSelector"},
+		"expression":        {presswork.VisitOptions{WaitForExpression: "nowhere.to", Timeout: quick}, presswork.PageTimeout, "nowhere is not defined"},
+		"idle":              {presswork.VisitOptions{WaitUntil: "networkidle0", Timeout: quick}, presswork.PageTimeout, ""},
+		"endless":           {presswork.VisitOptions{WaitForExpression: "new Promise(()=>{})", Timeout: quick}, presswork.PageTimeout, ""},
+		"no selector":       {presswork.VisitOptions{WaitForSelector: "p["}, presswork.InvalidOption, "not a valid selector"},
+		"no expression":     {presswork.VisitOptions{WaitForExpression: "a b"}, presswork.InvalidOption, "Unexpected identifier"},
+		"throws its syntax": {presswork.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: quick}, presswork.PageTimeout, "JSON"},
+	} {
+		path := "/later"
+		if name == "idle" {
+			path = "/hangs"
+		}
+		_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, presswork.ExportOptions{VisitOptions: tc.o})
+		if presswork.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// refusing is an address of its own that nobody listens at.
+func refusing(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
+}
+
+func TestPagesThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	secure := httptest.NewTLSServer(http.HandlerFunc(echo))
+	defer secure.Close()
+	port := serve(t, pages{"/": "<p>page</p><img src='http://gone.test/'><script>missing()</script>", "/fine": "<p>page</p><img src=/404><script>try{missing()}catch{}</script>"})
+	lookup := func(ctx context.Context, host string) ([]netip.Addr, error) {
+		if host == "gone.test" {
+			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+		}
+		return byName(ctx, host)
+	}
+	closed := refusing(t)
+	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "true", Lookup: lookup})
+	for url, says := range map[string]string{
+		"http://gone.test/": "does not exist", "https://gone.test/": "does not exist",
+		"http://" + closed: "refuses the connection", "https://" + closed: "refuses the connection",
+		secure.URL: "certificate", strings.Replace(secure.URL, "https", "http", 1): "", "https://127.0.0.1:" + port: "TLS",
+	} {
+		_, err := e.PDF(t.Context(), chromium.Visit{URL: url}, presswork.ExportOptions{})
+		want := presswork.PageUnreachable
+		if says == "" {
+			want = presswork.PageError // the TLS server answers 400
+		}
+		if presswork.CodeOf(err) != want || !strings.Contains(presswork.AsError(err).Message, says) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		path, says string
+		o          presswork.VisitOptions
+	}{
+		"all fine":   {"/fine", "", presswork.VisitOptions{FailOnResourceLoadingFailed: new(true), FailOnConsoleExceptions: new(true)}},
+		"resource":   {"/", "gone.test", presswork.VisitOptions{FailOnResourceLoadingFailed: new(true)}},
+		"exception":  {"/", "missing is not defined", presswork.VisitOptions{FailOnConsoleExceptions: new(true)}},
+		"none asked": {"/", "", presswork.VisitOptions{}},
+		"404":        {"/nothing", "status 404", presswork.VisitOptions{}},
+		"never":      {"/nothing", "", presswork.VisitOptions{FailOnHTTPStatusCodes: []presswork.StatusRange{}}},
+		"200":        {"/fine", "status 200", presswork.VisitOptions{FailOnHTTPStatusCodes: []presswork.StatusRange{{From: 200, To: 204}}}},
+	} {
+		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path}, presswork.ExportOptions{VisitOptions: tc.o})
+		switch {
+		case tc.says == "" && err != nil, tc.says != "" && (presswork.CodeOf(err) != presswork.PageError || !strings.Contains(err.Error(), tc.says)):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestPaperAndPictureOptions(t *testing.T) {
+	t.Parallel()
+	other := serve(t, pages{"/": "<script>document.write('framed script')</script>"})
+	port := serve(t, pages{
+		"/": `<style>@media screen{p.p{display:none}}@media print{p.s{display:none}}body{margin:0;background:#fff;color:var(--base-content)}#box{width:120px;height:50px;margin:700px 30px}</style>
+			<h1 id=top>Head</h1><p class=s>screen</p><p class=p>print</p><div id=box>box</div><iframe src="http://other.test:` + other + `"></iframe><script>document.body.append('scripted')</script><noscript>quiet</noscript>
+			<script>addEventListener('load',()=>document.body.append(document.documentElement.dataset.theme||''))</script>`,
+		"/sized": "<style>@page{size:100mm 100mm;margin:0}</style><p>x",
+		"/tall":  "<div style='height:20000px'>tall",
+	})
+	base := "http://site.test:" + port
+	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: byName})
+	off := new(false)
+	for name, tc := range map[string]struct {
+		path       string
+		o          presswork.ExportOptions
+		size, want string
+	}{
+		"default":   {"/", presswork.ExportOptions{}, "612 x 792 pts (letter)", "Head print box framed script scripted"},
+		"landscape": {"/", presswork.ExportOptions{Format: "a5", Landscape: new(true)}, "595.92 x 420 pts", "Head print"},
+		"lengths":   {"/", presswork.ExportOptions{Width: "10cm", Height: "960px"}, "283.92 x 720 pts", "Head print"},
+		"css size":  {"/sized", presswork.ExportOptions{PreferCSSPageSize: new(true)}, "282.96 x 282.96 pts", "x"},
+		"screen":    {"/", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{MediaType: "screen"}}, "", "Head screen box"},
+		"no script": {"/", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{JavaScriptEnabled: off}}, "", "Head print box quiet"},
+		"banners": {"/", presswork.ExportOptions{DisplayHeaderFooter: new(true), HeaderTemplate: "<b style='font-size:9px'>Top of <i class=title></i></b>",
+			FooterTemplate: "<b style='font-size:9px'><i class=pageNumber></i>/<i class=totalPages></i></b>", Margin: presswork.ExportMargin{Top: "2cm", Bottom: "2cm"}}, "", "Top of T Head print"},
+		"one page": {"/tall", presswork.ExportOptions{PageRanges: "2-3"}, "", ""},
+	} {
+		out := mustExport(t, e, base+tc.path, tc.o)
+		if got := text(t, out.Data); !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+		if size := info(t, out.Data, "Page size"); tc.size != "" && !strings.HasPrefix(size, tc.size) {
+			t.Errorf("%s: %s, want %s", name, size, tc.size)
+		}
+		if n := info(t, out.Data, "Pages"); name == "one page" && n != "2" {
+			t.Errorf("%s pages", n)
+		}
+	}
+	if out := mustExport(t, e, base+"/", presswork.ExportOptions{Tagged: off}); info(t, out.Data, "Tagged") != "no" {
+		t.Error("tagged all the same")
+	}
+	if out := mustExport(t, e, base+"/", presswork.ExportOptions{Outline: new(true)}); info(t, out.Data, "Tagged") != "yes" || !bytes.Contains(out.Data, []byte("/Outlines")) {
+		t.Error("no outline")
+	}
+	_, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/"}, presswork.ExportOptions{PageRanges: "90-95"})
+	wantCodeFor(t, "page ranges", err, presswork.InvalidOption)
+
+	themed := presswork.VisitOptions{Theme: "nord"}
+	shot := func(o presswork.ScreenshotOptions) chromium.Exported {
+		out, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/", ThemeCSS: ":root{--base-content:#f00}body{background:#00f!important}"}, o)
+		if err != nil {
+			t.Fatalf("%+v: %v", o, err)
+		}
+		return out
+	}
+	for name, tc := range map[string]struct {
+		o             presswork.ScreenshotOptions
+		kind          string
+		width, height int
+	}{
+		"viewport": {presswork.ScreenshotOptions{}, "image/png", 800, 600},
+		"window":   {presswork.ScreenshotOptions{VisitOptions: presswork.VisitOptions{Viewport: &presswork.Viewport{Width: 300, Height: 200, DeviceScaleFactor: 2}}}, "image/png", 600, 400},
+		"jpeg":     {presswork.ScreenshotOptions{Type: "jpeg", Quality: new(30), Clip: &presswork.Clip{X: 10, Y: 700, Width: 64, Height: 32}}, "image/jpeg", 64, 32},
+		"selector": {presswork.ScreenshotOptions{Selector: "#box"}, "image/png", 120, 50},
+		"themed":   {presswork.ScreenshotOptions{VisitOptions: themed}, "image/png", 800, 600},
+	} {
+		out := shot(tc.o)
+		c := decode(t, out.Data)
+		if out.ContentType != tc.kind || c.Width != tc.width || c.Height != tc.height {
+			t.Errorf("%s: %s, %d × %d", name, out.ContentType, c.Width, c.Height)
+		}
+		img, _, err := image.Decode(bytes.NewReader(out.Data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, b, _ := img.At(0, 0).RGBA(); name == "themed" && b != 0xffff {
+			t.Errorf("the theme's background is not there: %v", img.At(0, 0))
+		}
+	}
+	if out := shot(presswork.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
+		t.Error("no webp")
+	}
+	for says, o := range map[string]presswork.ScreenshotOptions{"16384": {FullPage: new(true)}, "selector": {Selector: "#none"}} {
+		_, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/tall"}, o)
+		if presswork.CodeOf(err) != presswork.PageError || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 9)
+	port := serve(t, pages{"/": func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		if len(asked) == 1 {
+			<-r.Context().Done()
+		}
+		fmt.Fprint(w, "page")
+	}})
+	dir := publicDir(t)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
+	if len(processes(t, dir)) != 0 {
+		t.Error("the browser runs before it is needed")
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
+		done <- err
+	}()
+	eventually(t, 10*time.Second, "the page is asked for", func() bool { return len(asked) == 1 })
+	for _, pid := range pids(t, dir, "browser") {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("export: %v", err)
+	}
+	if s := e.Stats(); s.Launches != 2 || s.Crashes != 1 || s.Prints != 1 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestCancelledExportLeavesNothing(t *testing.T) {
+	t.Parallel()
+	gone := make(chan struct{})
+	port := serve(t, pages{"/": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done(); close(gone) }, "/ok": "<p>next"})
+	dir := publicDir(t)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
+	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", presswork.ExportOptions{})
+	eventually(t, 10*time.Second, "the renderer of the first page is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("the client left")
+	time.AfterFunc(200*time.Millisecond, func() { cancel(why) })
+	begun := time.Now()
+	_, err := e.PDF(ctx, chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
+	if !errors.Is(err, why) || time.Since(begun) > 2*time.Second {
+		t.Errorf("%v after %s", err, time.Since(begun))
+	}
+	<-gone
+	eventually(t, 10*time.Second, "its renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
+}

@@ -1,0 +1,179 @@
+package chromium_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/guard"
+)
+
+// exporter starts one whose pages may reach what the options allow.
+func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chromium.Exporter {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	policy, err := guard.New(rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Policy = policy
+	if o.Browser.Dir == "" {
+		o.Browser.Dir = publicDir(t)
+	}
+	o.Browser.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	e := chromium.NewExporter(o)
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := e.Stop(ctx); err != nil {
+			t.Errorf("Stop: %v", err)
+		}
+	})
+	return e
+}
+
+// byName resolves every name to loopback: site.test is the name pages have
+// that may be reached.
+func byName(context.Context, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+}
+
+// pages serves HTML by path; a handler may stand in for one.
+type pages map[string]any
+
+func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch page := p[r.URL.Path].(type) {
+	case string:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<!doctype html><html lang=en><title>T</title><body>"+page)
+	case func(http.ResponseWriter, *http.Request):
+		page(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// serve gives the port.
+func serve(t testing.TB, h http.Handler) (port string) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// secret is a service of this machine that no page may reach: it counts who
+// comes, by TCP of both families and by UDP, and remembers what is asked.
+type secret struct {
+	port string
+
+	mu       sync.Mutex
+	contacts int
+	packets  int // of the contacts, by UDP
+	paths    map[string]bool
+}
+
+func newSecret(t testing.TB) *secret {
+	t.Helper()
+	s := &secret{paths: map[string]bool{}}
+	v4, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s.port, _ = net.SplitHostPort(v4.Addr().String())
+	v6, err := net.Listen("tcp", "[::1]:"+s.port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	udp, err := net.ListenPacket("udp", "127.0.0.1:"+s.port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: s, ConnState: func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.contact()
+		}
+	}}
+	go server.Serve(v4)
+	go server.Serve(v6)
+	go func() {
+		for buf := make([]byte, 64); ; {
+			if _, _, err := udp.ReadFrom(buf); err != nil {
+				return
+			}
+			s.contact()
+			s.mu.Lock()
+			s.packets++
+			s.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() {
+		server.Close()
+		udp.Close()
+	})
+	return s
+}
+
+func (s *secret) contact() {
+	s.mu.Lock()
+	s.contacts++
+	s.mu.Unlock()
+}
+
+func (s *secret) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.paths[r.URL.Path] = true
+	s.mu.Unlock()
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprint(w, "<p>the secret")
+}
+
+func (s *secret) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.contacts
+}
+
+func (s *secret) byUDP() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.packets
+}
+
+func (s *secret) was(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.paths[path]
+}
+
+func mustExport(t testing.TB, e *chromium.Exporter, url string, o presswork.ExportOptions) chromium.Exported {
+	t.Helper()
+	out, err := e.PDF(t.Context(), chromium.Visit{URL: url}, o)
+	if err != nil {
+		t.Fatalf("%s: %v", url, err)
+	}
+	return out
+}
+
+func within(ms int) presswork.ExportOptions {
+	return presswork.ExportOptions{VisitOptions: presswork.VisitOptions{Timeout: &ms}}
+}

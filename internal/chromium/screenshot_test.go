@@ -1,0 +1,48 @@
+package chromium_test
+
+import (
+	"bytes"
+	"image/color"
+	"image/png"
+	"testing"
+
+	"presswork"
+	"presswork/internal/chromium"
+)
+
+func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	p := page("<style>@media print{html{background:#102030}}body{margin:0;width:100%}div{height:3in;background:#fff}</style><div></div><p style='height:40in'>")
+	p.Sheet = presswork.Sheet{Width: 5, Height: 4}
+	for density, want := range map[float64]int{1: 480, 2: 960} {
+		picture, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Density: density})
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(bytes.NewReader(picture))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := img.Bounds().Size(); got.X != want || got.Y != want*4/5 {
+			t.Errorf("at density %g the picture is %v", density, got)
+		}
+		edge := img.Bounds().Max
+		if got, want := color.RGBAModel.Convert(img.At(edge.X-1, edge.Y-1)), (color.RGBA{0x10, 0x20, 0x30, 0xff}); got != want {
+			t.Errorf("the last pixel is %v, want %v", got, want)
+		}
+		if got := color.GrayModel.Convert(img.At(edge.X-1, 0)).(color.Gray); got.Y != 0xff {
+			t.Errorf("the sheet is wider than its content: %v", got)
+		}
+	}
+	for _, format := range []string{"jpeg", "webp"} {
+		picture, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Format: format})
+		if head := map[string]string{"jpeg": "\xff\xd8\xff", "webp": "RIFF"}[format]; err != nil || !bytes.HasPrefix(picture, []byte(head)) {
+			t.Errorf("%s: %v, %.8q", format, err, picture)
+		}
+	}
+	// The one tab prints afterwards as if nothing had been.
+	if got := info(t, mustPrint(t, b, page("<p>x")), "Page size"); got != "595.92 x 841.92 pts (A4)" {
+		t.Errorf("the next print is on %s", got)
+	}
+}
