@@ -1,6 +1,7 @@
 package themes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,90 +24,157 @@ const textRatio = 4.6
 // derive completes what a theme sets to everything a document needs. The three
 // colours it starts from have been checked.
 func derive(own tokens) tokens {
-	t := maps.Clone(own)
-	get := func(name string) color {
-		c, _ := parseColor(t[name])
-		return c
-	}
-	// set gives a colour the theme has not set, or not in a form we can read.
-	set := func(name string, c color) {
-		if _, ok := parseColor(t[name]); !ok {
-			t[name] = c.hex()
+	t := expand(own)
+	t.derivePalette()
+	t.deriveSurfaces()
+	t.deriveAlerts()
+	t.deriveText()
+	t.deriveCode()
+	t.deriveType()
+	return t
+}
+
+// color reads a token that is a colour or stands for another that is.
+func (t tokens) color(name string) (color, bool) {
+	value := t[name]
+	for range 8 {
+		inner, ok := strings.CutPrefix(value, "var(")
+		if !ok {
+			break
 		}
+		value = t[strings.TrimSpace(strings.TrimSuffix(inner, ")"))]
 	}
-	page, text, primary := get("--base-100"), get("--base-content"), get("--primary")
-	set("--base-200", mix(text, page, 0.04))
-	set("--base-300", mix(text, page, 0.12))
-	set("--secondary", mix(primary, text, 0.7))
-	set("--accent", mix(primary, get("--secondary"), 0.5))
-	set("--neutral", mix(text, page, 0.85))
+	return parseColor(value)
+}
+
+func (t tokens) get(name string) color {
+	c, _ := t.color(name)
+	return c
+}
+
+// set gives a colour the theme has not set, or not in a form we can read.
+func (t tokens) set(name string, c color) {
+	if _, ok := t.color(name); !ok {
+		t[name] = c.hex()
+	}
+}
+
+// derivePalette completes the colours of the catalogue.
+func (t tokens) derivePalette() {
+	page, text, primary := t.get("--base-100"), t.get("--base-content"), t.get("--primary")
+	t.set("--base-200", mix(text, page, 0.04))
+	t.set("--base-300", mix(text, page, 0.12))
+	t.set("--secondary", mix(primary, text, 0.7))
+	t.set("--accent", mix(primary, t.get("--secondary"), 0.5))
+	t.set("--neutral", mix(text, page, 0.85))
 	status := oklch{l: 0.62, c: 0.15}
 	if page.luminance() < 0.2 {
 		status.l = 0.76
 	}
 	for name, hue := range map[string]float64{"--info": 245, "--success": 155, "--warning": 75, "--error": 25} {
 		status.h = hue
-		set(name, status.color())
+		t.set(name, status.color())
 	}
 	for _, name := range []string{"--primary", "--secondary", "--accent", "--neutral", "--info", "--success", "--warning", "--error"} {
-		on := white
-		if contrast(black, get(name)) > contrast(white, get(name)) {
-			on = black
-		}
-		set(name+"-content", on)
+		t.set(name+"-content", extreme(t.get(name)))
 	}
+}
 
-	// What only a document has.
-	set("--code-bg", codeBackground(page, get("--base-200"), text))
-	set("--rule", mix(text, page, 0.22))
-	set("--table-stripe", mix(text, page, 0.035))
-	set("--code-inline-bg", codeBackground(page, mix(text, page, 0.07), text))
-	codeBG, stripe := get("--code-bg"), get("--table-stripe")
-	set("--muted", readable(mix(text, page, 0.68), text, textRatio, page))
-	set("--heading", text)
-	set("--link", readable(primary, text, textRatio, page, stripe))
-	set("--code-text", readable(text, extreme(codeBG), textRatio, codeBG))
+// deriveSurfaces sets what text stands on: a solid fill, a tint, the stripes of
+// tables, the background of code, the cover.
+func (t tokens) deriveSurfaces() {
+	page, text, primary := t.get("--base-100"), t.get("--base-content"), t.get("--primary")
+	t.set("--tint", wash(primary, page, text, 0.12))
+	t.set("--fill", primary)
+	t.set("--fill-text", readable(t.get("--primary-content"), extreme(t.get("--fill")), textRatio, t.get("--fill")))
+	t.set("--rule", mix(text, page, 0.22))
+	t.set("--table-stripe", mix(text, page, 0.035))
+	t.set("--mark-bg", wash(t.get("--warning"), page, text, 0.35))
+	t.set("--code-bg", codeBackground(page, t.get("--base-200"), text))
+	t.set("--code-inline-bg", codeBackground(page, mix(text, page, 0.07), text))
+	t.set("--cover-bg", primary)
+	t.set("--cover-text", readable(t.get("--primary-content"), extreme(t.get("--cover-bg")), textRatio, t.get("--cover-bg")))
+	t.set("--cover-accent", t.get("--cover-text"))
+}
 
-	codeText := get("--code-text")
-	for name, from := range map[string]string{
-		"--code-keyword": "--primary", "--code-string": "--success", "--code-number": "--warning", "--code-function": "--info",
-		"--code-type": "--accent", "--code-name": "--secondary", "--code-deleted": "--error",
-	} {
-		set(name, readable(get(from), codeText, textRatio, codeBG))
-	}
-	set("--code-comment", readable(mix(codeText, codeBG, 0.62), codeText, textRatio, codeBG))
-
+func (t tokens) deriveAlerts() {
+	page, text := t.get("--base-100"), t.get("--base-content")
 	for name, from := range map[string]string{
 		"note": "--info", "tip": "--success", "important": "--primary", "warning": "--warning", "caution": "--error",
 	} {
-		tint := mix(get(from), page, 0.09)
-		if contrast(text, tint) < textRatio {
-			tint = page
-		}
-		set("--alert-"+name+"-bg", tint)
-		set("--alert-"+name, readable(get(from), text, textRatio, get("--alert-"+name+"-bg")))
+		t.set("--alert-"+name+"-bg", wash(t.get(from), page, text, 0.09))
+		t.set("--alert-"+name, readable(t.get(from), text, textRatio, t.get("--alert-"+name+"-bg")))
 	}
-	highlight := 0.35
-	for highlight > 0.05 && contrast(text, mix(get("--warning"), page, highlight)) < textRatio {
-		highlight -= 0.05
+}
+
+// deriveText sets the colours of text, each readable wherever it can stand.
+func (t tokens) deriveText() {
+	page, text := t.get("--base-100"), t.get("--base-content")
+	quote := page
+	if c, ok := t.color("--quote-bg"); ok {
+		quote = c
 	}
-	set("--mark-bg", mix(get("--warning"), page, highlight))
-	set("--cover-bg", get("--primary"))
-	set("--cover-text", readable(get("--primary-content"), extreme(get("--cover-bg")), textRatio, get("--cover-bg")))
-	for name, value := range map[string]string{
-		"--font-body":    `"Noto Sans", "Helvetica Neue", "Liberation Sans", sans-serif`,
-		"--font-heading": t["--font-body"],
-		"--font-mono":    `"DejaVu Sans Mono", Menlo, "Liberation Mono", monospace`,
-		"--radius":       "3pt",
+	surfaces := []color{page, quote, t.get("--table-stripe"), t.get("--tint")}
+	t.set("--muted", readable(mix(text, page, 0.68), text, textRatio, surfaces...))
+	for _, name := range []string{"note", "tip", "important", "warning", "caution"} {
+		surfaces = append(surfaces, t.get("--alert-"+name+"-bg"))
+	}
+	t.set("--link", readable(t.get("--primary"), text, textRatio, surfaces...))
+	t.set("--heading", text)
+	for _, level := range []string{"--h1", "--h2", "--h3"} {
+		t.set(level+"-color", t.get("--heading"))
+	}
+	t.set("--quote-text", t.get("--muted"))
+	head := page
+	if c, ok := t.color("--table-head-bg"); ok {
+		head = c
+	}
+	t.set("--table-head-text", readable(t.get("--heading"), extreme(head), textRatio, head))
+}
+
+// deriveCode sets the colours of highlighted code.
+func (t tokens) deriveCode() {
+	background := t.get("--code-bg")
+	text := t.get("--base-content")
+	if contrast(text, background) < 7 && contrast(text, t.get("--base-100")) > contrast(text, background) {
+		text = mix(extreme(background), background, 0.88) // a dark block on a light page, or the reverse
+	}
+	t.set("--code-text", readable(text, extreme(background), textRatio, background))
+	text = t.get("--code-text")
+	for name, from := range map[string]string{
+		"keyword": "--primary", "string": "--success", "number": "--warning", "function": "--info",
+		"type": "--accent", "name": "--secondary", "deleted": "--error",
 	} {
-		if t[name] == "" {
-			t[name] = value
+		t.set("--code-"+name, readable(t.get(from), text, textRatio, background))
+	}
+	t.set("--code-comment", readable(mix(text, background, 0.62), text, textRatio, background))
+}
+
+// deriveType sets fonts and measures.
+func (t tokens) deriveType() {
+	leading := "1.5"
+	if t.get("--base-100").luminance() < 0.2 {
+		leading = "1.56" // light text on dark spreads, and wants more air
+	}
+	for _, d := range []struct{ name, value string }{
+		{"--font-body", `Inter, "Noto Sans", "Helvetica Neue", sans-serif`},
+		{"--font-heading", t["--font-body"]},
+		{"--font-mono", `"JetBrains Mono", "DejaVu Sans Mono", Menlo, monospace`},
+		{"--text-size", "10.75pt"}, {"--leading", leading}, {"--scale", "1.25"}, {"--radius", "3pt"},
+	} {
+		t[d.name] = cmp.Or(t[d.name], d.value, t["--font-body"])
+	}
+}
+
+// wash lays share of a colour over the page: less of it where text would not
+// be readable, none at worst.
+func wash(c, page, text color, share float64) color {
+	for ; share > 0.01; share -= 0.03 {
+		if x := mix(c, page, share); contrast(text, x) >= textRatio {
+			return x
 		}
 	}
-	if t["--font-heading"] == "" {
-		t["--font-heading"] = t["--font-body"]
-	}
-	return t
+	return page
 }
 
 // codeBackground is base-200 where it shows and text stays readable on it.

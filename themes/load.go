@@ -31,6 +31,9 @@ func parse(name, css string) (t Theme, dropped []string, err error) {
 			return Theme{}, dropped, fmt.Errorf("%s is %q, which is not a colour; write #rrggbb, rgb(), hsl(), oklch() or a colour name", required, clip(value))
 		}
 	}
+	if err := checkStyles(own); err != nil {
+		return Theme{}, dropped, err
+	}
 	t = Theme{Name: name, css: clean, own: own, all: derive(own)}
 	t.describe()
 	return t, dropped, nil
@@ -58,10 +61,7 @@ func resolveVars(own tokens) tokens {
 
 // describe fills what the catalogue tells of a theme from its tokens.
 func (t *Theme) describe() {
-	get := func(name string) color {
-		c, _ := parseColor(t.all[name])
-		return c
-	}
+	get := t.all.get
 	t.Colors = map[string]string{}
 	for _, name := range colorNames() {
 		t.Colors[strings.ReplaceAll(name, "-", "_")] = get("--" + name).hex()

@@ -7,12 +7,6 @@
 // theme sets it.
 package themes
 
-import (
-	"maps"
-	"slices"
-	"strings"
-)
-
 // Default is the theme of a document that names none.
 const Default = "light"
 
@@ -36,6 +30,8 @@ type Theme struct {
 	css string
 	// own are the tokens the theme sets, all those and the derived ones.
 	own, all tokens
+	// ink tells the ink-saving variant.
+	ink bool
 }
 
 // Fonts are CSS font stacks.
@@ -53,31 +49,35 @@ type Contrast struct {
 
 // Tokens returns the :root rule with every token of the theme, the derived
 // ones included. It goes before the print sheet.
-func (t Theme) Tokens() string { return t.all.rule(t.Scheme) }
+func (t Theme) Tokens() string {
+	if t.ink {
+		// Themes paint their covers on these two.
+		return t.all.rule(t.Scheme) + ".cover::before,.cover::after{display:none}\n"
+	}
+	return t.all.rule(t.Scheme)
+}
 
 // CSS returns the theme's own stylesheet, free of references to anything
 // outside. It goes after the print sheet.
 func (t Theme) CSS() string { return t.css }
 
-// Token returns the value of one token ("--link"), "" for an unknown one.
-func (t Theme) Token(name string) string { return t.all[name] }
-
-// InkSaver returns the theme for white paper: dark text, tints only. Its
-// Tokens must go last, for its CSS still sets the colours of the full theme.
-func (t Theme) InkSaver() Theme {
-	own := maps.Clone(t.own)
-	maps.DeleteFunc(own, func(name, _ string) bool {
-		return !slices.Contains(colorNames(), name[2:]) && !strings.HasPrefix(name, "--font") && name != "--radius"
-	})
-	delete(own, "--base-200")
-	delete(own, "--base-300")
-	own["--base-100"] = "#ffffff"
-	if c, ok := parseColor(own["--base-content"]); !ok || contrast(c, white) < 7 {
-		own["--base-content"] = "#1c1c1e"
+// Token returns the value of one token ("--link"), a colour as "#rrggbb"; ""
+// for an unknown one.
+func (t Theme) Token(name string) string {
+	if c, ok := t.all.color(name); ok {
+		return c.hex()
 	}
-	own["--cover-bg"], own["--cover-text"] = own["--base-100"], own["--base-content"]
+	return t.all[name]
+}
+
+// InkSaver returns the theme for white paper: dark text, tints only, a white
+// cover without its art. Its Tokens must go last, for its CSS still sets the
+// colours of the full theme.
+func (t Theme) InkSaver() Theme {
+	own := inkTokens(t.own)
 	t.Scheme = "light"
-	t.own, t.all = own, derive(own)
+	t.own, t.all, t.ink = own, derive(own), true
+	t.all.blot()
 	t.describe()
 	return t
 }

@@ -1,0 +1,54 @@
+package themes
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// inkTokens are what a theme sets, for white paper. The palette stays, for
+// lines and small marks; what lies under text becomes white or a tint, and text
+// whose colour was chosen for another background gets one derived anew.
+func inkTokens(full tokens) tokens {
+	own := maps.Clone(full)
+	expanded := expand(full)
+	for name := range expanded {
+		_, isColor := expanded.color(name)
+		if slices.Contains(colorNames(), name[2:]) || !isColor && expanded[name] != "transparent" || derivedAnyway(expanded[name]) {
+			continue
+		}
+		own[name] = "" // derive finds no colour there, and sets its own
+	}
+	own["--base-200"], own["--base-300"] = "", ""
+	own["--base-100"] = "#ffffff"
+	if c, ok := full.color("--base-content"); !ok || contrast(c, white) < 7 {
+		own["--base-content"] = "#1c1c1e"
+	}
+	own["--fill"], own["--fill-text"] = "var(--tint)", "var(--base-content)"
+	own["--cover-bg"], own["--cover-text"] = "var(--base-100)", "var(--base-content)"
+	return own
+}
+
+// derivedAnyway tells the values that stand for a colour which derive makes
+// for the paper at hand.
+func derivedAnyway(value string) bool {
+	switch strings.TrimSuffix(strings.TrimPrefix(value, "var("), ")") {
+	case "--base-100", "--base-200", "--base-300", "--base-content", "--fill", "--fill-text", "--tint", "--rule", "--muted", "--link", "--heading":
+		return true
+	}
+	return false
+}
+
+// blot gives the tokens of an ink-saving theme that nothing derives a value
+// which shows no solid colour.
+func (t tokens) blot() {
+	for name, value := range t {
+		switch {
+		case value != "":
+		case strings.HasSuffix(name, "-bg"):
+			t[name] = "transparent"
+		default:
+			t[name] = "var(--heading)"
+		}
+	}
+}

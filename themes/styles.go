@@ -1,0 +1,115 @@
+package themes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"presswork/internal/suggest"
+)
+
+// style is one named way to make a part of a document: a short word for tokens
+// that a theme may as well set one by one.
+type style struct {
+	name string
+	sets tokens
+}
+
+// styles lists the words each style token takes; the first is the default.
+func styles() map[string][]style {
+	const (
+		dots    = `path("M3 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM21 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM39 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6z")`
+		wave    = `path("M0 5Q10-5 20 5T40 5T60 5T80 5V7Q70 17 60 7T40 7T20 7T0 7z")`
+		diamond = "polygon(50% 0, 100% 50%, 50% 100%, 0 50%)"
+	)
+	return map[string][]style{
+		"--headings": {
+			{"ruled", tokens{"--h1-rule": "1.5pt solid var(--primary)", "--h2-rule": ".6pt solid var(--rule)"}},
+			{"plain", tokens{}},
+			{"stub", tokens{"--h1-mark": `""`}},
+			{"overline", tokens{"--h1-over": "3pt solid var(--primary)", "--h1-pad": ".4em .1em", "--h2-over": ".6pt solid var(--rule)", "--h2-pad": ".5em 0"}},
+			{"bar", tokens{"--h2-bar": "3pt solid var(--primary)", "--h2-inset": ".5em"}},
+			{"band", tokens{"--h2-bg": "var(--fill)", "--h2-color": "var(--fill-text)", "--h2-inset": ".55em", "--h2-pad": ".22em"}},
+			{"centered", tokens{"--h1-align": "center", "--h2-align": "center"}},
+		},
+		"--tables": {
+			{"ruled", tokens{"--table-head-rule": "1.1pt solid var(--primary)", "--table-row-rule": ".5pt solid var(--rule)"}},
+			{"booktabs", tokens{"--table-top": "1.2pt solid var(--heading)", "--table-head-rule": ".6pt solid var(--heading)", "--table-bottom": "1.2pt solid var(--heading)"}},
+			{"striped", tokens{"--table-head-rule": "1.1pt solid var(--primary)", "--table-zebra": "var(--table-stripe)", "--table-bottom": ".6pt solid var(--rule)"}},
+			{"filled", tokens{"--table-head-bg": "var(--fill)", "--table-head-text": "var(--fill-text)", "--table-row-rule": ".5pt solid var(--rule)"}},
+			{"tinted", tokens{"--table-head-bg": "var(--tint)", "--table-head-text": "var(--base-content)", "--table-row-rule": ".5pt solid var(--rule)"}},
+			{"grid", tokens{"--table-cell": ".6pt solid var(--rule)", "--table-head-bg": "var(--base-200)", "--table-head-text": "var(--base-content)"}},
+		},
+		"--quotes": {
+			{"bar", tokens{"--quote-bar": "2.5pt solid var(--primary)"}},
+			{"mark", tokens{"--quote-mark": `"\201c" / ""`, "--quote-pad": ".2em 1em .2em 2.6em", "--quote-slant": "italic"}},
+			{"panel", tokens{"--quote-bg": "var(--tint)", "--quote-pad": ".8em 1.1em"}},
+			{"lines", tokens{"--quote-rule": ".8pt solid var(--primary)", "--quote-pad": ".8em 1.5em", "--quote-align": "center", "--quote-slant": "italic"}},
+			{"indent", tokens{"--quote-pad": "0 2.4em", "--quote-slant": "italic"}},
+		},
+		"--alerts": {
+			{"bar", tokens{"--alert-sides": "2.5pt 0", "--alert-radius": "0 var(--radius) var(--radius) 0"}},
+			{"box", tokens{"--alert-lines": ".8pt", "--alert-sides": ".8pt"}},
+			{"plain", tokens{}},
+			{"lines", tokens{"--alert-lines": ".8pt 0", "--alert-pad": ".5em 0 .2em", "--alert-radius": "0",
+				"--alert-note-bg": "var(--base-100)", "--alert-tip-bg": "var(--base-100)", "--alert-important-bg": "var(--base-100)",
+				"--alert-warning-bg": "var(--base-100)", "--alert-caution-bg": "var(--base-100)"}},
+		},
+		"--code": {
+			{"panel", tokens{}},
+			{"outlined", tokens{"--code-border": ".7pt solid var(--rule)"}},
+			{"edge", tokens{"--code-edge": "2.5pt solid var(--primary)"}},
+			{"lines", tokens{"--code-lines": ".8pt solid var(--rule)", "--code-radius": "0"}},
+			{"inverse", tokens{"--code-bg": "var(--neutral)"}},
+		},
+		"--dividers": {
+			{"line", tokens{}},
+			{"full", tokens{"--divider-width": "100%", "--divider-height": ".6pt"}},
+			{"stub", tokens{"--divider-width": "3.2em", "--divider-height": "2pt", "--divider-color": "var(--primary)", "--divider-place": "0 auto"}},
+			{"dots", tokens{"--divider-width": "42px", "--divider-height": "6px", "--divider-color": "var(--primary)", "--divider-shape": dots}},
+			{"wave", tokens{"--divider-width": "80px", "--divider-height": "12px", "--divider-color": "var(--primary)", "--divider-shape": wave}},
+			{"diamond", tokens{"--divider-width": "9px", "--divider-height": "9px", "--divider-color": "var(--primary)", "--divider-shape": diamond}},
+		},
+	}
+}
+
+// checkStyles refuses a word that no style has.
+func checkStyles(own tokens) error {
+	all := styles()
+	for _, part := range slices.Sorted(maps.Keys(all)) {
+		value, set := own[part]
+		if !set {
+			continue
+		}
+		var names []string
+		for _, s := range all[part] {
+			names = append(names, s.name)
+		}
+		if !slices.Contains(names, value) {
+			return fmt.Errorf("%s is %q%s; allowed: %s", part, clip(value), suggest.Phrase(value, names), strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// expand puts the tokens of the chosen styles in place of the words. What the
+// theme sets itself wins.
+func expand(own tokens) tokens {
+	t, all := tokens{}, styles()
+	for part, choices := range all {
+		chosen := choices[0]
+		for _, s := range choices {
+			if s.name == own[part] {
+				chosen = s
+			}
+		}
+		maps.Copy(t, chosen.sets)
+	}
+	for name, value := range own {
+		if _, isStyle := all[name]; !isStyle {
+			t[name] = value
+		}
+	}
+	return t
+}
