@@ -2,17 +2,23 @@ package pdf
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"presswork"
 	"presswork/internal/suggest"
 	"presswork/themes"
 )
 
 var placeholder = regexp.MustCompile(`\{[A-Za-z_]+\}`)
 
-const placeholderHelp = "allowed: {page}, {total}, {title}, {date}"
+// placeholders are the words that stand for something else in a header or
+// footer.
+func placeholders() []string {
+	return []string{"{page}", "{total}", "{title}", "{date}", "{chapter}"}
+}
 
 // checkBanner checks the text of a header or footer.
 func checkBanner(name, text string) error {
@@ -20,26 +26,58 @@ func checkBanner(name, text string) error {
 		return invalid(name, "%s is longer than %d characters", name, maxText)
 	}
 	for _, p := range placeholder.FindAllString(text, -1) {
-		switch p {
-		case "{page}", "{total}", "{title}", "{date}":
-		case "{chapter}":
-			return invalid(name, "%s: {chapter} is not available yet; %s", name, placeholderHelp)
-		default:
-			return invalid(name, "%s: unknown placeholder %s%s; %s", name, short(p),
-				suggest.Phrase(p, []string{"{page}", "{total}", "{title}", "{date}"}), placeholderHelp)
+		if !slices.Contains(placeholders(), p) {
+			return invalid(name, "%s: unknown placeholder %s%s; allowed: %s", name, short(p),
+				suggest.Phrase(p, placeholders()), strings.Join(placeholders(), ", "))
 		}
 	}
 	return nil
 }
 
-// bannerContent writes a header or footer as the value of a margin box's
-// content property: strings and page counters.
-func bannerContent(text, title string, now time.Time) string {
-	var parts []string
-	literal := func(s string) {
-		if s != "" {
-			parts = append(parts, themes.QuoteCSS(s))
+// namesChapter says whether header or footer name the chapter.
+func namesChapter(o presswork.Options) bool {
+	for _, text := range []*string{o.HeaderText, o.FooterText} {
+		if text != nil && strings.Contains(*text, "{chapter}") {
+			return true
 		}
+	}
+	return false
+}
+
+// room is how many letters of a header or footer fit into a margin of so many
+// millimetres: Chromium clips nothing there, it would print over the text.
+func (s sheet) room(margin float64) int {
+	const (
+		size   = 8.5 * pointInMM // of paper.css
+		line   = 1.3 * size
+		filled = 0.85 // of the margin, at most
+	)
+	lines := int(margin * filled / line)
+	return lines * int((s.width-s.left-s.right)/(size*letterWidth))
+}
+
+// bannerContent writes a header or footer in a margin of so many millimetres as
+// the value of a margin box's content property: strings and page counters.
+func (p page) bannerContent(text string, margin float64) string {
+	const counterDigits = 4
+	var parts []string
+	room := p.sheet.room(margin)
+	if room == 0 {
+		return "none"
+	}
+	literal := func(s string) {
+		if s == "" || room <= 0 {
+			return
+		}
+		if letters := []rune(s); len(letters) > room {
+			s = string(letters[:room]) + "…"
+		}
+		room -= utf8.RuneCountInString(s)
+		parts = append(parts, themes.QuoteCSS(s))
+	}
+	counter := func(value string, letters int) {
+		parts = append(parts, value)
+		room -= letters
 	}
 	at := 0
 	for _, m := range placeholder.FindAllStringIndex(text, -1) {
@@ -47,13 +85,21 @@ func bannerContent(text, title string, now time.Time) string {
 		at = m[1]
 		switch text[m[0]:m[1]] {
 		case "{page}":
-			parts = append(parts, "counter(page)")
+			counter("counter(page)", counterDigits)
 		case "{total}":
-			parts = append(parts, "counter(pages)")
+			counter("counter(pages)", counterDigits)
 		case "{title}":
-			literal(title)
+			literal(p.meta.Title)
 		case "{date}":
-			literal(now.Format(time.DateOnly))
+			literal(p.now.Format(time.DateOnly))
+		case "{chapter}":
+			longest := 0
+			for _, c := range p.chapters {
+				longest = max(longest, utf8.RuneCountInString(runningTitle(c)))
+			}
+			if longest > 0 {
+				counter("counter(page,"+chapterStyle+")", longest)
+			}
 		}
 	}
 	literal(text[at:])

@@ -18,7 +18,7 @@ import (
 
 // engineVersion is part of every key. It goes up when the same HTML would be
 // printed or packed into something else.
-const engineVersion = 1
+const engineVersion = 2
 
 // Compose builds the HTML and everything the printer is told. Errors: those of
 // Check, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable
@@ -33,7 +33,8 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if err != nil {
 		return Composed{}, err
 	}
-	body, err := c.render(ctx, d, matter, o)
+	lang := cmp.Or(o.Lang, guessLanguage(matter.Body))
+	body, err := c.renderAll(ctx, d, matter, o, lang)
 	if err != nil {
 		return Composed{}, err
 	}
@@ -51,21 +52,27 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	for _, word := range o.Keywords {
 		meta.Keywords = append(meta.Keywords, clean(word))
 	}
-	page := page{options: o, theme: theme, sheet: sheet, meta: meta, body: body.HTML, now: c.now(),
-		lang: cmp.Or(o.Lang, guessLanguage(matter.Body))}
+	page := page{options: o, theme: theme, sheet: sheet, meta: meta, now: c.now(), lang: lang,
+		contents: contentsOf(body, o.TOC), body: fillCells(fitTables(body.HTML, sheet))}
+	if namesChapter(o) {
+		page.chapters = chaptersOf(body.Headings)
+	}
 	composed := Composed{
 		Page:  presswork.Page{HTML: page.html(), Sheet: sheet.forPrinter()},
 		Meta:  meta,
 		Theme: theme.Name, Warnings: body.Warnings,
+		Finish:   finishOf(d, o, body.Headings, c.epoch),
+		revision: revisionOf(page.chapters, page.contents),
 	}
 	composed.Key = c.key(composed)
 	return composed, nil
 }
 
-func (c *Converter) render(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options) (markdown.Document, error) {
+func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o presswork.Options, lang string) markdown.Options {
 	settings := markdown.Options{
 		FirstLine:      matter.BodyLine,
 		EscapeHTML:     o.RawHTML == "escaped",
+		Lang:           lang,
 		LineNumbers:    isTrue(o.LineNumbers),
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
@@ -73,7 +80,7 @@ func (c *Converter) render(ctx context.Context, d Document, matter markdown.Matt
 	if notFalse(o.RemoteImages) {
 		settings.Fetch = c.fetch
 	}
-	return c.markdown.Render(ctx, matter.Body, settings)
+	return settings
 }
 
 // key hashes all that decides what the PDF looks like.
@@ -84,7 +91,7 @@ func (c *Converter) key(d Composed) string {
 	}
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
-	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Page, d.Meta})
+	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Page, d.Meta, d.Finish})
 	return hex.EncodeToString(h.Sum(nil))
 }
 

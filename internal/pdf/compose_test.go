@@ -21,6 +21,9 @@ type blank struct{ version string }
 func (blank) Print(context.Context, presswork.Page) ([]byte, error) {
 	return nil, errors.New("not a printer")
 }
+func (blank) PrintRevised(context.Context, presswork.Page, func([]byte) ([]string, error)) ([]byte, error) {
+	return nil, errors.New("not a printer")
+}
 func (b blank) Version() string { return b.version }
 
 func converter(t testing.TB, o pdf.Options) *pdf.Converter {
@@ -59,8 +62,19 @@ func TestComposeGolden(t *testing.T) {
 		Theme:   "nord",
 		Options: presswork.Options{Cover: new(true), HeaderText: new(`{title} "x" \ </style>`), CSS: "p{color:red;background:url(http://x/)}", PageSize: "A5", Landscape: new(true)},
 	})
-	style := regexp.MustCompile(`(?s)<style>\n(/\* The print sheet).*?</style>`)
-	golden.Check(t, "compose.html", style.ReplaceAll([]byte(c.Page.HTML), []byte("<style>(print.css)</style>")))
+	html := []byte(c.Page.HTML)
+	for _, sheet := range []struct{ form, name string }{
+		{`(?s)<style>\n/\* The print sheet.*?</style>`, "<style>(the shared sheets)</style>"},
+		{`:root\{color-scheme:light;[^}]*\}`, "(the theme's tokens)"},
+		{`(?s)<style>\n:root \{\ncolor-scheme: light;.*?</style>`, "<style>(the theme)</style>"},
+	} {
+		form := regexp.MustCompile(sheet.form)
+		if !form.Match(html) {
+			t.Errorf("%s are missing", sheet.name)
+		}
+		html = form.ReplaceAll(html, []byte(sheet.name))
+	}
+	golden.Check(t, "compose.html", html)
 }
 
 func TestSheetFollowsTheOptions(t *testing.T) {

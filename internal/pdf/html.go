@@ -3,6 +3,7 @@ package pdf
 import (
 	_ "embed"
 	"html"
+	"net/url"
 	"strings"
 	"time"
 
@@ -35,6 +36,9 @@ type page struct {
 	lang    string
 	body    string
 	now     time.Time
+	// contents are the entries of the table of contents, chapters the titles
+	// that run in header or footer; none when not asked for.
+	contents, chapters []markdown.Heading
 }
 
 func (p page) html() string {
@@ -50,11 +54,15 @@ func (p page) html() string {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
 		}
 	}
+	if len(p.chapters) > 0 {
+		b.WriteString("<style data-fill></style>\n")
+	}
 	b.WriteString("</head>\n<body>\n")
 	if isTrue(p.options.Cover) {
 		p.writeCover(&b)
 	}
-	b.WriteString("<main>\n" + p.body + "</main>\n</body>\n</html>\n")
+	p.writeAnchors(&b)
+	b.WriteString("<main>\n" + placeContents(p.body, p.contents, p.lang, isTrue(p.options.Cover)) + "</main>\n</body>\n</html>\n")
 	return b.String()
 }
 
@@ -86,8 +94,20 @@ func (p page) banners() string {
 	if p.options.FooterText != nil {
 		footer = *p.options.FooterText
 	}
-	return "@page{@top-center{content:" + bannerContent(header, p.meta.Title, p.now) +
-		"}@bottom-center{content:" + bannerContent(footer, p.meta.Title, p.now) + "}}\n"
+	return "@page{@top-center{content:" + p.bannerContent(header, p.sheet.top) + "}@bottom-center{content:" + p.bannerContent(footer, p.sheet.bottom) + "}}\n"
+}
+
+// writeAnchors writes links to the chapters, unseen: Chromium tells the place of
+// what a link points to.
+func (p page) writeAnchors(b *strings.Builder) {
+	if len(p.chapters) == 0 {
+		return
+	}
+	b.WriteString("<nav hidden>")
+	for _, c := range p.chapters {
+		b.WriteString(`<a href="#` + url.PathEscape(c.ID) + `"></a>`)
+	}
+	b.WriteString("</nav>\n")
 }
 
 // writeCover writes the title page. Its title is no heading, so that outline

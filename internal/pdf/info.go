@@ -2,40 +2,79 @@ package pdf
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // creator is the Creator of every PDF: Chromium would give its user agent.
 const creator = "Presswork"
 
-var infoField = regexp.MustCompile(`/(Producer|CreationDate|ModDate) (\((?:[^()\\]|\\.)*\))`)
+// description is all that a PDF says about itself. Info and XMP are both
+// written from it, so that they agree, as PDF/A wants.
+type description struct {
+	Meta
+	lang, producer string
+	// date is of creation and of the last change, to the second.
+	date time.Time
+}
 
-// infoObject is the Info dictionary: our words, and the producer and dates of
-// the original.
-func infoObject(original []byte, m Meta) ([]byte, error) {
-	kept := infoField.FindAllSubmatch(original, -1)
-	if len(kept) == 0 {
-		return nil, errors.New("the Info dictionary is not as expected")
+var (
+	infoProducer = regexp.MustCompile(`/Producer \(([^()\\]*)\)`)
+	infoDate     = regexp.MustCompile(`/CreationDate \(D:(\d{14}[+-]\d\d'\d\d)'\)`)
+)
+
+// describe lays our words over the producer and date that the original Info
+// dictionary tells. A date that is not zero wins over the original's.
+func describe(original []byte, m Meta, lang string, date time.Time) (description, error) {
+	producer, written := infoProducer.FindSubmatch(original), infoDate.FindSubmatch(original)
+	if producer == nil || written == nil {
+		return description{}, fmt.Errorf("info: %w", errObject)
 	}
+	d := description{Meta: Meta{Title: xmlText(m.Title), Author: xmlText(m.Author), Subject: xmlText(m.Subject)}, lang: lang,
+		producer: string(producer[1]), date: date.UTC().Truncate(time.Second)}
+	for _, word := range m.Keywords {
+		d.Keywords = append(d.Keywords, xmlText(word))
+	}
+	if date.IsZero() {
+		var err error
+		if d.date, err = time.Parse("20060102150405-07'00", string(written[1])); err != nil {
+			return description{}, fmt.Errorf("info: %w", errObject)
+		}
+		d.date = d.date.UTC()
+	}
+	return d, nil
+}
+
+func (d description) keywords() string { return strings.Join(d.Keywords, ", ") }
+
+// info writes the Info dictionary.
+func (d description) info() []byte {
+	date := d.date.Format("(D:20060102150405+00'00')")
 	var b bytes.Buffer
 	b.WriteString("<<")
 	for _, field := range [][2]string{
-		{"Title", m.Title}, {"Author", m.Author}, {"Subject", m.Subject}, {"Keywords", strings.Join(m.Keywords, ", ")}, {"Creator", creator},
+		{"Title", d.Title}, {"Author", d.Author}, {"Subject", d.Subject}, {"Keywords", d.keywords()}, {"Creator", creator}, {"Producer", d.producer},
 	} {
 		if field[1] != "" {
 			fmt.Fprintf(&b, "/%s %s\n", field[0], textString(field[1]))
 		}
 	}
-	for _, field := range kept {
-		fmt.Fprintf(&b, "/%s %s\n", field[1], field[2])
-	}
-	b.Truncate(b.Len() - 1)
-	b.WriteString(">>")
-	return b.Bytes(), nil
+	fmt.Fprintf(&b, "/CreationDate %s\n/ModDate %s>>", date, date)
+	return b.Bytes()
+}
+
+// xmlText replaces what XML 1.0 cannot hold, so that XMP and Info say the same.
+func xmlText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0xfffe || r == 0xffff {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
 // textString writes a PDF text string: ASCII in brackets, anything else as

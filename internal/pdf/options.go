@@ -51,11 +51,14 @@ func inFrontMatter(m markdown.Matter, e *presswork.Error) error {
 // CheckOptions refuses an option with a value outside the contract. Errors:
 // InvalidOption, its Param "options.NAME".
 func CheckOptions(o presswork.Options) error {
-	if err := checkNotYet(o); err != nil {
+	if err := checkFinish(o); err != nil {
 		return err
 	}
 	if _, err := sheetOf(o); err != nil {
 		return err
+	}
+	if o.TOC != nil && (*o.TOC < 0 || *o.TOC > 6) {
+		return invalid("toc", "toc %d is not allowed; allowed: true, false, or the deepest heading level, 1 to 6", *o.TOC)
 	}
 	for name, text := range map[string]*string{"header_text": o.HeaderText, "footer_text": o.FooterText} {
 		if text != nil {
@@ -90,25 +93,6 @@ func CheckOptions(o presswork.Options) error {
 	}
 	if o.Outline != nil && *o.Outline && o.Tagged != nil && !*o.Tagged {
 		return invalid("outline", "outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")
-	}
-	return nil
-}
-
-// checkNotYet refuses what the contract names and this version cannot do.
-func checkNotYet(o presswork.Options) error {
-	for _, later := range []struct {
-		name  string
-		asked bool
-	}{
-		{"toc", o.TOC != nil && *o.TOC != 0},
-		{"pdf_a", o.PDFA != nil && *o.PDFA != ""},
-		{"pdf_ua", o.PDFUA != nil && *o.PDFUA},
-		{"attach_source", o.AttachSource != nil && *o.AttachSource},
-		{"password", o.Password != ""},
-	} {
-		if later.asked {
-			return invalid(later.name, "%s is not available yet", later.name)
-		}
 	}
 	return nil
 }

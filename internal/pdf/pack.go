@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -17,20 +18,29 @@ const (
 	perStream = 1000
 )
 
-// pack writes a PDF of Chromium's anew: with our metadata, and, when that
-// saves something, with the objects that are not streams compressed. Object
-// bytes are copied, never interpreted, so tags, links and outline stay. Pages
-// is right even when the rest fails, unless it is 0.
-func pack(printed []byte, m Meta) (out []byte, pages int, err error) {
+// packed is what pack makes of a print.
+type packed struct {
+	data []byte
+	// pages is right even when pack fails, unless it is 0.
+	pages int
+	// missing is what keeps the document from being PDF/UA.
+	missing []string
+}
+
+// pack writes a PDF of Chromium's anew: with our metadata, as what was asked
+// for, and, when that saves something, with the objects that are not streams
+// compressed. Most object bytes are copied, never interpreted, so tags, links
+// and outline stay.
+func pack(printed []byte, m Meta, finish Finish) (p packed, err error) {
 	f, err := readSkia(printed)
 	if err != nil {
-		return nil, 0, err
+		return p, err
 	}
-	if pages, err = f.pages(); err != nil {
-		return nil, 0, err
+	if p.pages, err = f.pages(); err != nil {
+		return p, err
 	}
-	if f.objects[f.info], err = infoObject(f.objects[f.info], m); err != nil {
-		return nil, pages, err
+	if p.missing, err = f.finish(m, finish); err != nil {
+		return p, err
 	}
 	plain := 0
 	for _, o := range f.objects {
@@ -39,13 +49,74 @@ func pack(printed []byte, m Meta) (out []byte, pages int, err error) {
 		}
 	}
 	w := &writer{file: f, offsets: make([]location, len(f.objects))}
-	w.out.Grow(len(printed) + 1024)
-	if plain < packFrom {
+	w.out.Grow(len(printed) + 4096)
+	switch {
+	case finish.Password != "":
+		if err := w.encrypted(finish.Password); err != nil {
+			return p, err
+		}
+	case plain < packFrom:
+		w.id = f.fingerprint()
 		w.classic()
-	} else {
+	default:
+		w.id = f.fingerprint()
+		w.header()
 		w.compressed()
 	}
-	return w.out.Bytes(), pages, nil
+	p.data = w.out.Bytes()
+	return p, nil
+}
+
+// finish puts the metadata into the file and makes it what was asked for. It
+// returns what is missing for PDF/UA.
+func (f *skiaFile) finish(m Meta, finish Finish) (missing []string, err error) {
+	catalog, _, err := readDict(f.objects[f.root])
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	about, err := describe(f.objects[f.info], m, string(stringBytes(catalog.get("Lang"))), finish.Date)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.improveTags(catalog); err != nil {
+		return nil, err
+	}
+	if err := f.titleOutline(catalog, finish.Headings); err != nil {
+		return nil, fmt.Errorf("outline: %w", err)
+	}
+	if err := f.tameDestinations(catalog); err != nil {
+		return nil, fmt.Errorf("destinations: %w", err)
+	}
+	if finish.PDFUA || finish.PDFA != "" {
+		if err := f.mapAllGlyphs(); err != nil {
+			return nil, err
+		}
+	}
+	if finish.PDFUA {
+		missing = f.accessible(catalog)
+	}
+	if finish.PDFA != "" {
+		if err := f.archive(&catalog); err != nil {
+			return missing, err
+		}
+	}
+	f.attach(&catalog, finish.Sources, about.date)
+	xmp := about.xmp(finish.PDFA, finish.PDFUA && len(missing) == 0)
+	catalog.set("Metadata", refTo(f.add(fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp), xmp))))
+	catalog.set("ViewerPreferences", "<</DisplayDocTitle true>>")
+	f.objects[f.root], f.objects[f.info] = catalog.bytes(), about.info()
+	return missing, nil
+}
+
+// fingerprint is the file's id, made of its content.
+func (f *skiaFile) fingerprint() []byte {
+	h := sha256.New()
+	for n, o := range f.objects {
+		fmt.Fprintf(h, "%d %d\n", n, len(o))
+		h.Write(o)
+	}
+	const size = 16 // as the standard recommends
+	return h.Sum(nil)[:size]
 }
 
 // location is where an object lies: at an offset, or in an object stream.
@@ -59,6 +130,9 @@ type writer struct {
 	file    *skiaFile
 	out     bytes.Buffer
 	offsets []location
+	id      []byte
+	// seal, if set, encrypts the streams.
+	seal *seal
 }
 
 func (w *writer) object(number int, body []byte) {
@@ -69,9 +143,21 @@ func (w *writer) object(number int, body []byte) {
 	w.out.WriteString("\nendobj\n")
 }
 
+// trailer is what both forms of a trailer have besides size, root and info.
+func (w *writer) trailer() string {
+	entries := fmt.Sprintf("/ID [<%X> <%X>]", w.id, w.id)
+	if w.seal != nil {
+		entries += "\n/Encrypt " + refTo(w.seal.dict)
+	}
+	return entries
+}
+
+// header writes the version and a comment that says the file is binary.
+func (w *writer) header() { w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n") }
+
 // classic writes every object plainly and a table of offsets.
 func (w *writer) classic() {
-	w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+	w.header()
 	for n, body := range w.file.objects {
 		if body != nil {
 			w.object(n, body)
@@ -86,14 +172,13 @@ func (w *writer) classic() {
 		}
 		fmt.Fprintf(&w.out, "%010d 00000 n \n", l.offset)
 	}
-	fmt.Fprintf(&w.out, "trailer\n<</Size %d\n/Root %d 0 R\n/Info %d 0 R>>\nstartxref\n%d\n%%%%EOF\n",
-		len(w.offsets), w.file.root, w.file.info, start)
+	fmt.Fprintf(&w.out, "trailer\n<</Size %d\n/Root %d 0 R\n/Info %d 0 R\n%s>>\nstartxref\n%d\n%%%%EOF\n",
+		len(w.offsets), w.file.root, w.file.info, w.trailer(), start)
 }
 
 // compressed writes streams as they are and everything else into object
 // streams, with a cross-reference stream at the end.
 func (w *writer) compressed() {
-	w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
 	var batch []int
 	flush := func() {
 		if len(batch) > 0 {
@@ -105,7 +190,7 @@ func (w *writer) compressed() {
 		switch {
 		case body == nil:
 		case isStream(body):
-			w.object(n, body)
+			w.object(n, w.seal.stream(body))
 		default:
 			if batch = append(batch, n); len(batch) == perStream {
 				flush()
@@ -130,7 +215,7 @@ func (w *writer) objectStream(batch []int) {
 	}
 	packed := deflate(head.Bytes(), bodies.Bytes())
 	dict := fmt.Sprintf("<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n", len(batch), head.Len(), len(packed))
-	w.object(number, bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil))
+	w.object(number, w.seal.stream(bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil)))
 }
 
 // crossReferenceStream writes the table as rows of type, place and index.
@@ -157,8 +242,8 @@ func (w *writer) crossReferenceStream() {
 		}
 	}
 	packed := deflate(rows)
-	dict := fmt.Sprintf("<</Type /XRef\n/Size %d\n/W [1 4 2]\n/Root %d 0 R\n/Info %d 0 R\n/Filter /FlateDecode\n/Length %d>> stream\n",
-		len(w.offsets), w.file.root, w.file.info, len(packed))
+	dict := fmt.Sprintf("<</Type /XRef\n/Size %d\n/W [1 4 2]\n/Root %d 0 R\n/Info %d 0 R\n%s\n/Filter /FlateDecode\n/Length %d>> stream\n",
+		len(w.offsets), w.file.root, w.file.info, w.trailer(), len(packed))
 	w.object(number, bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil))
 	fmt.Fprintf(&w.out, "startxref\n%d\n%%%%EOF\n", start)
 }

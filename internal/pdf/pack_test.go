@@ -118,10 +118,11 @@ func TestPackKeepsEveryObject(t *testing.T) {
 	t.Parallel()
 	for _, extra := range []int{0, 20, 2500} {
 		original := skiaPDF(extra)
-		packed, pages, err := pack(original, Meta{Title: "New"})
-		if err != nil || pages != 2 {
-			t.Fatalf("%d objects: %d pages, %v", extra, pages, err)
+		p, err := pack(original, Meta{Title: "New"}, Finish{})
+		if err != nil || p.pages != 2 {
+			t.Fatalf("%d objects: %d pages, %v", extra, p.pages, err)
 		}
+		packed := p.data
 		before, err := readSkia(original)
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +143,7 @@ func TestPackKeepsEveryObject(t *testing.T) {
 			}
 		}
 		for n, o := range before.objects {
-			if n != before.info && o != nil && after[n] != string(o) {
+			if n != before.info && n != before.root && o != nil && after[n] != string(o) {
 				t.Fatalf("%d objects: object %d became %q, was %q", extra, n, after[n], o)
 			}
 		}
@@ -178,7 +179,7 @@ func TestPackRefusesWhatItDoesNotKnow(t *testing.T) {
 		"root elsewhere": strings.Replace(good, "/Root 2", "/Root 99", 1), "huge table": strings.Replace(good, "xref\n0 1", "xref\n0 9991", 1),
 		"no pages": strings.Replace(good, "/Pages 3", "/Pages 77", 1),
 	} {
-		if _, _, err := pack([]byte(data), Meta{}); err == nil {
+		if _, err := pack([]byte(data), Meta{}, Finish{}); err == nil {
 			t.Errorf("%s was packed", name)
 		}
 	}
@@ -188,9 +189,11 @@ func FuzzPack(f *testing.F) {
 	f.Add(skiaPDF(0))
 	f.Add(skiaPDF(3))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		out, pages, err := pack(data, Meta{Title: "x"})
-		if err == nil && (len(out) == 0 || pages < 0) {
-			t.Errorf("%d bytes, %d pages", len(out), pages)
+		for _, finish := range []Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
+			p, err := pack(data, Meta{Title: "x"}, finish)
+			if err == nil && (len(p.data) == 0 || p.pages < 0) {
+				t.Errorf("%d bytes, %d pages", len(p.data), p.pages)
+			}
 		}
 	})
 }
@@ -201,7 +204,7 @@ func BenchmarkPack(b *testing.B) {
 			data := skiaPDF(extra)
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				if _, _, err := pack(data, Meta{Title: "x"}); err != nil {
+				if _, err := pack(data, Meta{Title: "x"}, Finish{}); err != nil {
 					b.Fatal(err)
 				}
 			}

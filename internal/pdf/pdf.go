@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"presswork"
@@ -25,6 +26,9 @@ type Options struct {
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Now is the clock behind {date}. Default time.Now.
 	Now func() time.Time
+	// Epoch, if not zero, is the time of everything: {date} and the PDF's own
+	// dates. The same document then gives the same bytes (SOURCE_DATE_EPOCH).
+	Epoch time.Time
 	// Log is where PDFs of unexpected form are reported. Default: discard.
 	Log *slog.Logger
 }
@@ -35,16 +39,20 @@ type Converter struct {
 	themes   *themes.Catalogue
 	fetch    func(ctx context.Context, url string) ([]byte, string, error)
 	now      func() time.Time
+	epoch    time.Time
 	log      *slog.Logger
 	markdown *markdown.Renderer
 }
 
 // New wires a Converter.
 func New(o Options) *Converter {
-	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, now: o.Now,
+	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, now: o.Now, epoch: o.Epoch,
 		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), markdown: markdown.New()}
 	if c.now == nil {
 		c.now = time.Now
+	}
+	if !c.epoch.IsZero() {
+		c.now = func() time.Time { return c.epoch }
 	}
 	return c
 }
@@ -59,6 +67,10 @@ type Document struct {
 	Options presswork.Options
 	// Filename gives the title when nothing else does.
 	Filename string
+	// Path is where the document lies, slash-separated; it matters with Parts.
+	Path string
+	// Parts are printed after the document. Default: none.
+	Parts []Part
 	// Asset opens an image that came with the document, by the path
 	// in its Markdown. It is called from several goroutines. Nil: none came.
 	Asset func(name string) ([]byte, error)
@@ -67,14 +79,18 @@ type Document struct {
 // Composed is a document ready to print.
 type Composed struct {
 	Page presswork.Page
-	// Meta goes into the PDF's Info dictionary.
+	// Meta goes into the PDF's Info dictionary and XMP.
 	Meta Meta
+	// Finish is what the print is made into.
+	Finish Finish
 	// Theme is the name of the theme in force.
 	Theme    string
 	Warnings []presswork.Warning
 	// Key names the result: equal keys, equal pages. It covers the HTML, the
-	// sheet, the metadata and the versions of browser and packer.
+	// sheet, the metadata, the finish and the versions of browser and packer.
 	Key string
+
+	revision *revision
 }
 
 // Meta is what a PDF says about itself.
@@ -91,18 +107,58 @@ type Result struct {
 	Warnings []presswork.Warning
 }
 
-// Print prints a composed document and packs the PDF. Errors: the Printer's.
+// Print prints a composed document and packs the PDF. Errors: the Printer's,
+// RenderFailed when it cannot be made into what was asked for, StrictFindings
+// (with the Warnings).
 func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
-	printed, err := c.printer.Print(ctx, d.Page)
+	printed, err := c.printPage(ctx, d)
 	if err != nil {
 		return Result{}, err
 	}
-	packed, pages, err := pack(printed, d.Meta)
+	r, err := c.Pack(ctx, printed, d.Meta, d.Finish)
 	if err != nil {
+		return Result{}, err
+	}
+	r.Warnings = append(slices.Clip(d.Warnings), r.Warnings...)
+	if d.Finish.Strict && len(r.Warnings) > 0 {
+		return Result{Warnings: r.Warnings}, strictFindings(r.Warnings)
+	}
+	return r, nil
+}
+
+// Pack makes a PDF that Chromium printed into what was asked for, and small.
+// Errors: RenderFailed when it cannot be made into that.
+func (c *Converter) Pack(ctx context.Context, printed []byte, m Meta, f Finish) (Result, error) {
+	p, err := pack(printed, m, f)
+	switch {
+	case err != nil && f.demanded():
+		return Result{}, unfinished(f, err)
+	case err != nil:
 		// A PDF that is not as this engine writes them is still a PDF: it goes
 		// out as the browser made it.
 		c.log.WarnContext(ctx, "the PDF could not be packed", "error", err, "bytes", len(printed))
-		return Result{PDF: printed, Pages: pages, Warnings: d.Warnings}, nil
+		p.data = printed
+		p.missing = []string{"the PDF is not as expected"}
 	}
-	return Result{PDF: packed, Pages: pages, Warnings: d.Warnings}, nil
+	r := Result{PDF: p.data, Pages: p.pages}
+	if f.PDFUA && len(p.missing) > 0 {
+		r.Warnings = []presswork.Warning{incomplete(p.missing)}
+	}
+	return r, nil
+}
+
+// printPage prints once, or as often as the page's own numbers need it.
+func (c *Converter) printPage(ctx context.Context, d Composed) ([]byte, error) {
+	if d.revision == nil {
+		return c.printer.Print(ctx, d.Page)
+	}
+	return c.printer.PrintRevised(ctx, d.Page, func(printed []byte) ([]string, error) {
+		texts, err := d.revision.texts(printed)
+		if err != nil {
+			// Contents without numbers are better than no document.
+			c.log.WarnContext(ctx, "the places of the headings could not be read from the PDF", "error", err, "bytes", len(printed))
+			return nil, nil
+		}
+		return texts, nil
+	})
 }

@@ -94,7 +94,7 @@ func (s *sheet) readSize(name string) error {
 func (s *sheet) readMargins(o presswork.Options) error {
 	switch strings.ToLower(o.MarginPreset) {
 	case "", "normal":
-		s.top, s.right, s.bottom, s.left = 24, 26, 24, 26
+		s.top, s.right, s.bottom, s.left = 25, 33, 26, 33
 	case "none":
 	case "narrow":
 		s.top, s.right, s.bottom, s.left = 13, 13, 15, 13
@@ -175,8 +175,9 @@ func parseRanges(text string) (string, error) {
 
 // css is the @page rule of the sheet and what the print sheet must know of it.
 func (s sheet) css() string {
-	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm}\n",
+	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm}\n@page turned{size:%gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm}\n",
 		round(s.width), round(s.height), round(s.top), round(s.right), round(s.bottom), round(s.left),
+		round(s.height), round(s.width),
 		round(s.width), round(s.height), round(s.height-s.top-s.bottom))
 }
 

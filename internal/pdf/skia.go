@@ -139,6 +139,12 @@ func (f *skiaFile) pages() (int, error) {
 	return number(treeCount, f.objects[tree])
 }
 
+// add appends an object and returns its number.
+func (f *skiaFile) add(object []byte) int {
+	f.objects = append(f.objects, object)
+	return len(f.objects) - 1
+}
+
 func isStream(object []byte) bool { return bytes.HasSuffix(object, []byte("endstream")) }
 
 func number(pattern *regexp.Regexp, in []byte) (int, error) {

@@ -1,0 +1,226 @@
+package pdf
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/text/width"
+)
+
+// Sizes of type in a table, in em of the running text, and their cells' padding
+// left and right in em of their own: those of print.css and paper.css.
+const (
+	pointInMM = 25.4 / 72
+	bodySize  = 11 * pointInMM
+	// letterWidth is the mean width of a letter in em.
+	letterWidth = 0.5
+	// longestWord is how many letters of a word stay together in a cell:
+	// markdown lets longer ones break.
+	longestWord = 18
+)
+
+// tableSize is one way to set a table.
+type tableSize struct {
+	class         string
+	size, padding float64
+}
+
+func tableSizes() []tableSize {
+	return []tableSize{{"", .9, 1.4}, {"wide", .78, .9}, {"wider", .66, .9}}
+}
+
+// tableWidths is what a table's columns hold.
+type tableWidths struct {
+	columns []column
+	// spans says that cells reach over columns or rows.
+	spans bool
+}
+
+// column is what a table's column holds, in letters.
+type column struct {
+	word int // its longest word
+	cell int // its longest cell
+}
+
+// short says whether the column's cells are to stay on one line: numbers with
+// their units, dates, names.
+func (c column) short() bool { return c.cell <= 14 }
+
+// comfortable is how wide a column wants to be, in letters: short cells on one
+// line, long ones on a few.
+func (c column) comfortable() int {
+	const aFew, many = 40, 160
+	switch {
+	case c.short():
+		return c.cell
+	case c.cell <= aFew:
+		return max(c.word, 16)
+	case c.cell <= many:
+		return max(c.word, 22)
+	}
+	return max(c.word, 30)
+}
+
+// fit picks the classes of a table for an area of so many millimetres upright,
+// and turned (0: it cannot be).
+func fit(t tableWidths, upright, turned float64) (class string, turn bool) {
+	// squeezed is by how much a table may be narrower than it wants.
+	const squeezed = 1.15
+	comfortable, full, least, words := 0, 0, 0, 0
+	for _, c := range t.columns {
+		comfortable += c.comfortable()
+		full += c.cell
+		words += c.word
+		if c.short() {
+			least += c.cell
+		} else {
+			least += c.word
+		}
+	}
+	takes := func(letters int, s tableSize) float64 {
+		em := s.size * bodySize
+		return (float64(letters)*letterWidth + float64(len(t.columns))*s.padding) * em
+	}
+	for _, area := range []float64{upright, turned} {
+		if area < upright {
+			break
+		}
+		for _, s := range tableSizes() {
+			switch {
+			case takes(full, s) <= area:
+				return s.class, area != upright
+			case takes(comfortable, s) <= area*squeezed && takes(least, s) <= area:
+				return s.class + t.unbroken(), area != upright
+			}
+		}
+	}
+	smallest := tableSizes()[2]
+	switch {
+	case takes(words, smallest) <= upright:
+		return smallest.class, false
+	case takes(words, smallest) <= turned:
+		return smallest.class, true
+	}
+	return smallest.class + " crowded", turned > upright
+}
+
+// unbroken lists the classes that keep the cells of short columns on one line:
+// else the browser takes from them what the long ones want.
+func (t tableWidths) unbroken() string {
+	const most = 20 // the print sheet has a rule for each
+	var b strings.Builder
+	for i, c := range t.columns[:min(len(t.columns), most)] {
+		if c.short() && !t.spans {
+			b.WriteString(" nb" + strconv.Itoa(i+1))
+		}
+	}
+	return b.String()
+}
+
+// measure reads a table's columns by the words in their cells.
+func measure(table string) tableWidths {
+	const maxColumns = 1000
+	var columns []column
+	spans := false
+	at, span, letters, word, depth := -1, 1, 0, 0, 0
+	inCell := false
+	closeWord := func() {
+		if at >= 0 && at < len(columns) && span == 1 {
+			columns[at].word = max(columns[at].word, min(word, longestWord))
+		}
+		word = 0
+	}
+	closeCell := func() {
+		closeWord()
+		if at >= 0 && at < len(columns) && span == 1 {
+			columns[at].cell = max(columns[at].cell, letters)
+		}
+		letters = 0
+	}
+	z := html.NewTokenizer(strings.NewReader(table))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		switch kind {
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			switch tag := atom.Lookup(name); {
+			case tag == atom.Table:
+				depth += map[html.TokenType]int{html.StartTagToken: 1, html.EndTagToken: -1}[kind]
+			case depth > 1: // a table within: its words count for its cell
+			case tag == atom.Tr && kind == html.StartTagToken:
+				closeCell()
+				at, span = -1, 1
+			case (tag == atom.Td || tag == atom.Th) && kind == html.StartTagToken:
+				closeCell()
+				inCell = true
+				at += span
+				var rows bool
+				span, rows = spanOf(z, more)
+				spans = spans || rows || span > 1
+				for len(columns) < min(at+span, maxColumns) {
+					columns = append(columns, column{})
+				}
+			case tag == atom.Td || tag == atom.Th:
+				closeCell()
+				inCell = false
+			case tag == atom.Br, tag == atom.P, tag == atom.Li:
+				closeWord()
+			}
+		case html.TextToken:
+			if !inCell {
+				break
+			}
+			for text := z.Text(); len(text) > 0; {
+				r, size := utf8.DecodeRune(text)
+				text = text[size:]
+				switch {
+				case r == ' ' || r == '\n' || r == '\t':
+					closeWord()
+					letters++
+				case r == '\u00ad':
+				case wideRune(r):
+					closeWord() // a line may end at any such character
+					word, letters = 2, letters+2
+					closeWord()
+				default:
+					word++
+					letters++
+				}
+			}
+		}
+	}
+	closeCell()
+	return tableWidths{columns, spans}
+}
+
+// wideRune says whether a character is as wide as two letters.
+func wideRune(r rune) bool {
+	if r < 0x1100 {
+		return false
+	}
+	k := width.LookupRune(r).Kind()
+	return k == width.EastAsianWide || k == width.EastAsianFullwidth
+}
+
+// spanOf is how many columns a cell reaches over, and whether it does over
+// rows.
+func spanOf(z *html.Tokenizer, more bool) (columns int, rows bool) {
+	const maxSpan = 1000
+	columns = 1
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		n, err := strconv.Atoi(string(value))
+		switch string(key) {
+		case "colspan":
+			if err == nil && n > 1 {
+				columns = min(n, maxSpan)
+			}
+		case "rowspan":
+			rows = string(value) != "1"
+		}
+	}
+	return columns, rows
+}

@@ -1,0 +1,239 @@
+package pdf_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// conformant is a document of which a file must make its claim good.
+type conformant struct {
+	name     string
+	document pdf.Document
+	claim    claim
+}
+
+func conformants(t *testing.T, catalogue *themes.Catalogue) (all []conformant) {
+	t.Helper()
+	read := func(path string) []byte {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	options := func(c claim) presswork.Options {
+		o := presswork.Options{PDFUA: &c.ua, AttachSource: new(c.sources > 0)}
+		if c.level != "" {
+			o.PDFA = new(presswork.PDFALevel(c.level))
+		}
+		return o
+	}
+	for _, sample := range []string{"testdata/conformance.md", "testdata/rich.md"} {
+		for _, c := range []claim{{level: "2b"}, {level: "3b", sources: 1}, {ua: true}, {level: "2u", ua: true}} {
+			all = append(all, conformant{
+				fmt.Sprintf("%s-%s-%v", strings.TrimSuffix(filepath.Base(sample), ".md"), c.level, c.ua),
+				pdf.Document{Content: read(sample), Filename: "prüf bericht.md", Options: options(c)}, c,
+			})
+		}
+	}
+	// The sample skips a heading level, to show more of them.
+	sample := bytes.Replace(read("../../themes/sample.md"), []byte("\n#### "), []byte("\n### "), 1)
+	for _, theme := range catalogue.List() {
+		c := claim{level: "2u", ua: true}
+		all = append(all, conformant{theme.Name, pdf.Document{Content: sample, Theme: theme.Name, Options: options(c)}, c})
+	}
+	untagged := options(claim{level: "2b"})
+	untagged.Tagged = new(false)
+	return append(all, conformant{"untagged", pdf.Document{Content: read("testdata/sample.md"), Options: untagged}, claim{level: "2b"}})
+}
+
+// TestConformance prints every sample and theme as PDF/A and PDF/UA. No rule
+// may fail, neither ours nor veraPDF's.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := converter(t, pdf.Options{Printer: printer(t), Themes: catalogue})
+	dir := t.TempDir()
+	claims := map[string]claim{}
+	var mu sync.Mutex
+	t.Run("own rules", func(t *testing.T) {
+		for _, d := range conformants(t, catalogue) {
+			t.Run(d.name, func(t *testing.T) {
+				t.Parallel()
+				composed, err := c.Compose(t.Context(), d.document)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := c.Print(t.Context(), composed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, w := range r.Warnings {
+					if w.Code == presswork.PDFUAIncomplete {
+						t.Error(w.Message)
+					}
+				}
+				for _, fault := range faults(t, r.PDF, d.claim) {
+					t.Error(fault)
+				}
+				path := filepath.Join(dir, d.name+".pdf")
+				if err := os.WriteFile(path, r.PDF, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				mu.Lock()
+				claims[path] = d.claim
+				mu.Unlock()
+			})
+		}
+	})
+	t.Run("veraPDF", func(t *testing.T) { validate(t, claims) })
+}
+
+// validate runs veraPDF on all files at once: its Java takes two seconds to
+// start.
+func validate(t *testing.T, claims map[string]claim) {
+	jar := os.Getenv("PRESSWORK_VERAPDF")
+	if _, err := os.Stat(jar); err != nil {
+		t.Skip("veraPDF is not there: `make setup-test` fetches it where Java and Maven are installed")
+	}
+	// Without a flavour veraPDF holds a file to all that it claims.
+	args := []string{"-XX:TieredStopAtLevel=1", "-cp", jar, "org.verapdf.apps.GreenfieldCliWrapper", "--format", "json", "--flavour", "0", "--loglevel", "0"}
+	for path := range claims {
+		args = append(args, path)
+	}
+	cmd := exec.CommandContext(t.Context(), "java", args...)
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	var report struct {
+		Report struct {
+			Jobs []struct {
+				Item struct {
+					Name string `json:"name"`
+				} `json:"itemDetails"`
+				Results []struct {
+					Profile string `json:"profileName"`
+					Details struct {
+						Passed  int `json:"passedRules"`
+						Failed  int `json:"failedRules"`
+						Summary []struct {
+							Clause      string `json:"clause"`
+							Test        int    `json:"testNumber"`
+							Description string `json:"description"`
+							Status      string `json:"ruleStatus"`
+						} `json:"ruleSummaries"`
+					} `json:"details"`
+				} `json:"validationResult"`
+			} `json:"jobs"`
+		} `json:"report"`
+	}
+	if wrong := json.Unmarshal(out, &report); wrong != nil {
+		t.Fatalf("veraPDF: %v: %v: %.500s", err, wrong, complaints.String())
+	}
+	seen := 0
+	for _, job := range report.Report.Jobs {
+		path := job.Item.Name
+		c, known := claims[path]
+		if !known {
+			t.Errorf("veraPDF speaks of %s", path)
+			continue
+		}
+		seen++
+		want := 0
+		for _, claimed := range []bool{c.level != "", c.ua} {
+			if claimed {
+				want++
+			}
+		}
+		if len(job.Results) != want {
+			t.Errorf("%s: %d standards checked, want %d", filepath.Base(path), len(job.Results), want)
+		}
+		for _, r := range job.Results {
+			if r.Details.Passed < 50 || r.Details.Failed > 0 {
+				t.Errorf("%s: %s: %d rules passed", filepath.Base(path), r.Profile, r.Details.Passed)
+			}
+			for _, rule := range r.Details.Summary {
+				t.Errorf("%s: %s: %s-%d %s: %s", filepath.Base(path), r.Profile, rule.Clause, rule.Test, rule.Status, rule.Description)
+			}
+		}
+	}
+	if seen != len(claims) {
+		t.Errorf("veraPDF checked %d files of %d: %.500s", seen, len(claims), complaints.String())
+	}
+}
+
+func TestOwnRulesSeeFaults(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	yes := true
+	good, _ := convert(t, c, pdf.Document{Content: []byte("# x\n\n- a [b](https://example.com)\n"), Filename: "a.md",
+		Options: presswork.Options{PDFA: new(presswork.PDFALevel("3b")), PDFUA: &yes, AttachSource: &yes, Author: "Ann"}})
+	is := claim{level: "3b", ua: true, sources: 1}
+	if found := faults(t, good.PDF, is); len(found) > 0 {
+		t.Fatal(found)
+	}
+	for says, change := range map[string][2]string{
+		"the header": {"%PDF-1.7", "%PDF-1.4"}, "no file id": {"/ID [", "/IX ["}, "claims PDF/A": {"<pdfaid:part>3", "<pdfaid:part>2"},
+		"claims PDF/UA": {"<pdfuaid:part>1", "<pdfuaid:part>2"}, "in XMP": {"/Author (Ann)", "/Author (Eve)"},
+		"output intent": {"/GTS_PDFA1", "/GTS_PDFX1"}, "is no link": {"/F 4\n", "/F 0\n"}, "not embedded": {"/FontFile2", "/FontFixe2"},
+		"not associated": {"/AFRelationship /Source", "/AFRelationship /Sourxe"}, "JavaScript": {"/Border [0 0 0]", "/JavaScript 123"},
+		"has a Table": {"/S /LBody", "/S /Table"}, "leads": {"/Contents (", "/Contentz ("}, "not marked": {"/Marked true", "/Marked null"},
+	} {
+		bad := strings.Replace(string(good.PDF), change[0], change[1], 1)
+		if found := faults(t, []byte(bad), is); !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, says) }) {
+			t.Errorf("%s is not seen: %v", says, found)
+		}
+	}
+}
+
+func TestSameBytes(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("testdata/conformance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch := time.Unix(0, 0)
+	documents := map[string]pdf.Document{
+		"plain":  {Content: content, Options: presswork.Options{FooterText: new("{date}")}},
+		"PDF/UA": {Content: content, Options: presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)}},
+	}
+	first := map[string]string{}
+	for round := range 2 {
+		// A new browser; the second one has printed other things before.
+		c := converter(t, pdf.Options{Printer: printer(t), Epoch: epoch})
+		for range round {
+			convert(t, c, pdf.Document{Content: []byte("# Other\n\n| a |\n|---|\n| b |\n")})
+		}
+		for name, d := range documents {
+			r, path := convert(t, c, d)
+			switch {
+			case round == 0:
+				first[name] = string(r.PDF)
+			case first[name] != string(r.PDF):
+				t.Errorf("%s: the second print differs (%d bytes, %d)", name, len(r.PDF), len(first[name]))
+			}
+			if got := field(poppler(t, "pdfinfo", "-isodates", path), "CreationDate"); got != "1970-01-01T00:00:00Z" {
+				t.Errorf("%s: created %s", name, got)
+			}
+		}
+	}
+	if !strings.Contains(first["plain"], "<xmp:CreateDate>1970-01-01T00:00:00Z<") || first["plain"] == first["PDF/UA"] {
+		t.Error("the date is not in the metadata")
+	}
+}

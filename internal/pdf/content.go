@@ -1,0 +1,285 @@
+package pdf
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxContent bounds one content stream unpacked. Chromium's pages stay below
+// a few megabytes; a drawing of a million paths is 50.
+const maxContent = 256 << 20
+
+// operation is one step of a content stream: operands, then operator.
+type operation struct {
+	operands [][]byte
+	operator string
+	// start is where its operands begin.
+	start int
+}
+
+// eachOperation reads a content stream to its end.
+func eachOperation(content []byte, visit func(operation) error) error {
+	var op operation
+	op.start = -1
+	for at := 0; ; {
+		for at < len(content) && (content[at] == '\n' || content[at] == ' ') {
+			at++
+		}
+		if at == len(content) {
+			return nil
+		}
+		n, err := valueLength(content[at:])
+		if err != nil {
+			return err
+		}
+		if op.start < 0 {
+			op.start = at
+		}
+		value := content[at : at+n]
+		at += n
+		if !isOperator(value) {
+			op.operands = append(op.operands, value)
+			continue
+		}
+		op.operator = string(value)
+		if err := visit(op); err != nil {
+			return err
+		}
+		op.operands, op.start = op.operands[:0], -1
+	}
+}
+
+func isOperator(value []byte) bool {
+	switch c := value[0]; {
+	case c == '\'' || c == '"':
+		return true
+	case c < 'A' || c == '[':
+		return false
+	}
+	switch string(value) {
+	case "true", "false", "null":
+		return false
+	}
+	return true
+}
+
+// canvas is a page or a form: something with content and resources.
+type canvas struct {
+	content int
+	// codeBytes is how many bytes a glyph's code has, by font name.
+	codeBytes map[string]int
+	// forms are the objects of the tagged forms it may draw, by name.
+	forms map[string]int
+	// form is its own object, 0 for a page.
+	form int
+	// tagged says that it, or a form that it draws, has tagged content.
+	tagged bool
+}
+
+// canvases finds all pages and forms.
+func (f *skiaFile) canvases() ([]canvas, error) {
+	var found []canvas
+	for n, o := range f.objects {
+		page, form := bytes.HasPrefix(o, []byte("<</Type /Page\n")), isForm(o)
+		if !page && !form {
+			continue
+		}
+		d, _, err := readDict(o)
+		if err != nil {
+			return nil, err
+		}
+		c := canvas{content: n, tagged: d.get("StructParents") != nil}
+		if form {
+			c.form = n
+		} else {
+			var ok bool
+			if c.content, ok = reference(d.get("Contents")); !ok || c.content >= len(f.objects) {
+				return nil, fmt.Errorf("page %d: %w", n, errObject)
+			}
+		}
+		if err := f.resources(&c, d.get("Resources")); err != nil {
+			return nil, err
+		}
+		found = append(found, c)
+	}
+	spreadTagged(found)
+	return found, nil
+}
+
+// spreadTagged makes tagged what draws a tagged form.
+func spreadTagged(all []canvas) {
+	tagged := map[int]bool{}
+	for changed := true; changed; {
+		changed = false
+		for i := range all {
+			c := &all[i]
+			for _, n := range c.forms {
+				c.tagged = c.tagged || tagged[n]
+			}
+			if c.tagged && c.form > 0 && !tagged[c.form] {
+				tagged[c.form], changed = true, true
+			}
+		}
+	}
+	for i := range all {
+		for name, n := range all[i].forms {
+			if !tagged[n] {
+				delete(all[i].forms, name)
+			}
+		}
+	}
+}
+
+func isForm(o []byte) bool {
+	return bytes.HasPrefix(o, []byte("<</Type /XObject\n/Subtype /Form\n")) && isStream(o)
+}
+
+// resources reads which fonts and forms a canvas names.
+func (f *skiaFile) resources(c *canvas, value []byte) error {
+	c.codeBytes, c.forms = map[string]int{}, map[string]int{}
+	if value == nil {
+		return nil
+	}
+	all, err := f.dictionary(value)
+	if err != nil {
+		return err
+	}
+	for _, kind := range []string{"Font", "XObject"} {
+		if all.get(kind) == nil {
+			continue
+		}
+		named, err := f.dictionary(all.get(kind))
+		if err != nil {
+			return err
+		}
+		for _, entry := range named {
+			n, ok := reference(entry.value)
+			if !ok || n >= len(f.objects) {
+				return fmt.Errorf("resource %s: %w", entry.key, errObject)
+			}
+			switch o := f.objects[n]; {
+			case kind == "XObject":
+				if isForm(o) {
+					c.forms[entry.key] = n
+				}
+			case bytes.Contains(o, []byte("/Subtype /Type0\n")):
+				c.codeBytes[entry.key] = 2
+			default:
+				c.codeBytes[entry.key] = 1
+			}
+		}
+	}
+	return nil
+}
+
+// dictionary reads a dictionary or the reference to one.
+func (f *skiaFile) dictionary(value []byte) (dict, error) {
+	if n, ok := reference(value); ok {
+		if n >= len(f.objects) {
+			return nil, errObject
+		}
+		value = f.objects[n]
+	}
+	d, _, err := readDict(value)
+	return d, err
+}
+
+// stream returns the content of a stream object, unpacked.
+func (f *skiaFile) stream(number int) (d dict, content []byte, err error) {
+	d, rest, err := readDict(f.objects[number])
+	if err != nil {
+		return nil, nil, err
+	}
+	content, ok := bytes.CutPrefix(rest, []byte(" stream\n"))
+	if ok {
+		content, ok = bytes.CutSuffix(content, []byte("\nendstream"))
+	}
+	if !ok {
+		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
+	}
+	switch filter := d.get("Filter"); {
+	case filter == nil:
+		return d, content, nil
+	case string(filter) != "/FlateDecode":
+		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
+	}
+	z, err := zlib.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, nil, fmt.Errorf("stream %d: %w", number, err)
+	}
+	content, err = io.ReadAll(io.LimitReader(z, maxContent+1))
+	if err == nil && len(content) > maxContent {
+		err = errors.New("it is too large")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("stream %d: %w", number, err)
+	}
+	return d, content, nil
+}
+
+// setStream replaces the content of a stream object.
+func (f *skiaFile) setStream(number int, d dict, content []byte) {
+	packed := deflate(content)
+	d.set("Filter", "/FlateDecode")
+	d.set("Length", fmt.Sprint(len(packed)))
+	f.objects[number] = bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
+}
+
+// showsNotdef reports whether the content shows glyph 0, which fonts draw for
+// a character they do not have.
+func (c canvas) showsNotdef(content []byte) (found bool, err error) {
+	width := 0
+	err = eachOperation(content, func(op operation) error {
+		switch op.operator {
+		case "Tf":
+			if len(op.operands) != 2 {
+				return errObject
+			}
+			width = c.codeBytes[string(op.operands[0][1:])]
+		case "Tj", "TJ":
+			if len(op.operands) != 1 {
+				return errObject
+			}
+			values, err := readArray(op.operands[0])
+			if err != nil {
+				return err
+			}
+			for _, v := range values {
+				zero, err := hasZeroCode(v, width)
+				if err != nil {
+					return err
+				}
+				found = found || zero
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// hasZeroCode looks for a code 0 in a hexadecimal string; a number in a TJ
+// array is none.
+func hasZeroCode(text []byte, width int) (bool, error) {
+	switch {
+	case text[0] == '(':
+		return false, errObject
+	case text[0] != '<':
+		return false, nil
+	case width == 0:
+		return false, fmt.Errorf("text without a font: %w", errObject)
+	}
+	codes := make([]byte, hex.DecodedLen(len(text)-2))
+	if _, err := hex.Decode(codes, text[1:len(text)-1]); err != nil || len(codes)%width != 0 {
+		return false, errObject
+	}
+	for i := 0; i < len(codes); i += width {
+		if codes[i] == 0 && codes[i+width-1] == 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}

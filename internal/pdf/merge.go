@@ -1,0 +1,272 @@
+package pdf
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"presswork"
+	"presswork/internal/markdown"
+)
+
+// Part is a document that is printed after another one and with it. It begins
+// on a new page; of its front matter only the title counts, which becomes its
+// heading if it has none.
+type Part struct {
+	Content []byte
+	// Path is where it lies, slash-separated. A link to it from the document or
+	// another Part leads to its pages. Warnings and errors begin with its base.
+	Path string
+	// Asset is as in Document.
+	Asset func(name string) ([]byte, error)
+}
+
+// partLink begins the fragment of a link to another part, until all are
+// rendered and their anchors known: "presswork-part/2/anchor".
+const partLink = "presswork-part/"
+
+// merger puts the parts of a document together.
+type merger struct {
+	index map[string]int // part by path
+	parts []mergedPart
+	taken map[string]bool // ids in use
+}
+
+type mergedPart struct {
+	markdown.Document
+	path string
+	// start is the id that links to the whole part lead to.
+	start string
+	// ids holds the part's anchors, by the name they have in its source.
+	ids map[string]string
+}
+
+// renderAll renders the document, and its Parts after it.
+func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options, lang string) (markdown.Document, error) {
+	if len(d.Parts) == 0 {
+		return c.markdown.Render(ctx, matter.Body, c.markdownOptions(d, matter, o, lang))
+	}
+	m := merger{index: map[string]int{path.Clean(d.Path): 0}, taken: map[string]bool{}}
+	for i, p := range d.Parts {
+		m.index[path.Clean(p.Path)] = i + 1
+	}
+	chapter := 1
+	for i, p := range append([]Part{{Content: d.Content, Path: d.Path, Asset: d.Asset}}, d.Parts...) {
+		if i > 0 {
+			var err error
+			if matter, err = Check(p.Content, presswork.Options{}); err != nil {
+				return markdown.Document{}, inPart(p.Path, err)
+			}
+		}
+		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, lang)
+		settings.Chapter = chapter
+		settings.Links = func(destination string) (string, bool) { return m.resolve(p.Path, destination) }
+		body, err := c.markdown.Render(ctx, matter.Body, settings)
+		if title := matter.Options.Title; err == nil && i > 0 && body.Title == "" && title != "" {
+			// Two lines more at the top, so that the others keep their numbers.
+			matter.Body = append([]byte("# "+escapeMarkdown(title)+"\n\n"), matter.Body...)
+			settings.FirstLine -= 2
+			body, err = c.markdown.Render(ctx, matter.Body, settings)
+		}
+		if err != nil {
+			return markdown.Document{}, inPart(p.Path, err)
+		}
+		for _, h := range body.Headings {
+			if h.Level == 1 {
+				chapter++
+			}
+		}
+		m.add(p.Path, body)
+	}
+	return m.merged(), nil
+}
+
+// inPart says which of several files an error is about.
+func inPart(name string, err error) error {
+	e := presswork.AsError(err)
+	if e.Code == presswork.Internal {
+		return err
+	}
+	return presswork.Errorf(e.Code, "%s: %s", path.Base(name), e.Message).WithParam(e.Param).WithCause(err)
+}
+
+// escapeMarkdown makes text mean itself in Markdown.
+func escapeMarkdown(text string) string {
+	var b strings.Builder
+	for _, r := range clean(text) {
+		if r < 0x80 && strings.ContainsRune("\\`*_{}[]()<>#+-.!|~^$:&=\"'", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// resolve is the fragment for a link that leads from one part to another.
+func (m *merger) resolve(from, destination string) (fragment string, ok bool) {
+	u, err := url.Parse(destination)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {
+		return "", false
+	}
+	target := u.Path
+	if !path.IsAbs(target) {
+		target = path.Join(path.Dir(from), target)
+	}
+	part, ok := m.index[path.Clean(target)]
+	if !ok {
+		return "", false
+	}
+	return partLink + strconv.Itoa(part) + "/" + u.Fragment, true
+}
+
+// add takes a rendered part and gives its anchors names that no other has.
+func (m *merger) add(name string, body markdown.Document) {
+	p := mergedPart{Document: body, path: name, ids: map[string]string{}}
+	eachTag(body.HTML, func(t *html.Token) bool {
+		for _, a := range t.Attr {
+			if a.Key == "id" && p.ids[a.Val] == "" {
+				p.ids[a.Val] = m.name(a.Val)
+			}
+		}
+		return false
+	})
+	if len(body.Headings) > 0 {
+		p.start = p.ids[body.Headings[0].ID]
+	} else {
+		p.start = m.name("part-" + strconv.Itoa(len(m.parts)+1))
+		p.HTML = `<a id="` + html.EscapeString(p.start) + "\"></a>\n" + p.HTML
+		p.ids[p.start] = p.start
+	}
+	m.parts = append(m.parts, p)
+}
+
+func (m *merger) name(id string) string {
+	name := id
+	for n := len(m.parts) + 1; m.taken[name]; n++ {
+		name = id + "-" + strconv.Itoa(n)
+	}
+	m.taken[name] = true
+	return name
+}
+
+// merged is the whole: every anchor and every link to one has its new name.
+func (m *merger) merged() markdown.Document {
+	whole := markdown.Document{Title: m.parts[0].Title}
+	var out strings.Builder
+	for i, p := range m.parts {
+		base := path.Base(p.path)
+		broken := map[string]bool{}
+		body := eachTag(p.HTML, func(t *html.Token) (changed bool) {
+			for i, a := range t.Attr {
+				val := a.Val
+				switch a.Key {
+				case "id":
+					val = p.ids[a.Val]
+				case "href":
+					val = m.href(p, a.Val, broken)
+				case "aria-labelledby", "aria-describedby", "headers":
+					words := strings.Fields(val)
+					for n, word := range words {
+						if id, ok := p.ids[word]; ok {
+							words[n] = id
+						}
+					}
+					val = strings.Join(words, " ")
+				}
+				changed = changed || val != a.Val
+				t.Attr[i].Val = val
+			}
+			return changed
+		})
+		if whole.TOC {
+			body = strings.ReplaceAll(body, `<nav class="toc-here"></nav>`, "")
+		}
+		whole.TOC = whole.TOC || p.TOC
+		if i > 0 {
+			out.WriteString("<div class=\"page-break\"></div>\n")
+		}
+		out.WriteString(body)
+		for _, h := range p.Headings {
+			h.ID = p.ids[h.ID]
+			whole.Headings = append(whole.Headings, h)
+		}
+		for _, link := range slices.Sorted(maps.Keys(broken)) {
+			p.Warnings = append(p.Warnings, presswork.Warning{Code: presswork.LinkBroken,
+				Message: fmt.Sprintf("link to %q, but nothing there has that anchor", link)})
+		}
+		for _, w := range p.Warnings {
+			w.Message = base + ": " + w.Message
+			whole.Warnings = append(whole.Warnings, w)
+		}
+	}
+	whole.HTML = out.String()
+	return whole
+}
+
+// href is a link of part p as it is in the whole.
+func (m *merger) href(p mergedPart, href string, broken map[string]bool) string {
+	fragment, ok := strings.CutPrefix(href, "#")
+	if !ok {
+		return href
+	}
+	if plain, err := url.PathUnescape(fragment); err == nil {
+		fragment = plain
+	}
+	rest, foreign := strings.CutPrefix(fragment, partLink)
+	number, anchor, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(number)
+	if !foreign || err != nil || n < 0 || n >= len(m.parts) {
+		if id, ok := p.ids[fragment]; ok && id != fragment {
+			return "#" + id
+		}
+		return href
+	}
+	target := m.parts[n]
+	if id, ok := target.ids[anchor]; ok {
+		return "#" + id
+	}
+	if anchor != "" {
+		broken[path.Base(target.path)+"#"+anchor] = true
+	}
+	return "#" + target.start
+}
+
+// eachTag calls change for every start tag that has attributes, outside of
+// drawings, whose ids are their own, and returns the HTML with the tags it
+// changed.
+func eachTag(source string, change func(*html.Token) (changed bool)) string {
+	var out strings.Builder
+	out.Grow(len(source))
+	drawings := 0
+	z := html.NewTokenizer(strings.NewReader(source))
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return out.String()
+		}
+		raw := string(z.Raw())
+		switch {
+		case kind == html.StartTagToken && strings.HasPrefix(raw, "<svg"):
+			drawings++
+		case kind == html.EndTagToken && strings.HasPrefix(raw, "</svg") && drawings > 0:
+			drawings--
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken || drawings > 0 || !strings.Contains(raw, " ") {
+			out.WriteString(raw)
+			continue
+		}
+		token := z.Token()
+		if token.DataAtom != atom.Svg && change(&token) {
+			raw = token.String()
+		}
+		out.WriteString(raw)
+	}
+}

@@ -1,0 +1,75 @@
+package pdf_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/pdf"
+)
+
+func TestPartsFollowTheDocumentWithAnchorsAndLinksOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	composed := compose(t, pdf.Document{
+		Path:    "/book/one.md",
+		Content: []byte("---\ntitle: Book\ntheme: nord\n---\n# One\n\n## Setup\n\n[down](#setup) [over](two.md#setup) [last](sub/three.md) [out](https://example.com/two.md)\n"),
+		Parts: []pdf.Part{
+			{Path: "/book/two.md", Content: []byte("---\ntitle: Not the book's\ntheme: dark\n---\n# Two\n\n## Setup\n\nnote[^1] [here](#setup) [back](one.md#setup) [gone](one.md#none)\n\n[^1]: two's\n\n```\nunclosed\n")},
+			{Path: "/book/sub/three.md", Content: []byte("---\ntitle: The *third*\n---\n[up](../two.md) note[^1] ![pic](a.png)\n\n[^1]: three's\n"),
+				Asset: func(name string) ([]byte, error) { return nil, errors.New("it has no " + name) }},
+		},
+	})
+	page := composed.Page.HTML
+	for _, want := range []string{
+		"<title>Book</title>", `data-theme="nord"`,
+		`id="setup"`, `<a href="#setup">down</a>`, `<a href="#setup-2">over</a>`, `<a href="#the-third">last</a>`, `href="https://example.com/two.md"`,
+		`id="setup-2"`, `<a href="#setup-2">here</a>`, `<a href="#setup">back</a>`, `<a href="#one">gone</a>`,
+		`id="the-third"`, `The *third*</h1>`, `<a href="#two">up</a>`,
+		`id="fn:1-3"`, `href="#fn:1-3"`, `id="fnref:1-3"`, `href="#fnref:1-3"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if n := strings.Count(page, `<div class="page-break">`); n != 2 {
+		t.Errorf("%d page breaks", n)
+	}
+	var said []string
+	for _, w := range composed.Warnings {
+		said = append(said, w.Message)
+	}
+	slices.Sort(said)
+	want := []string{`three.md: image "a.png"`, `two.md: link to "one.md#none"`}
+	if len(said) != 2 || !strings.HasPrefix(said[0], want[0]) || !strings.HasPrefix(said[1], want[1]) {
+		t.Errorf("warnings %q, want %q", said, want)
+	}
+}
+
+func TestPartsAreNumberedThrough(t *testing.T) {
+	t.Parallel()
+	page := compose(t, pdf.Document{
+		Content: []byte("# One\n\n## A\n"), Path: "1.md", Options: presswork.Options{NumberedHeadings: new(true)},
+		Parts: []pdf.Part{{Content: []byte("# Two\n\n## B\n"), Path: "2.md"}, {Content: []byte("# Three\n"), Path: "3.md"}},
+	}).Page.HTML
+	for _, want := range []string{">1\u2002One<", ">1.1\u2002A<", ">2\u2002Two<", ">2.1\u2002B<", ">3\u2002Three<"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func TestAWrongPartIsNamed(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]presswork.Code{
+		"":                         presswork.ContentEmpty,
+		"a\xff":                    presswork.ContentNotUTF8,
+		"---\ntitel: x\n---\nbody": presswork.FrontMatterInvalid,
+	} {
+		_, err := converter(t, pdf.Options{}).Compose(t.Context(), pdf.Document{Content: []byte("x"), Path: "a.md", Parts: []pdf.Part{{Content: []byte(content), Path: "dir/b.md"}}})
+		if e := presswork.AsError(err); e == nil || e.Code != want || !strings.HasPrefix(e.Message, "b.md: ") {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package pdf
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/themes"
+)
+
+// Preview composes the sample document in a theme. Its Key depends on the
+// release and the theme alone, not on the browser or the day: every node makes
+// the same of it. Errors: ThemeNotFound, ctx's cause.
+func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error) {
+	plain := Converter{
+		themes: c.themes, log: c.log, markdown: c.markdown,
+		now: func() time.Time { return time.Date(2026, time.March, 21, 0, 0, 0, 0, time.UTC) },
+	}
+	return plain.Compose(ctx, sampleIn(theme))
+}
+
+// PreviewSheet is the sample's first page of text, for a picture. Errors:
+// Preview's.
+func (c *Converter) PreviewSheet(ctx context.Context, theme string) (presswork.Page, error) {
+	return c.FirstSheet(ctx, sampleIn(theme))
+}
+
+func sampleIn(theme string) Document {
+	return Document{Content: themes.Sample(), Theme: theme, Filename: "sample.md"}
+}
+
+// FirstSheet composes a document for a picture of its first page of text, as the
+// browser shows it without printing: cover and contents are left out, and the
+// margins are the page's own. Errors: Compose's.
+func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page, error) {
+	d.Options.Cover, d.Options.TOC, d.Options.Strict = new(false), new(presswork.Depth), new(false)
+	matter, err := markdown.FrontMatter(d.Content)
+	if err != nil {
+		return presswork.Page{}, err
+	}
+	paper, err := sheetOf(d.Options.Over(matter.Options))
+	if err != nil {
+		return presswork.Page{}, err
+	}
+	composed, err := c.Compose(ctx, d)
+	if err != nil {
+		return presswork.Page{}, err
+	}
+	page := composed.Page
+	page.HTML = strings.Replace(page.HTML, "</head>", "<style>"+paper.pictureCSS()+"</style>\n</head>", 1)
+	return page, nil
+}
+
+// pictureCSS does for a picture what @page does for a print. The text runs in
+// columns as large as the page's area, of which only the first is in sight: so
+// it breaks where the printed page does.
+func (s sheet) pictureCSS() string {
+	return fmt.Sprintf(`html{margin:0;overflow:hidden;background:var(--base-100)}
+body{margin:0;max-width:none;padding:0;position:absolute;top:%gmm;left:%gmm;width:%gmm;height:%gmm;columns:1;column-gap:%gmm;column-fill:auto}
+.page-break{break-after:column}`,
+		round(s.top), round(s.left), round(s.width-s.left-s.right), round(s.height-s.top-s.bottom), round(s.left+s.right))
+}

@@ -1,0 +1,57 @@
+package pdf
+
+import (
+	"strconv"
+
+	"presswork/internal/markdown"
+)
+
+// revision is what a page can only say once it has been printed: the numbers of
+// its contents, the titles of the chapters that run over its pages.
+type revision struct {
+	// chapters are those that header or footer name; none when they do not.
+	chapters []markdown.Heading
+	// contents are the anchors of the entries of the table of contents.
+	contents []string
+}
+
+// revisionOf is nil when the page says nothing of the kind.
+func revisionOf(chapters, contents []markdown.Heading) *revision {
+	if len(chapters) == 0 && len(contents) == 0 {
+		return nil
+	}
+	r := &revision{chapters: chapters}
+	for _, h := range contents {
+		r.contents = append(r.contents, h.ID)
+	}
+	return r
+}
+
+// texts reads a print of all pages: what goes into the page's elements with a
+// data-fill attribute, in document order.
+func (r *revision) texts(printed []byte) ([]string, error) {
+	f, err := readSkia(printed)
+	if err != nil {
+		return nil, err
+	}
+	total, err := f.pages()
+	if err != nil {
+		return nil, err
+	}
+	pages, err := f.anchors()
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	if len(r.chapters) > 0 {
+		texts = append(texts, chapterCSS(r.chapters, pages, total))
+	}
+	for _, id := range r.contents {
+		text := ""
+		if page := pages[id]; page > 0 {
+			text = strconv.Itoa(page)
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}

@@ -1,0 +1,110 @@
+package pdf
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// fitTables sets each table of a body in the largest type in which it fits the
+// page: turned to the other side when even the smallest is too wide. What is
+// too wide for that too is broken within words.
+func fitTables(body string, s sheet) string {
+	if !strings.Contains(body, "<table") {
+		return body
+	}
+	upright := s.width - s.left - s.right
+	turned := 0.0
+	if s.height > s.width {
+		turned = s.height - s.left - s.right
+	}
+	var out strings.Builder
+	out.Grow(len(body) + 1024)
+	for {
+		start := strings.Index(body, "<table")
+		if start < 0 {
+			break
+		}
+		end := tableEnd(body, start)
+		before, table := body[:start], body[start:end]
+		body = body[end:]
+		class, turn := fit(measure(table), upright/s.scale, turned/s.scale)
+		table = withSizeClass(table, class)
+		if !turn {
+			out.WriteString(before + table)
+			continue
+		}
+		lead := leadIn(before)
+		out.WriteString(before[:lead] + "<div class=\"turned\">\n" + before[lead:] + table + "\n</div>")
+	}
+	return out.String() + body
+}
+
+// tableEnd is where the table that begins at start ends, tables within it
+// included.
+func tableEnd(body string, start int) int {
+	const opening, closing = "<table", "</table>"
+	depth, at := 1, start+len(opening)
+	for {
+		end := strings.Index(body[at:], closing)
+		if end < 0 {
+			return len(body)
+		}
+		depth += strings.Count(body[at:at+end], opening) - 1
+		at += end + len(closing)
+		if depth == 0 {
+			return at
+		}
+	}
+}
+
+// leadIn is where that begins which turns with a table because it speaks of it:
+// a heading, or a line that ends in a colon, at the end of what is before; its
+// length if there is none.
+func leadIn(before string) int {
+	const longest = 400
+	text := strings.TrimRight(before, "\n")
+	open := strings.LastIndex(text, "</") // of the last element's end tag
+	if open < 0 || !strings.HasSuffix(text, ">") {
+		return len(before)
+	}
+	tag := text[open+2 : len(text)-1]
+	start := max(strings.LastIndex(text, "<"+tag+">"), strings.LastIndex(text, "<"+tag+" "))
+	heading := len(tag) == 2 && tag[0] == 'h' && tag != "hr"
+	colon := tag == "p" && strings.HasSuffix(text[:open], ":")
+	if start < 0 || len(text)-start > longest || !heading && !colon {
+		return len(before)
+	}
+	if colon {
+		if above := leadIn(text[:start]); above < start && strings.HasPrefix(text[above:], "<h") {
+			return above
+		}
+	}
+	return start
+}
+
+// withSizeClass gives a table the class of its size instead of the one it has.
+func withSizeClass(table, class string) string {
+	z := html.NewTokenizer(strings.NewReader(table))
+	z.Next()
+	tag := z.Token()
+	classes := strings.Fields(class)
+	var attrs []html.Attribute
+	for _, a := range tag.Attr {
+		if a.Key != "class" {
+			attrs = append(attrs, a)
+			continue
+		}
+		for _, c := range strings.Fields(a.Val) {
+			if c != "wide" && c != "wider" {
+				classes = append(classes, c)
+			}
+		}
+	}
+	if len(classes) > 0 {
+		attrs = append(attrs, html.Attribute{Key: "class", Val: strings.Join(classes, " ")})
+	}
+	rest := table[len(z.Raw()):]
+	tag.Attr = attrs
+	return tag.String() + rest
+}

@@ -1,0 +1,169 @@
+package pdf_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/pdf"
+)
+
+// pageTexts is the text of each page, laid out.
+func pageTexts(t testing.TB, path string) []string {
+	t.Helper()
+	pages := strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f")
+	return pages[:len(pages)-1]
+}
+
+var contentsLine = regexp.MustCompile(`(?m)^\s*(\S.*?)\s{2,}(\d+)\s*$`)
+
+// TestContentsTellTruePages looks each entry up on the page it names.
+func TestContentsTellTruePages(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	rich, err := os.ReadFile("testdata/rich.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var long strings.Builder
+	long.WriteString("# Book\n\n")
+	for i := range 120 {
+		fmt.Fprintf(&long, "## Chapter <%d> & 100%% of it\n\n%s", i, strings.Repeat("Words upon words, and more of them.\n\n", i%17))
+	}
+	for _, doc := range []struct {
+		name    string
+		content []byte
+		options presswork.Options
+		entries int
+	}{
+		{"all features", rich, presswork.Options{}, 25},
+		{"numbered", rich, presswork.Options{NumberedHeadings: new(true), PageSize: "A5", TOC: new(presswork.Depth(2))}, 20},
+		{"contents of several pages", []byte(long.String()), presswork.Options{TOC: new(presswork.Depth(2))}, 120},
+		{"other scripts in anchors", []byte("[[toc]]\n\n# Über 50 % — größer\n\n# 日本語の章\n\n\\newpage\n\n# Überschrift *kursiv* `x(1)`\n"), presswork.Options{}, 3},
+	} {
+		t.Run(doc.name, func(t *testing.T) {
+			t.Parallel()
+			_, path := convert(t, c, pdf.Document{Content: doc.content, Options: doc.options})
+			pages := pageTexts(t, path)
+			squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+			entries, last := 0, 0
+			for _, page := range pages {
+				for _, m := range contentsLine.FindAllStringSubmatch(page, -1) {
+					number, err := strconv.Atoi(m[2])
+					if err != nil || number < 1 || number > len(pages) || number < last {
+						continue // a table's line
+					}
+					entries, last = entries+1, number
+					if !strings.Contains(squeeze(pages[number-1]), squeeze(m[1])) {
+						t.Errorf("%q is not on page %d:\n%s", m[1], number, pages[number-1])
+					}
+				}
+				if entries >= doc.entries {
+					break
+				}
+			}
+			if entries < doc.entries {
+				t.Errorf("%d entries, want %d:\n%s", entries, doc.entries, strings.Join(pages[:min(4, len(pages))], "\n"))
+			}
+		})
+	}
+}
+
+func TestContentsStayTrueWhenOnlySomePagesArePrinted(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	content := "# A\n\n\\newpage\n\n# B\n\n\\newpage\n\n# C\n"
+	r, path := convert(t, c, pdf.Document{Content: []byte(content), Options: presswork.Options{
+		TOC: new(presswork.Depth(1)), Cover: new(true), PageRanges: "2", HeaderText: new("{chapter}")}})
+	text := poppler(t, "pdftotext", "-layout", path, "-")
+	if r.Pages != 1 || !regexp.MustCompile(`A\s+3\n\s*B\s+4\n\s*C\s+5`).MatchString(regexp.MustCompile(`\n+`).ReplaceAllString(text, "\n")) {
+		t.Errorf("%d pages:\n%s", r.Pages, text)
+	}
+}
+
+// TestRunningTitlesAreThoseOfTheirPages also has chapters begin in the middle
+// of a page, and titles that would be CSS.
+func TestRunningTitlesAreThoseOfTheirPages(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	fill := strings.Repeat("Text that fills the page, line by line, until there is no room left.\n\n", 40)
+	content := "# Title\n\nIntroduction.\n\n## One \"quoted\" } @page{size:A6}</style>\n\n" + fill +
+		"## Two\n\nShort.\n\n## Three\n\n" + fill + "\\newpage\n\n" + fill
+	_, path := convert(t, c, pdf.Document{Content: []byte(content), Options: presswork.Options{
+		HeaderText: new("[{chapter}]"), FooterText: new("{page}"), Cover: new(true), TOC: new(presswork.Depth(2))}})
+	pages := pageTexts(t, path)
+	running := ""
+	for n, page := range pages[2:] {
+		first, _, _ := strings.Cut(strings.TrimSpace(page), "\n")
+		begun := regexp.MustCompile(`(?m)^ {0,8}(One .*|Two|Three)$`).FindAllStringSubmatch(page, -1)
+		if begun != nil {
+			running = begun[0][1] // the first that begins on the page
+		}
+		if want := "[" + running + "]"; first != want {
+			t.Errorf("page %d is headed %s, want %s", n+3, first, want)
+		}
+		if begun != nil {
+			running = begun[len(begun)-1][1]
+		}
+	}
+	if running != "Three" || strings.Contains(pages[1], "[One") || poppler(t, "pdfinfo", path) == "" {
+		t.Errorf("the last chapter is %q; contents:\n%s", running, pages[1])
+	}
+	if size := field(poppler(t, "pdfinfo", path), "Page size"); !strings.Contains(size, "A4") {
+		t.Errorf("the page size is %s", size)
+	}
+}
+
+func TestContentsInTheHTML(t *testing.T) {
+	t.Parallel()
+	nav := regexp.MustCompile(`(?s)<nav class="toc.*?</nav>\n`)
+	html := func(content string, o presswork.Options) string {
+		return compose(t, pdf.Document{Content: []byte(content), Options: o}).Page.HTML
+	}
+	const source = "# Title\n\n## A <b> & \"c\"\n\n#### Deep\n\n### B\n\n## C\n"
+	got := nav.FindString(html(source, presswork.Options{TOC: new(presswork.Depth(4)), Lang: "de-AT"}))
+	want := `<nav class="toc" role="doc-toc" aria-label="Inhalt">
+<p class="toc-title">Inhalt</p>
+<ul>
+<li><a href="#a---c"><span class="toc-text">A &amp; &#34;c&#34;</span>~</a><ul>
+<li><a href="#deep"><span class="toc-text">Deep</span>~</a></li>
+<li><a href="#b"><span class="toc-text">B</span>~</a></li>
+</ul>
+</li>
+<li><a href="#c"><span class="toc-text">C</span>~</a></li>
+</ul>
+</nav>
+`
+	want = strings.ReplaceAll(want, "~", `<span class="toc-leader"></span><span class="toc-page" data-fill></span>`)
+	if plain := regexp.MustCompile(`href="#a-[^"]*"`).ReplaceAllString(got, `href="#a---c"`); plain != want {
+		// How quotes and tags in a heading read is markdown's business.
+		if strings.Count(got, "<li>") != 4 || strings.Count(got, "<ul>") != 2 || strings.Contains(got, "<b>") {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
+	for name, c := range map[string]struct {
+		content string
+		options presswork.Options
+		before  string // what stands right before the contents; "" = there are none
+	}{
+		"under the title":      {source, presswork.Options{TOC: new(presswork.Depth(2))}, "</h1>\n"},
+		"behind the cover":     {source, presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true)}, "</section>\n<main>\n"},
+		"before the first":     {"# A\n\n# B\n", presswork.Options{TOC: new(presswork.Depth(2))}, "<main>\n"},
+		"where the source has": {"# A\n\ntext\n\n[[toc]]\n\n## B\n", presswork.Options{}, "<p>text</p>\n"},
+		"the request says no":  {"# A\n\n[[toc]]\n\n## B\n", presswork.Options{TOC: new(presswork.Depth(0))}, ""},
+		"nothing to list":      {"text\n\n[[toc]]\n", presswork.Options{TOC: new(presswork.Depth(3))}, ""},
+		"a title alone":        {"# A\n\ntext\n", presswork.Options{TOC: new(presswork.Depth(3))}, "<main>\n"},
+	} {
+		got := html(c.content, c.options)
+		if at := nav.FindStringIndex(got); (at != nil) != (c.before != "") || at != nil && !strings.HasSuffix(got[:at[0]], c.before) {
+			t.Errorf("%s: contents at %v in %s", name, at, got[strings.Index(got, "<body>"):])
+		}
+	}
+	if got := html(source, presswork.Options{}); strings.Contains(got, "data-fill") {
+		t.Error("a page without contents asks to be filled in")
+	}
+}
