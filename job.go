@@ -43,10 +43,11 @@ type Kind string
 // The kinds of job a caller can list.
 const (
 	KindConversion Kind = "conversion"
+	KindExport     Kind = "export"
 )
 
 // Kinds lists every kind of job.
-func Kinds() []Kind { return []Kind{KindConversion} }
+func Kinds() []Kind { return []Kind{KindConversion, KindExport} }
 
 // Job is the public record of one piece of accepted work.
 type Job struct {

@@ -156,6 +156,17 @@ func (k *Keeper) Record(ctx context.Context, key string, size int64) error {
 	return nil
 }
 
+// RecordUntil notes that an object was stored that is to go at a time before its
+// retention ends. The index keeps when objects were made, so this one is noted
+// as made early: it is also among the first that the cap takes. Should the index
+// be lost, the object is kept for the whole retention.
+func (k *Keeper) RecordUntil(ctx context.Context, key string, size int64, until time.Time) error {
+	if _, err := k.add(ctx, false, entry{key, size, until.Add(-k.Retention)}); err != nil {
+		return fmt.Errorf("record %s: %w", key, err)
+	}
+	return nil
+}
+
 // touchEvery is how exactly the last use of an object is known.
 const (
 	touchEvery = time.Minute

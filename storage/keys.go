@@ -13,8 +13,18 @@ const (
 	Renders   = "renders/"
 )
 
-// ArtifactKey is where the result of a job lies.
-func ArtifactKey(jobID string) string { return Artifacts + jobID + ".pdf" }
+// ArtifactKey is where the result of a job lies: a PDF.
+func ArtifactKey(jobID string) string { return ArtifactKeyOf(jobID, "application/pdf") }
+
+// ArtifactKeyOf is where the result of a job lies, by its content type:
+// application/pdf, image/png, image/jpeg or image/webp.
+func ArtifactKeyOf(jobID, contentType string) string {
+	extension := ".pdf"
+	if picture, ok := strings.CutPrefix(contentType, "image/"); ok {
+		extension = "." + picture
+	}
+	return Artifacts + jobID + extension
+}
 
 // SourceKey is where the Markdown of a job lies when its payload is too large.
 func SourceKey(jobID string) string { return Sources + jobID + "/content.md" }
@@ -25,6 +35,11 @@ func AssetKey(jobID string, n string) string { return path.Join(Sources+jobID, "
 
 // RenderKey is where the render cache keeps the PDF of a page with this hash.
 func RenderKey(hash string) string { return Renders + hash + ".pdf" }
+
+// PreviewKey is where the sample of a theme lies, by the hash of its page; the
+// format is pdf or png. It is a render like others: the cap takes it when nobody
+// asks for it.
+func PreviewKey(hash, format string) string { return Renders + "preview-" + hash + "." + format }
 
 const (
 	maxKey     = 512

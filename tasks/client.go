@@ -138,6 +138,16 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 	return job.Record, false, nil
 }
 
+// Enqueue puts a task that belongs to no job on its queue, under an id of the
+// caller's; one with that id that waits or runs already is success. The task is
+// lost with the queue. Errors: QueueFull, QueueUnavailable.
+func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
+	if err := c.admit(ctx, t.Queue); err != nil {
+		return err
+	}
+	return c.outbox.enqueue(ctx, id, t)
+}
+
 func (s Submission) check() error {
 	switch {
 	case !ValidID(s.ID):

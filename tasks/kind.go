@@ -28,6 +28,12 @@ var (
 	// ConvertPDF turns Markdown into a PDF artifact. RENDER_TIMEOUT, at most 15
 	// minutes, is held by the worker; this is behind it.
 	ConvertPDF = Kind[Convert]{Name: "convert:v1", Queue: Render, Retries: 5, Timeout: 16 * time.Minute}
+	// RenderPreview makes the sample of a theme. It belongs to no job: the API
+	// waits for the object it leaves in the store.
+	RenderPreview = Kind[Preview]{Name: "preview:v1", Queue: Render, Retries: 2, Timeout: 2 * time.Minute}
+	// ExportPage turns the page at an address into a PDF or a picture. The page
+	// may take two minutes; a page that fails is not tried again.
+	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}
 	// DeliverWebhook tells a webhook of a job's end: 8 tries over about a day.
 	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second, Backoff: []time.Duration{
 		5 * time.Second, time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 15 * time.Hour,

@@ -25,6 +25,17 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 		Assets:     []tasks.Asset{{Name: "img/a.png", Key: "assets/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"}},
 		Filename:   "report.pdf",
 	})
+	decodes(t, "testdata/preview_v1.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
+	decodes(t, "testdata/export_v1.json", tasks.PageExport{
+		URL: "https://example.com/", Keep: 600,
+		PDF: &presswork.ExportOptions{
+			Format: "a4", Margin: presswork.ExportMargin{Top: "10px"}, Scale: new(0.9),
+			VisitOptions: presswork.VisitOptions{
+				WaitUntil: "networkidle0", Timeout: new(5000), FailOnHTTPStatusCodes: []presswork.StatusRange{{From: 500, To: 599}},
+				Cookies: []presswork.Cookie{{Name: "a", Value: "b"}},
+			},
+		},
+	})
 	decodes(t, "testdata/webhook_v1.json", tasks.Webhook{
 		MessageID: "msg_01JD4X2Z8Q0000000000000000", URL: "https://example.com/hook", Body: `{"type":"job.completed"}`,
 		CreatedAt: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),
@@ -58,7 +69,11 @@ func TestKindsAreSafeForAsynq(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range []tasks.Task{convert, webhook, convert.On(tasks.Bulk)} {
+	preview, err := tasks.RenderPreview.Task(tasks.Preview{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range []tasks.Task{convert, webhook, preview, convert.On(tasks.Bulk)} {
 		if task.Retries < 1 || task.Timeout < time.Second {
 			t.Errorf("%s: %d retries, time-out %s", task.Kind, task.Retries, task.Timeout)
 		}

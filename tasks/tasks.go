@@ -107,6 +107,26 @@ type Asset struct {
 	SHA256 string `json:"sha256"`
 }
 
+// Preview is the payload of RenderPreview.
+type Preview struct {
+	Theme string `json:"theme"`
+	// Format is pdf or png.
+	Format string `json:"format"`
+	// Key is where the store is to hold the preview. It covers the theme's
+	// content, so that a worker with another one does not put its own there.
+	Key string `json:"key"`
+}
+
+// PageExport is the payload of ExportPage: exactly one of PDF and Screenshot.
+type PageExport struct {
+	URL        string                       `json:"url"`
+	PDF        *presswork.ExportOptions     `json:"pdf,omitempty"`
+	Screenshot *presswork.ScreenshotOptions `json:"screenshot,omitempty"`
+	// Keep is how long the result is kept, in seconds; 0 is the retention of
+	// every artifact.
+	Keep int64 `json:"keep,omitempty"`
+}
+
 // Webhook is the payload of DeliverWebhook. It carries the whole body, so that
 // a delivery outlives the job it tells of.
 type Webhook struct {
