@@ -54,7 +54,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderAcceptRanges, "bytes")
 	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, inline))
 	c.Set(fiber.HeaderLastModified, lastModified(rec).UTC().Format(http.TimeFormat))
-	key := storage.ArtifactKey(rec.ID)
+	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
 	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag) {
 		if _, err := s.stat(key, rec); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	key := storage.ArtifactKey(rec.ID)
+	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
 	if _, err := s.stat(key, rec); err != nil {
 		return err
 	}

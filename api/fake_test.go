@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"presswork"
@@ -25,6 +26,11 @@ type fakeQueue struct {
 	watches, ever int
 	// late makes Replay miss what Submit then finds: two requests at once.
 	late bool
+	// tasks are those that belong to no job, by id; enqueued is told of each, and
+	// enqueues counts the calls.
+	tasks    map[string]tasks.Task
+	enqueued func(tasks.Task)
+	enqueues atomic.Int64
 	// slow, when set, ends every watch with ErrSlow after this many events.
 	slow int
 }
@@ -37,7 +43,7 @@ type fakeJob struct {
 }
 
 func newFakeQueue() *fakeQueue {
-	return &fakeQueue{jobs: map[string]*fakeJob{}, keys: map[string]string{}}
+	return &fakeQueue{jobs: map[string]*fakeJob{}, keys: map[string]string{}, tasks: map[string]tasks.Task{}}
 }
 
 func stamp() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
@@ -69,6 +75,22 @@ func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record,
 	q.order = append(q.order, s.ID)
 	q.submissions = append(q.submissions, s)
 	return job.rec, false, nil
+}
+
+func (q *fakeQueue) Enqueue(_ context.Context, id string, t tasks.Task) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.refuse != nil {
+		return q.refuse
+	}
+	q.enqueues.Add(1)
+	if _, there := q.tasks[id]; !there {
+		q.tasks[id] = t
+		if q.enqueued != nil {
+			go q.enqueued(t)
+		}
+	}
+	return nil
 }
 
 func (q *fakeQueue) Replay(_ context.Context, owner, key, fingerprint string) (tasks.Record, bool, error) {

@@ -42,6 +42,14 @@ type Options struct {
 	// Webhooks says which addresses a webhook may have. Mandatory.
 	Webhooks *guard.Policy
 
+	// Fetch gets the remote images of POST /api/preview, through the address
+	// rules. Nil: they are left out.
+	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// Exports says which addresses a page to export may have. Mandatory.
+	Exports *guard.Policy
+	// ExportAuthOff opens page export, and nothing else, to callers without a key.
+	ExportAuthOff bool
+
 	// TokenSecret signs the tokens in URLs; at least 16 bytes. Mandatory.
 	TokenSecret []byte
 	// Keys are shared API keys; each is an admin. Default: none.
@@ -78,6 +86,10 @@ type Options struct {
 	// event stream. Default 15 s.
 	PingInterval time.Duration
 
+	// PreviewWait is how long a request waits for a worker to render the preview
+	// of a theme. Default 30 s.
+	PreviewWait time.Duration
+
 	// Checks are what /readyz asks. Default: none.
 	Checks []ready.Check
 	// Monitor is the queue's web page, mounted at /monitor. Nil: there is none.
@@ -94,8 +106,8 @@ type Options struct {
 
 func (o *Options) validate() error {
 	switch {
-	case o.Queue == nil, o.Store == nil, o.Themes == nil, o.Webhooks == nil:
-		return errors.New("api: Queue, Store, Themes and Webhooks are mandatory")
+	case o.Queue == nil, o.Store == nil, o.Themes == nil, o.Webhooks == nil, o.Exports == nil:
+		return errors.New("api: Queue, Store, Themes, Webhooks and Exports are mandatory")
 	case len(o.TokenSecret) < 16:
 		return errors.New("api: TokenSecret has less than 16 bytes")
 	case (o.TLSCert == "") != (o.TLSKey == ""):
@@ -118,6 +130,7 @@ func (o *Options) defaults() {
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, 15*time.Second)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
 	o.PingInterval = cmp.Or(o.PingInterval, 15*time.Second)
+	o.PreviewWait = cmp.Or(o.PreviewWait, 30*time.Second)
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()

@@ -16,6 +16,9 @@ type Queue interface {
 	// Replay looks an idempotency key up before the work of a submission is
 	// done. Errors: IdempotencyConflict, QueueUnavailable.
 	Replay(ctx context.Context, owner, key, fingerprint string) (rec tasks.Record, found bool, err error)
+	// Enqueue puts a task that belongs to no job on its queue; one with this id
+	// that waits or runs already is success. Errors: QueueFull, QueueUnavailable.
+	Enqueue(ctx context.Context, id string, t tasks.Task) error
 	// Job returns a job, with its queue position. Errors: NotFound, QueueUnavailable.
 	Job(ctx context.Context, id string) (tasks.Record, error)
 	// Jobs lists an owner's jobs, newest first. Errors: InvalidOption (a bad

@@ -29,9 +29,15 @@ func (s *Server) routes() []route {
 
 		{"GET", "/api/themes", byKey, s.listThemes},
 		{"GET", "/api/themes/:name", byKey, s.getTheme},
+		{"GET", "/api/themes/:name/preview.png", byKey, s.themePicture},
+		{"GET", "/api/themes/:name/preview.pdf", byKey, s.themePDF},
+		{"POST", "/api/preview", byKey, s.preview},
 
 		{"GET", "/api/artifacts/:id/download", byToken, s.download},
 		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
+
+		{"POST", "/export-pdf", s.exportAccess(), s.exportPDF},
+		{"POST", "/export-screenshot", s.exportAccess(), s.exportScreenshot},
 
 		{"GET", "/healthz", anybody, s.healthz},
 		{"GET", "/readyz", anybody, s.readyz},

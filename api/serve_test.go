@@ -51,7 +51,7 @@ func serve(t *testing.T, change ...func(*api.Options)) *house {
 		t.Fatal(err)
 	}
 	o := api.Options{
-		Addr: "127.0.0.1:0", Queue: h.queue, Store: h.store, Themes: catalogue, Webhooks: policy,
+		Addr: "127.0.0.1:0", Queue: h.queue, Store: h.store, Themes: catalogue, Webhooks: policy, Exports: policy,
 		TokenSecret: []byte(testSecret), Keys: []string{testKey},
 	}
 	for _, f := range change {

@@ -32,6 +32,7 @@ type Server struct {
 	proxies proxies
 	tokens  signer
 	streams *streams
+	pages   *pages
 	metrics *metrics
 	tracer  trace.Tracer
 
@@ -65,6 +66,7 @@ func New(o Options) (*Server, error) {
 		proxies: proxies,
 		tokens:  signer{secret: o.TokenSecret},
 		streams: newStreams(),
+		pages:   newPages(o),
 		metrics: newMetrics(o.Metrics, o.Stats),
 		tracer:  o.Tracer.Tracer("presswork/api"),
 		served:  make(chan error, 1),

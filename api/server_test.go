@@ -53,7 +53,7 @@ func options(t testing.TB) api.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api.Options{Addr: "127.0.0.1:0", Queue: newFakeQueue(), Store: store, Themes: catalogue, Webhooks: policy, TokenSecret: make([]byte, 32)}
+	return api.Options{Addr: "127.0.0.1:0", Queue: newFakeQueue(), Store: store, Themes: catalogue, Webhooks: policy, Exports: policy, TokenSecret: make([]byte, 32)}
 }
 
 func TestUnusableOptionsAreRefused(t *testing.T) {

@@ -23,6 +23,15 @@ func (s *Server) listThemes(c *fiber.Ctx) error {
 }
 
 func (s *Server) getTheme(c *fiber.Ctx) error {
+	theme, err := s.themeInPath(c)
+	if err != nil {
+		return err
+	}
+	writeJSON(c.Context(), http.StatusOK, theme)
+	return nil
+}
+
+func (s *Server) themeInPath(c *fiber.Ctx) (themes.Theme, error) {
 	name, err := url.PathUnescape(c.Params("name"))
 	if err != nil {
 		name = c.Params("name")
@@ -30,11 +39,7 @@ func (s *Server) getTheme(c *fiber.Ctx) error {
 	theme, err := s.Themes.Get(name)
 	if presswork.CodeOf(err) == presswork.ThemeNotFound {
 		// In a path the theme is the resource itself.
-		return &statusError{http.StatusNotFound, presswork.AsError(err)}
+		return theme, &statusError{http.StatusNotFound, presswork.AsError(err)}
 	}
-	if err != nil {
-		return err
-	}
-	writeJSON(c.Context(), http.StatusOK, theme)
-	return nil
+	return theme, err
 }

@@ -31,7 +31,7 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 		err = context.Cause(ctx)
 	}
 	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, run.ID)
+		w.discard(ctx, storage.ArtifactKey(run.ID))
 	}
 	ended(cached, err)
 	return err
@@ -231,12 +231,11 @@ func (w *Worker) count(ctx context.Context, info storage.Info) {
 
 // discard deletes what a run stored before it learned that its job is
 // cancelled. A superseded run deletes nothing: the artifact is its successor's.
-func (w *Worker) discard(ctx context.Context, jobID string) {
+func (w *Worker) discard(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
-	key := storage.ArtifactKey(jobID)
 	if err := errors.Join(w.Store.Delete(ctx, key), w.Keeper.Forget(ctx, key)); err != nil {
-		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "job_id", jobID, "error", err)
+		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "key", key, "error", err)
 	}
 }
 
@@ -263,7 +262,7 @@ func artifactOf(run *tasks.Run, info storage.Info) presswork.Artifact {
 		Size:        info.Size,
 		Pages:       pages,
 		SHA256:      info.SHA256,
-		ContentType: contentType,
+		ContentType: info.ContentType,
 	}
 }
 

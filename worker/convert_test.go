@@ -41,6 +41,10 @@ func (p *printer) Print(ctx context.Context, page presswork.Page) ([]byte, error
 		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"), nil
 }
 
+func (p *printer) PrintRevised(ctx context.Context, page presswork.Page, _ func([]byte) ([]string, error)) ([]byte, error) {
+	return p.Print(ctx, page)
+}
+
 // shop is a worker on a real queue and a disk store, with a scripted printer.
 type shop struct {
 	t       *testing.T

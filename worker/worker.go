@@ -4,6 +4,7 @@
 package worker
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -11,8 +12,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"presswork"
+	"presswork/internal/chromium"
 	"presswork/internal/pdf"
 	"presswork/storage"
+	"presswork/themes"
 )
 
 // Options wire a Worker.
@@ -23,6 +27,12 @@ type Options struct {
 	Keeper *storage.Keeper
 	// Converter makes PDFs. Mandatory.
 	Converter *pdf.Converter
+	// Picture takes a PNG of a page's first sheet. Mandatory for Preview.
+	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
+	// Exporter opens foreign pages, Themes gives them our variables. Mandatory for
+	// Export.
+	Exporter *chromium.Exporter
+	Themes   *themes.Catalogue
 	// RenderTimeout bounds what comes before the printing, and what comes after;
 	// the printing is bounded by the browser's own limit. Default 120 s.
 	RenderTimeout time.Duration

@@ -1,0 +1,282 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/export"
+	"presswork/internal/strictjson"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+const (
+	// maxExportBody is the largest request for an export, in bytes.
+	maxExportBody = 1 << 20
+	// exportWait bounds a synchronous export with its wait for a worker.
+	exportWait = 5 * time.Minute
+	// deliveredKeep is how long a result that is not to be saved stays.
+	deliveredKeep = 10 * time.Minute
+)
+
+// pdfExport and screenshot are the bodies of the two requests.
+type pdfExport struct {
+	URL        string                  `json:"url"`
+	Options    presswork.ExportOptions `json:"options"`
+	WebhookURL string                  `json:"webhook_url"`
+}
+
+type screenshot struct {
+	URL        string                      `json:"url"`
+	Options    presswork.ScreenshotOptions `json:"options"`
+	WebhookURL string                      `json:"webhook_url"`
+}
+
+func (s *Server) exportPDF(c *fiber.Ctx) error {
+	var req pdfExport
+	if err := s.parseExport(c, &req); err != nil {
+		return err
+	}
+	return s.export(c, exportRequest{
+		task: tasks.PageExport{URL: req.URL, PDF: &req.Options}, visit: &req.Options.VisitOptions, webhook: req.WebhookURL, extension: ".pdf",
+		check: func(page *url.URL) error { return export.CheckPDF(page, req.Options) },
+	})
+}
+
+func (s *Server) exportScreenshot(c *fiber.Ctx) error {
+	var req screenshot
+	if err := s.parseExport(c, &req); err != nil {
+		return err
+	}
+	kind := req.Options.Type
+	if kind == "" {
+		kind = "png"
+	}
+	return s.export(c, exportRequest{
+		task: tasks.PageExport{URL: req.URL, Screenshot: &req.Options}, visit: &req.Options.VisitOptions, webhook: req.WebhookURL, extension: "." + kind,
+		check: func(page *url.URL) error { return export.CheckScreenshot(page, req.Options) },
+	})
+}
+
+func (s *Server) parseExport(c *fiber.Ctx, into any) error {
+	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
+	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
+		return presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: application/json", quote(c.Get(fiber.HeaderContentType)))
+	}
+	b, err := s.body(c, maxExportBody, "a request for an export")
+	if err != nil {
+		return err
+	}
+	data, err := b.all()
+	if err != nil {
+		return err
+	}
+	if !utf8.Valid(data) {
+		return presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
+	}
+	return strictjson.Decode(data, into, "")
+}
+
+// exportRequest is a parsed request of either sort.
+type exportRequest struct {
+	task      tasks.PageExport
+	visit     *presswork.VisitOptions
+	webhook   string
+	extension string
+	check     func(page *url.URL) error
+}
+
+// checkExport refuses what cannot succeed.
+func (s *Server) checkExport(r exportRequest) error {
+	if r.task.URL == "" {
+		return presswork.Errorf(presswork.InvalidURL, "url is missing; it is the http or https address of the page").WithParam("url")
+	}
+	page, err := s.Exports.CheckURL(r.task.URL)
+	if err != nil {
+		return presswork.AsError(err).WithParam("url")
+	}
+	if err := r.check(page); err != nil {
+		return err
+	}
+	if r.visit.Theme != "" {
+		if _, err := s.Themes.Get(r.visit.Theme); err != nil {
+			return presswork.AsError(err).WithParam("options.theme")
+		}
+	}
+	if r.webhook != "" {
+		if _, err := s.Webhooks.CheckURL(r.webhook); err != nil {
+			return webhookError(err)
+		}
+	}
+	return nil
+}
+
+// export submits the job and, unless the caller would rather not, waits for it.
+func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
+	if err := s.checkExport(r); err != nil {
+		return err
+	}
+	if r.visit.Filename != "" {
+		r.visit.Filename = pageFilename(r.visit.Filename, r.extension)
+	}
+	async := prefersAsync(c.Get("Prefer"))
+	// A caller who comes back for the result has nothing in hand yet: unless it
+	// says otherwise, the result is kept.
+	save := async
+	if r.visit.Save != nil {
+		save = *r.visit.Save
+	}
+	if !save {
+		r.task.Keep = int64(deliveredKeep / time.Second)
+	}
+	rec, replayed, err := s.submitExport(c, r)
+	if err != nil {
+		return err
+	}
+	if async {
+		c.Set("Preference-Applied", "respond-async")
+		return s.answerAccepted(c, rec, replayed)
+	}
+	if replayed {
+		c.Set("Idempotent-Replayed", "true")
+	}
+	c.Set("x-job-id", rec.ID)
+	if rec, err = s.awaitExport(c, rec); err != nil {
+		return err
+	}
+	if rec.Status != presswork.Completed {
+		if rec.Error != nil {
+			return rec.Error
+		}
+		return presswork.Errorf(presswork.JobFinished, "the job was cancelled")
+	}
+	return s.deliver(c, rec, save)
+}
+
+func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, replayed bool, err error) {
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return rec, false, err
+	}
+	task, err := tasks.ExportPage.Task(r.task)
+	if err != nil {
+		return rec, false, err
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	if s.Keeper != nil {
+		if err := s.Keeper.Full(ctx); err != nil {
+			return rec, false, err
+		}
+	}
+	call := callOf(c.Context())
+	sub := tasks.Submission{
+		ID: tasks.NewID(), Kind: presswork.KindExport, Theme: r.visit.Theme, Owner: call.who.name, Filename: r.visit.Filename,
+		WebhookURL: r.webhook, RequestID: call.id, TraceParent: call.trace, Task: task,
+	}
+	if key != "" {
+		// Options and strings always encode.
+		b, _ := json.Marshal([]any{r.task, r.webhook})
+		sum := sha256.Sum256(b)
+		sub.IdempotencyKey, sub.Fingerprint = key, hex.EncodeToString(sum[:])
+	}
+	return s.Queue.Submit(ctx, sub)
+}
+
+// awaitExport returns the job when it has ended. A caller who leaves takes the
+// job with it.
+func (s *Server) awaitExport(c *fiber.Ctx, rec tasks.Record) (tasks.Record, error) {
+	running, leave, err := s.streams.join()
+	if err != nil {
+		return rec, err
+	}
+	defer leave()
+	late := presswork.Errorf(presswork.RenderTimeout,
+		"the page was not exported within %s; with \"Prefer: respond-async\" nobody has to wait", exportWait)
+	ctx, cancel := context.WithTimeoutCause(running, exportWait, late)
+	defer cancel()
+	ctx, release := whileConnected(ctx, c.Context().Conn())
+	defer release()
+	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
+	if err != nil {
+		return rec, err
+	}
+	defer watch.Close()
+	for !rec.Status.Terminal() {
+		select {
+		case event, open := <-watch.Events:
+			if open && !event.Status.Terminal() {
+				continue
+			}
+		case <-ctx.Done():
+			s.abandon(rec.ID)
+			return rec, context.Cause(ctx)
+		}
+		ask, cancel := s.deadline()
+		rec, err = s.Queue.Job(ask, rec.ID)
+		cancel()
+		if err != nil {
+			return rec, err
+		}
+	}
+	return rec, nil
+}
+
+// abandon cancels a job nobody waits for any more.
+func (s *Server) abandon(id string) {
+	ctx, cancel := s.deadline()
+	defer cancel()
+	if _, err := s.Queue.Cancel(ctx, id); err != nil && presswork.CodeOf(err) != presswork.JobFinished {
+		s.Log.Warn("the job of a caller who left was not cancelled", "job_id", id, "error", err)
+	}
+}
+
+// deliver sends the result itself.
+func (s *Server) deliver(c *fiber.Ctx, rec tasks.Record, saved bool) error {
+	if saved {
+		c.Set(fiber.HeaderContentLocation, "/api/artifacts/"+rec.ID+"/download")
+	}
+	c.Set(fiber.HeaderETag, `"`+rec.Artifact.SHA256+`"`)
+	c.Set(fiber.HeaderCacheControl, "private, no-store")
+	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, false))
+	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
+	return s.stream(c, key, rec, span{Range: storage.Range{Length: rec.Artifact.Size}})
+}
+
+// prefersAsync reads the Prefer header (RFC 7240).
+func prefersAsync(header string) bool {
+	for one := range strings.SplitSeq(header, ",") {
+		token, _, _ := strings.Cut(one, ";")
+		if strings.EqualFold(strings.TrimSpace(token), "respond-async") {
+			return true
+		}
+	}
+	return false
+}
+
+// pageFilename makes a safe file name with the result's extension.
+func pageFilename(name, extension string) string {
+	name = strings.TrimSuffix(cleanFilename(strings.TrimSuffix(name, path.Ext(name))), ".pdf")
+	if name == "" {
+		return ""
+	}
+	return name + extension
+}
+
+// exportAccess is who may export pages.
+func (s *Server) exportAccess() access {
+	if s.ExportAuthOff {
+		return anybody
+	}
+	return byKey
+}

@@ -1,0 +1,185 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/api"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+func (h *house) export(path, body string, headers ...string) reply {
+	h.t.Helper()
+	return h.do(http.MethodPost, path, strings.NewReader(body), append([]string{"Content-Type: application/json"}, headers...)...)
+}
+
+// awaitWatcher returns when a request waits for its job.
+func (h *house) awaitWatcher() {
+	for h.queue.watching() == 0 && h.t.Context().Err() == nil {
+		time.Sleep(time.Millisecond) // between two looks
+	}
+}
+
+// finishExport completes the job that is submitted next with these bytes.
+func (h *house) finishExport(contentType string, data []byte) {
+	h.awaitWatcher()
+	sub := h.queue.last()
+	info, err := h.store.Put(h.t.Context(), storage.ArtifactKeyOf(sub.ID, contentType), bytes.NewReader(data), int64(len(data)), storage.Attrs{ContentType: contentType})
+	if err != nil {
+		h.t.Error(err)
+	}
+	h.queue.complete(sub.ID, presswork.Artifact{
+		ID: sub.ID, Size: info.Size, SHA256: info.SHA256, ContentType: contentType, Filename: "page.x", ExpiresAt: time.Now().Add(time.Hour),
+	})
+}
+
+func TestAnExportAnswersWithTheResult(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		path, body, contentType, location string
+		keep                              int64
+	}{
+		{"/export-pdf", `{"url":"https://example.com/"}`, "application/pdf", "", 600},
+		{"/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "application/pdf", "/api/artifacts/", 0},
+		{"/export-screenshot", `{"url":"https://example.com/","options":{"type":"webp","quality":70}}`, "image/webp", "", 600},
+	} {
+		h := serve(t)
+		go h.finishExport(c.contentType, []byte("the bytes"))
+		r := h.export(c.path, c.body)
+		sub := h.queue.last()
+		if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Content-Type") != c.contentType || r.Header.Get("x-job-id") != sub.ID ||
+			!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") {
+			t.Errorf("%s: got %d %s %v", c.body, r.StatusCode, r.body, r.Header)
+		}
+		if location := r.Header.Get("Content-Location"); !strings.HasPrefix(location, c.location) || (location != "") != (c.location != "") {
+			t.Errorf("%s: Content-Location %q", c.body, location)
+		}
+		var task tasks.PageExport
+		if err := json.Unmarshal(sub.Task.Payload, &task); err != nil || sub.Kind != presswork.KindExport || sub.Task.Queue != tasks.Export || task.Keep != c.keep {
+			t.Errorf("%s: submitted %+v, %v", c.body, task, err)
+		}
+	}
+}
+
+func TestAnExportCanBeFollowedInstead(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: wait=5, respond-async")
+	if r.StatusCode != 202 || r.Header.Get("Preference-Applied") != "respond-async" || r.Header.Get("Location") == "" {
+		t.Fatalf("got %d %s %v", r.StatusCode, r.body, r.Header)
+	}
+	var task tasks.PageExport
+	if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != 0 {
+		t.Errorf("the result is kept for %d s, %v", task.Keep, err)
+	}
+}
+
+func TestAnExportThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	go func() {
+		h.awaitWatcher()
+		h.queue.emit(h.queue.last().ID, presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed,
+			Error: presswork.Errorf(presswork.PageUnreachable, "the name example.com is not known")})
+	}()
+	r := h.export("/export-pdf", `{"url":"https://example.com/"}`)
+	if r.StatusCode != 422 || !strings.Contains(string(r.body), `"page_unreachable"`) {
+		t.Errorf("got %d %s", r.StatusCode, r.body)
+	}
+}
+
+func TestACallerWhoLeavesTakesTheExportAlong(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		h.awaitWatcher()
+		leave()
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url("/export-pdf"), strings.NewReader(`{"url":"https://example.com/"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-API-Key", h.key)
+	if _, err := h.client.Do(req); err == nil {
+		t.Fatal("it was answered")
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Status == presswork.Cancelled {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the job is %s", rec.Status)
+		}
+		time.Sleep(5 * time.Millisecond) // between two looks
+	}
+}
+
+func TestAWrongExportIsRefused(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	for _, c := range []struct {
+		path, body string
+		status     int
+		code, says string
+	}{
+		{"/export-pdf", `{}`, 400, "invalid_url", "url is missing"},
+		{"/export-pdf", `{"url":"ftp://example.com/"}`, 400, "invalid_url", "http"},
+		{"/export-pdf", `{"url":"file:///etc/passwd"}`, 400, "invalid_url", "http"},
+		{"/export-pdf", `{"url":"http://127.0.0.1/"}`, 403, "address_not_allowed", "127.0.0.1"},
+		{"/export-pdf", `{"url":"http://2130706433/"}`, 403, "address_not_allowed", "127.0.0.1"},
+		{"/export-pdf", `{"url":"http://[::ffff:10.0.0.1]/"}`, 403, "address_not_allowed", ""},
+		{"/export-pdf", `{"url":"https://example.com:22/"}`, 403, "address_not_allowed", "22"},
+		{"/export-pdf", `{"url":"https://example.com/","options":{"formt":"a4"}}`, 400, "unknown_field", `did you mean \"format\"`},
+		{"/export-pdf", `{"url":"https://example.com/","options":{"format":"a44"}}`, 400, "invalid_option", "allowed"},
+		{"/export-pdf", `{"url":"https://example.com/","options":{"waitUntil":"lod"}}`, 400, "invalid_option", `load`},
+		{"/export-pdf", `{"url":"https://example.com/","options":{"timeout":120001}}`, 400, "invalid_option", "120000"},
+		{"/export-pdf", `{"url":"https://example.com/","options":{"cookies":[{"name":"a","value":"b","domain":"other.com"}]}}`, 400, "invalid_option", "other.com"},
+		{"/export-pdf", `{"url":"https://example.com/","options":{"theme":"nrod"}}`, 400, "theme_not_found", "nord"},
+		{"/export-pdf", `{"url":"https://example.com/","options":{"fullPage":true}}`, 400, "unknown_field", "fullPage"},
+		{"/export-screenshot", `{"url":"https://example.com/","options":{"type":"gif"}}`, 400, "invalid_option", "png, jpeg, webp"},
+		{"/export-screenshot", `{"url":"https://example.com/","options":{"quality":10}}`, 400, "invalid_option", "jpeg"},
+		{"/export-pdf", `{"url":"https://example.com/","webhook_url":"http://10.0.0.1/"}`, 403, "address_not_allowed", "10.0.0.1"},
+	} {
+		r := h.export(c.path, c.body)
+		if r.StatusCode != c.status || !strings.Contains(string(r.body), `"`+c.code+`"`) || !strings.Contains(string(r.body), c.says) {
+			t.Errorf("%s: got %d %s, want %d %s %s", c.body, r.StatusCode, r.body, c.status, c.code, c.says)
+		}
+	}
+	if n := h.queue.count(); n != 0 {
+		t.Errorf("%d jobs were submitted", n)
+	}
+	if r := h.do(http.MethodPost, "/export-pdf", strings.NewReader("x"), "Content-Type: text/plain"); r.StatusCode != 415 {
+		t.Errorf("text: %d", r.StatusCode)
+	}
+}
+
+func TestExportsCanBeOpenedAlone(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.key = ""
+	if r := h.export("/export-pdf", `{"url":"ftp://x"}`); r.StatusCode != 401 {
+		t.Errorf("without a key: %d", r.StatusCode)
+	}
+	h = serve(t, func(o *api.Options) { o.ExportAuthOff = true })
+	h.key = ""
+	if r := h.export("/export-pdf", `{"url":"ftp://x"}`); r.StatusCode != 400 {
+		t.Errorf("opened: %d %s", r.StatusCode, r.body)
+	}
+	if r := h.get("/api/conversion"); r.StatusCode != 401 {
+		t.Errorf("the rest: %d", r.StatusCode)
+	}
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/pdf"
+)
+
+const (
+	// composeTimeout bounds the making of one page, remote images included.
+	composeTimeout = 30 * time.Second
+	// pagePolicy is for a browser that is shown a page: whatever is in it can
+	// neither run nor reach anything.
+	pagePolicy = "sandbox; default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
+
+// pages composes documents in this process, a few at a time; no browser takes
+// part.
+type pages struct {
+	converter *pdf.Converter
+	slots     chan struct{}
+}
+
+func newPages(o Options) *pages {
+	return &pages{
+		converter: pdf.New(pdf.Options{Themes: o.Themes, Fetch: o.Fetch, Log: o.Log}),
+		slots:     make(chan struct{}, runtime.NumCPU()),
+	}
+}
+
+// compose is pdf.Converter's, once a slot is free.
+func (p *pages) compose(ctx context.Context, d pdf.Document) (pdf.Composed, error) {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return pdf.Composed{}, context.Cause(ctx)
+	}
+	defer func() { <-p.slots }()
+	return p.converter.Compose(ctx, d)
+}
+
+// preview answers with the themed page of a document.
+func (s *Server) preview(c *fiber.Ctx) error {
+	req, err := s.parseConversion(c)
+	if err != nil {
+		return err
+	}
+	defer req.discard()
+	for name, value := range map[string]string{"webhook_url": req.WebhookURL, "priority": req.Priority} {
+		if value != "" {
+			return unknownField(name, []string{"content", "theme", "options", "filename", "assets"})
+		}
+	}
+	theme, err := s.check(&req)
+	if err != nil {
+		return err
+	}
+	running, leave, err := s.streams.join()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeoutCause(running, composeTimeout,
+		presswork.Errorf(presswork.RenderTimeout, "the page was not composed within %s", composeTimeout))
+	defer cancel()
+	ctx, unwatch := whileConnected(ctx, c.Context().Conn())
+	defer unwatch()
+	composed, err := s.pages.compose(ctx, pdf.Document{
+		Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename, Asset: req.asset,
+	})
+	if err != nil {
+		return ofContent(waitError(err))
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	c.Status(http.StatusOK)
+	return c.SendString(composed.Page.HTML)
+}
+
+// asset opens a file that came with the submission.
+func (r *conversion) asset(name string) ([]byte, error) {
+	for _, a := range r.assets {
+		if a.name == name {
+			return io.ReadAll(a.open())
+		}
+	}
+	return nil, errors.New("no such file came with the document")
+}

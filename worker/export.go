@@ -1,0 +1,194 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/pdf"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// Export handles tasks.ExportPage: the page at an address to a stored PDF or
+// picture.
+func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
+	ctx, ended := w.observe(ctx, run)
+	err := w.export(ctx, run, task)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if errors.Is(err, tasks.ErrCancelled) {
+		w.discard(ctx, storage.ArtifactKeyOf(run.ID, exportType(task)))
+	}
+	ended(false, err)
+	return err
+}
+
+func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
+	artifact, stored, err := w.adopted(ctx, run, exportType(task))
+	if err != nil {
+		return err
+	}
+	visit := visitOf(task)
+	if !stored {
+		exported, err := w.visit(ctx, run, task, visit)
+		if err != nil {
+			return err
+		}
+		if err := run.Progress(ctx, presswork.StageStoring, 90, "storing the result"); err != nil {
+			return err
+		}
+		if artifact, err = w.keep(ctx, run, task, exported); err != nil {
+			return err
+		}
+		artifact.Filename = exported.filename
+	}
+	if visit.Filename != "" {
+		artifact.Filename = visit.Filename
+	}
+	if artifact.Filename == "" {
+		artifact.Filename = pageName(task.URL, exportType(task))
+	}
+	artifact.ExpiresAt = time.Now().UTC().Add(w.kept(task)).Truncate(time.Millisecond)
+	return run.Complete(ctx, artifact, false)
+}
+
+// kept is how long the result of an export stays.
+func (w *Worker) kept(task tasks.PageExport) time.Duration {
+	if task.Keep > 0 {
+		return min(time.Duration(task.Keep)*time.Second, w.Retention)
+	}
+	return w.Retention
+}
+
+// developed is what came of a visit, as it is stored.
+type developed struct {
+	data        []byte
+	contentType string
+	pages       int
+	filename    string
+}
+
+// visit opens the page and makes of it what was asked for.
+func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExport, o presswork.VisitOptions) (developed, error) {
+	if err := run.Progress(ctx, presswork.StageRendering, 20, "loading the page"); err != nil {
+		return developed{}, err
+	}
+	visit := chromium.Visit{URL: task.URL}
+	if o.Theme != "" {
+		theme, err := w.Themes.Get(o.Theme)
+		if err != nil {
+			return developed{}, err
+		}
+		visit.ThemeCSS = theme.Tokens()
+	}
+	var reported error
+	visit.Loaded = func() { reported = run.Progress(ctx, presswork.StagePrinting, 60, "printing the page") }
+	loading, ended := w.stage(ctx, presswork.StagePrinting)
+	var exported chromium.Exported
+	var err error
+	if task.Screenshot != nil {
+		exported, err = w.Exporter.Screenshot(loading, visit, *task.Screenshot)
+	} else {
+		exported, err = w.Exporter.PDF(loading, visit, *task.PDF)
+	}
+	ended()
+	if err := errors.Join(err, reported); err != nil {
+		return developed{}, err
+	}
+	d := developed{data: exported.Data, contentType: exported.ContentType, filename: titleName(exported.Title, exported.ContentType)}
+	if task.PDF == nil {
+		return d, nil
+	}
+	finish := pdf.Finish{}
+	if task.PDF.PDFA != nil {
+		finish.PDFA = *task.PDF.PDFA
+	}
+	packed, err := w.Converter.Pack(ctx, exported.Data, pdf.Meta{Title: exported.Title}, finish)
+	if err != nil {
+		return d, err
+	}
+	d.data, d.pages = packed.PDF, packed.Pages
+	return d, run.Warn(ctx, packed.Warnings...)
+}
+
+// keep stores the result.
+func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport, d developed) (presswork.Artifact, error) {
+	ctx, ended := w.stage(ctx, presswork.StageStoring)
+	defer ended()
+	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
+	info, err := w.Store.Put(ctx, storage.ArtifactKeyOf(run.ID, d.contentType), bytes.NewReader(d.data), int64(len(d.data)), attrs)
+	if errors.Is(err, storage.ErrExists) {
+		artifact, _, err := w.adopted(ctx, run, d.contentType)
+		return artifact, err
+	}
+	if err != nil {
+		return presswork.Artifact{}, storeError(err)
+	}
+	if err := w.Keeper.RecordUntil(ctx, info.Key, info.Size, time.Now().Add(w.kept(task))); err != nil {
+		w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", info.Key, "error", err)
+	}
+	return artifactOf(run, info), nil
+}
+
+// adopted is what an earlier run of this job stored, if it died before it could
+// say so.
+func (w *Worker) adopted(ctx context.Context, run *tasks.Run, contentType string) (presswork.Artifact, bool, error) {
+	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, contentType))
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return presswork.Artifact{}, false, nil
+	case err != nil:
+		return presswork.Artifact{}, false, storeError(err)
+	}
+	return artifactOf(run, info), true, nil
+}
+
+func visitOf(task tasks.PageExport) presswork.VisitOptions {
+	if task.Screenshot != nil {
+		return task.Screenshot.VisitOptions
+	}
+	return task.PDF.VisitOptions
+}
+
+// exportType is the content type of a task's result.
+func exportType(task tasks.PageExport) string {
+	switch {
+	case task.Screenshot == nil:
+		return contentType
+	case task.Screenshot.Type == "":
+		return "image/png"
+	}
+	return "image/" + task.Screenshot.Type
+}
+
+func extension(contentType string) string {
+	if kind, ok := strings.CutPrefix(contentType, "image/"); ok {
+		return "." + kind
+	}
+	return ".pdf"
+}
+
+// titleName makes a file name of a page's title, "" without one.
+func titleName(title, contentType string) string {
+	if strings.TrimSpace(title) == "" {
+		return ""
+	}
+	return strings.TrimSuffix(filename("", title), ".pdf") + extension(contentType)
+}
+
+// pageName makes a file name of a page's address.
+func pageName(address, contentType string) string {
+	host := "page"
+	if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	return strings.TrimSuffix(filename("", host), ".pdf") + extension(contentType)
+}
