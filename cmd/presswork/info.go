@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -39,12 +40,12 @@ func newInfoCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			machine, err := local.Inspect(cmd.Context())
+			machine, err := local.Inspect(cmd.Context(), cfg.ChromiumPath)
 			if err != nil {
 				return interrupted{}
 			}
 			i := info{Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Machine: machine}
-			for _, path := range []pathInfo{{"THEMES_DIR", cfg.ThemesDir}, {"DATA_DIR", cfg.DataDir}, {"PDF_OUTPUT_DIR", cfg.PDFOutputDir}} {
+			for _, path := range []pathInfo{{"THEMES_DIR", cfg.ThemesDir}, {"DATA_DIR", cfg.DataDir}, {"CACHE_DIR", cfg.CacheDir}, {"PDF_OUTPUT_DIR", cfg.PDFOutputDir}} {
 				if abs, err := filepath.Abs(path.Path); err == nil {
 					path.Path = abs
 				}
@@ -77,12 +78,23 @@ func (p *program) printInfo(i info) error {
 		row("sandbox", "%s", sandbox)
 	}
 	row("redis-server", "%s", found(i.Redis))
+	for _, kind := range []string{"sans", "serif", "mono", "display", "math", "symbols"} {
+		var names []string
+		for _, f := range i.Fonts {
+			if f.Kind == kind {
+				names = append(names, f.Name)
+			}
+		}
+		if len(names) > 0 {
+			row(kind+" fonts", "%s", strings.Join(names, ", "))
+		}
+	}
 	for _, s := range i.Scripts {
 		font := s.Font
 		if font == "" {
 			font = "no font"
 		}
-		row("font", "%s: %s", s.Name, font)
+		row("script", "%s: %s", s.Name, font)
 	}
 	for _, path := range i.Paths {
 		row(path.Setting, "%s", path.Path)

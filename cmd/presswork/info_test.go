@@ -16,11 +16,11 @@ func TestInfo(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &i); err != nil || got.code != 0 {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	if i.Version == "" || i.Go == "" || i.Chromium.Path == "" || i.Redis.Path == "" || len(i.Scripts) == 0 || len(i.Paths) != 3 || i.Problems == nil {
+	if i.Version == "" || i.Go == "" || i.Chromium.Path == "" || i.Redis.Path == "" || len(i.Scripts) == 0 || len(i.Fonts) < 10 || len(i.Paths) != 4 || i.Problems == nil {
 		t.Errorf("%+v", i)
 	}
 	text := ask(t, "info").stdout
-	for _, want := range []string{i.Chromium.Path, i.Redis.Path, "THEMES_DIR", "Emoji"} {
+	for _, want := range []string{i.Chromium.Path, i.Redis.Path, "THEMES_DIR", "Emoji", "serif fonts", "CACHE_DIR"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"runtime"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"presswork/internal/config"
 	"presswork/internal/guard"
 	"presswork/internal/local"
-	"presswork/internal/pdf"
 )
 
 // stopLimit bounds the browser's end: nothing is worth waiting for.
@@ -35,8 +33,13 @@ type md2pdf struct {
 	themesDir string
 	allow     []string
 	jobs      int
+	// passwordFile holds the password where other users of the machine cannot
+	// read it off the process list.
+	passwordFile string
+	// epoch is that of SOURCE_DATE_EPOCH, else zero.
+	epoch time.Time
 
-	html, watch, open, json, quiet bool
+	html, merge, watch, open, json, quiet bool
 
 	// shared is, for --watch, what every document depends on.
 	shared local.Snapshot
@@ -53,6 +56,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 			"Exit status: 0 done; 1 a file failed; 2 wrong usage; 3 no Chromium; 130 interrupted.",
 		Example: "  presswork md2pdf report.md --theme nord\n" +
 			"  presswork md2pdf docs/*.md -o out/ --jobs 4\n" +
+			"  presswork md2pdf --merge intro.md usage.md -o manual.pdf --toc --cover\n" +
 			"  cat notes.md | presswork md2pdf - > notes.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.stdin = cmd.InOrStdin()
@@ -65,14 +69,17 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
+	f.StringVar(&m.passwordFile, "password-file", "", "`FILE` whose first line is the password: a --password can be seen by every user of this machine")
 	f.StringVar(&m.cssFile, "css", "", "stylesheet `FILE`, applied last")
 	f.StringArrayVar(&m.allow, "allow", nil, "`DIR` outside the input's folder from which images may be shown; repeatable")
+	f.BoolVar(&m.merge, "merge", false, "print all files into one document, named after the first unless -o says otherwise: its front matter counts, each file begins on a new page, and links between them stay links")
 	f.BoolVar(&m.html, "html", false, "write the themed HTML page instead of a PDF")
 	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files are converted at a time")
 	f.BoolVarP(&m.watch, "watch", "w", false, "convert again whenever a file, its images, the stylesheet or a theme changes")
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")
+	completeDocuments(cmd, p)
 	return cmd
 }
 
@@ -87,6 +94,8 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	}
 	report := newReporter(m, len(inputs))
 	converter := local.New(local.Options{
+		Browser:   m.cfg.ChromiumPath,
+		Epoch:     m.epoch,
 		ThemesDir: m.themesDir,
 		Allow:     m.allow,
 		HTML:      m.html,
@@ -98,16 +107,11 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		Progress:  report.stage,
 		Log:       m.logger(),
 	})
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
-		defer cancel()
-		_ = converter.Stop(ctx) // the results are written; nothing depends on it
-	}()
-	if err := converter.Start(ctx); errors.Is(err, chromium.ErrNotFound) {
+	stop, err := begin(ctx, converter)
+	if err != nil {
 		return err
-	} else if err != nil {
-		return usageError{err}
 	}
+	defer stop()
 	if m.theme != "" {
 		if err := converter.CheckTheme(m.theme); err != nil {
 			return usageError{errors.New("--theme: " + local.Message(err))}
@@ -123,72 +127,21 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	return m.follow(ctx, converter, report, inputs, outputs)
 }
 
-// prepare turns the command line into inputs; each error is one of usage.
-func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
-	cfg, err := config.Load(m.getenv)
-	if err != nil {
-		return nil, err
+// begin starts a converter; stop ends it.
+func begin(ctx context.Context, c *local.Converter) (stop func(), err error) {
+	stop = func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		defer cancel()
+		_ = c.Stop(ctx) // the results are written; nothing depends on it
 	}
-	m.cfg = cfg
-	if m.themesDir == "" {
-		m.themesDir = cfg.ThemesDir
-	} else if _, err := os.ReadDir(m.themesDir); err != nil {
-		return nil, fmt.Errorf("--themes-dir: %w", err)
-	}
-	m.shared = local.Take(m.watched()...)
-	if m.cssFile != "" {
-		if err := m.readCSS(); err != nil {
+	if err := c.Start(ctx); err != nil {
+		stop()
+		if errors.Is(err, chromium.ErrNotFound) {
 			return nil, err
 		}
+		return nil, usageError{err}
 	}
-	if err := pdf.CheckOptions(m.options); err != nil {
-		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
-	}
-	ext := ".pdf"
-	if m.html {
-		ext = ".html"
-	}
-	inputs, err := local.Plan(paths, m.output, ext)
-	if err != nil {
-		return nil, err
-	}
-	for i := range inputs {
-		inputs[i].Theme, inputs[i].Options = m.theme, m.options
-	}
-	return inputs, m.checkFlags(inputs)
-}
-
-// checkFlags refuses flags that do not go together.
-func (m *md2pdf) checkFlags(inputs []local.Input) error {
-	usesStdin, usesStdout := false, false
-	for _, in := range inputs {
-		usesStdin = usesStdin || in.Path == local.Std
-		usesStdout = usesStdout || in.Output == local.Std
-	}
-	switch {
-	case m.jobs < 1:
-		return fmt.Errorf("--jobs is %d; it must be at least 1", m.jobs)
-	case usesStdout && m.json:
-		return errors.New("--json prints to standard output, where the document would go; choose a file with -o")
-	case usesStdout && m.open:
-		return errors.New("--open needs a file; choose one with -o")
-	case usesStdout && !m.html && isTerminal(m.stdout):
-		return errors.New("standard output is a terminal; redirect it, or choose a file with -o")
-	case m.watch && (usesStdin || usesStdout):
-		return errors.New("--watch needs files, not standard input or output")
-	case m.open && len(inputs) > 1:
-		return fmt.Errorf("--open takes one document, and %d are given", len(inputs))
-	}
-	return nil
-}
-
-func (m *md2pdf) readCSS() error {
-	css, err := os.ReadFile(m.cssFile)
-	if err != nil {
-		return fmt.Errorf("--css: %w", err)
-	}
-	m.options.CSS = string(css)
-	return nil
+	return stop, nil
 }
 
 // convert converts inputs and reports each. The error says which failed, and
@@ -204,7 +157,7 @@ func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *report
 		}
 		outputs = append(outputs, out)
 		if err != nil {
-			err = fileError{out.Input, err}
+			err = fileError{label(out), err}
 			failures = append(failures, err)
 		}
 		if err := report.done(out, err); err != nil {
@@ -234,11 +187,7 @@ type fileError struct {
 }
 
 func (e fileError) Error() string {
-	name := e.input
-	if name == local.Std {
-		name = "standard input"
-	}
-	return printable(name + ": " + local.Message(e.err))
+	return printable(e.input + ": " + local.Message(e.err))
 }
 
 func (e fileError) Unwrap() error { return e.err }

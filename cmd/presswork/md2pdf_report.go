@@ -77,7 +77,7 @@ func (r *reporter) done(out local.Output, failure error) error {
 	r.rewrite("")
 	if !r.quiet {
 		for _, w := range out.Warnings {
-			fmt.Fprintln(r.err, printable(warningLine(out.Input, w)))
+			fmt.Fprintln(r.err, printable(warningLine(out, w)))
 		}
 	}
 	switch {
@@ -112,29 +112,57 @@ func (r *reporter) end(failed int) {
 
 // line is what --json prints for a file.
 type line struct {
-	Input    string              `json:"input"`
+	Input string `json:"input"`
+	// Merged are the files that follow it in the same document.
+	Merged   []string            `json:"merged,omitempty"`
 	Output   string              `json:"output"`
 	Pages    int                 `json:"pages"`
 	Bytes    int                 `json:"bytes"`
 	Theme    string              `json:"theme"`
 	MS       int64               `json:"ms"`
 	Warnings []presswork.Warning `json:"warnings"`
-	Error    *presswork.Error    `json:"error"`
+	// Analysis is there for a theme that was chosen by one.
+	Analysis json.RawMessage  `json:"analysis"`
+	Error    *presswork.Error `json:"error"`
 }
 
 func jsonLine(out local.Output, failure error) line {
-	return line{Input: out.Input, Output: out.Path, Pages: out.Pages, Bytes: out.Bytes, Theme: out.Theme,
+	return line{Input: out.Input, Merged: out.Merged, Output: out.Path, Pages: out.Pages, Bytes: out.Bytes, Theme: out.Theme,
 		MS: out.Elapsed.Milliseconds(), Warnings: out.Warnings, Error: presswork.AsError(failure)}
 }
 
-func warningLine(input string, w presswork.Warning) string {
-	if w.Line > 0 {
-		return fmt.Sprintf("%s:%d: %s", input, w.Line, w.Message)
+// label names a result's input for a person.
+func label(out local.Output) string {
+	name := out.Input
+	if name == local.Std {
+		name = "standard input"
 	}
-	return fmt.Sprintf("%s: %s", input, w.Message)
+	if n := len(out.Merged); n > 0 {
+		name += fmt.Sprintf(" and %d more", n)
+	}
+	return name
+}
+
+func warningLine(out local.Output, w presswork.Warning) string {
+	switch {
+	case w.Line > 0 && len(out.Merged) > 0:
+		// The message begins with the file's name.
+		file, rest, _ := strings.Cut(w.Message, ": ")
+		return fmt.Sprintf("%s:%d: %s", file, w.Line, rest)
+	case len(out.Merged) > 0:
+		return w.Message
+	case w.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", out.Input, w.Line, w.Message)
+	}
+	return fmt.Sprintf("%s: %s", out.Input, w.Message)
 }
 
 func resultLine(out local.Output) string {
+	return fmt.Sprintf("%s: %s (%s, %s, %d ms)", label(out), out.Path, out.Theme, sizes(out), out.Elapsed.Milliseconds())
+}
+
+// sizes is "3 pages, 12 KB".
+func sizes(out local.Output) string {
 	size := fmt.Sprintf("%d bytes", out.Bytes)
 	if out.Bytes >= 1000 {
 		size = fmt.Sprintf("%d KB", (out.Bytes+500)/1000)
@@ -142,7 +170,7 @@ func resultLine(out local.Output) string {
 	if out.Pages > 0 {
 		size = count(out.Pages, "page") + ", " + size
 	}
-	return fmt.Sprintf("%s: %s (%s, %s, %d ms)", out.Input, out.Path, out.Theme, size, out.Elapsed.Milliseconds())
+	return size
 }
 
 func count(n int, noun string) string {

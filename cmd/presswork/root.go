@@ -39,10 +39,13 @@ func newRootCommand(p *program) *cobra.Command {
 		newWorkerCommand(p),
 		newMD2PDFCommand(p),
 		newThemeCommand(p),
+		newThemePreviewCommand(p),
+		newExportCommand(p),
 		newInfoCommand(p),
 		newConfigCommand(p),
 		newHealthCommand(p),
 		newVersionCommand(p),
+		newManCommand(p),
 	)
 	return root
 }

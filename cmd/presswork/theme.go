@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -70,7 +71,7 @@ func (p *program) printThemesJSON(list []themes.Theme) error {
 // printThemes prints a table; on a terminal with a swatch of colours before
 // each name.
 func (p *program) printThemes(list []themes.Theme) error {
-	color := isTerminal(p.stdout) && p.getenv("NO_COLOR") == ""
+	paint := p.painter()
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSCHEME\tTEXT\tLINK\tDESCRIPTION")
@@ -83,8 +84,8 @@ func (p *program) printThemes(list []themes.Theme) error {
 	// The swatches are put before whole rows: the table counts escape sequences
 	// as text.
 	for i, row := range strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n") {
-		if color {
-			row = swatch(list, i-1) + row
+		if paint != nil {
+			row = swatch(paint, list, i-1) + row
 		}
 		if _, err := fmt.Fprintln(p.stdout, row); err != nil {
 			return err
@@ -106,16 +107,16 @@ func description(t themes.Theme) string {
 
 // swatch shows the page and text colours and the accents of the i-th theme; the
 // head of the table gets blanks.
-func swatch(list []themes.Theme, i int) string {
+func swatch(paint painter, list []themes.Theme, i int) string {
 	if i < 0 {
 		return "         "
 	}
 	c := list[i].Colors
 	var b strings.Builder
-	b.WriteString(ansi(48, c["base_100"]) + ansi(38, c["base_content"]) + " Aa ")
+	b.WriteString(paint(48, c["base_100"]) + paint(38, c["base_content"]) + " Aa ")
 	for _, name := range []string{"primary", "secondary", "accent", "neutral"} {
 		if c[name] != "" {
-			b.WriteString(ansi(48, c[name]) + " ")
+			b.WriteString(paint(48, c[name]) + " ")
 		} else {
 			b.WriteString("\x1b[49m ")
 		}
@@ -123,11 +124,53 @@ func swatch(list []themes.Theme, i int) string {
 	return b.String() + "\x1b[0m "
 }
 
-// ansi sets a foreground (38) or background (48) to "#rrggbb".
-func ansi(layer int, hex string) string {
-	v, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 24)
-	if err != nil {
+// painter writes the escape sequence that sets a foreground (38) or background
+// (48) to "#rrggbb".
+type painter func(layer int, hex string) string
+
+// painter is what the terminal can show: 16 million colours, 256, or nil for
+// none.
+func (p *program) painter() painter {
+	term := p.getenv("TERM")
+	switch {
+	case !isTerminal(p.stdout), p.getenv("NO_COLOR") != "", term == "", term == "dumb":
+		return nil
+	case p.getenv("COLORTERM") == "truecolor", p.getenv("COLORTERM") == "24bit", p.getenv("WT_SESSION") != "",
+		strings.HasSuffix(term, "-direct"), slices.Contains([]string{"xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"}, term):
+		return trueColor
+	}
+	return indexedColor
+}
+
+func trueColor(layer int, hex string) string {
+	r, g, b, ok := parseHex(hex)
+	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("\x1b[%d;2;%d;%d;%dm", layer, v>>16, v>>8&0xff, v&0xff)
+	return fmt.Sprintf("\x1b[%d;2;%d;%d;%dm", layer, r, g, b)
+}
+
+// indexedColor takes the nearest of the 6 × 6 × 6 cube or of the 24 greys that
+// xterm has.
+func indexedColor(layer int, hex string) string {
+	r, g, b, ok := parseHex(hex)
+	if !ok {
+		return ""
+	}
+	if max(r, g, b)-min(r, g, b) < 10 && r >= 8 && r < 238 {
+		return fmt.Sprintf("\x1b[%d;5;%dm", layer, 232+(r-3)/10)
+	}
+	// The cube's steps are 0, 95, 135, 175, 215 and 255.
+	step := func(v int) int {
+		if v < 48 {
+			return 0
+		}
+		return max(1, (v-35)/40)
+	}
+	return fmt.Sprintf("\x1b[%d;5;%dm", layer, 16+36*step(r)+6*step(g)+step(b))
+}
+
+func parseHex(hex string) (r, g, b int, ok bool) {
+	v, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 24)
+	return int(v >> 16), int(v >> 8 & 0xff), int(v & 0xff), err == nil
 }

@@ -38,3 +38,67 @@ func TestThemeListTable(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestSwatchesOnATerminalOf256Colours(t *testing.T) {
+	t.Parallel()
+	for hex, want := range map[string]string{
+		"#000000": "16", "#ffffff": "231", "#808080": "244", "#ff0000": "196", "#5f87af": "67", "#00ff5f": "47",
+	} {
+		if got := indexedColor(48, hex); got != "\x1b[48;5;"+want+"m" {
+			t.Errorf("%s is %q, want colour %s", hex, got, want)
+		}
+	}
+}
+
+func TestThemePreviewShowsADocumentInThemes(t *testing.T) {
+	t.Parallel()
+	needsChromium(t)
+	dir := folder(t, map[string]string{
+		"a.md":            "---\ncover: true\ntoc: true\ntheme: silk\n---\n# Hello\n",
+		"themes/mine.css": `:root{--label:"<Mine>";--primary:#123456;--base-100:#ffffff;--base-content:#000000}`,
+	})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	got := ask(t, "theme-preview", "--explore", in("a.md"), "nord", "mine", "--themes-dir", in("themes"))
+	if got.code != 0 || !strings.Contains(got.stderr, in("a.themes.pdf")+" (1 page, ") || got.stdout != "" {
+		t.Errorf("%+v", got)
+	}
+	if !strings.HasPrefix(content(t, in("a.themes.pdf")), "%PDF-") {
+		t.Error("no PDF was written")
+	}
+	got = ask(t, "theme-preview", "nord", "mine", "--themes-dir", in("themes"), "-o", in("g.html"), "-q")
+	if got.code != 0 || got.stderr != "" {
+		t.Errorf("%+v", got)
+	}
+	page := content(t, in("g.html"))
+	if n := strings.Count(page, "data:image/webp;base64,UklG"); n != 2 {
+		t.Errorf("%d pictures", n)
+	}
+	for _, want := range []string{"The sample in 2 themes", ">Nord", "&lt;Mine&gt;", "background:#123456"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the gallery lacks %s", want)
+		}
+	}
+}
+
+func TestThemePreviewSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	needsChromium(t)
+	dir := folder(t, map[string]string{"empty.md": "", "empty.themes.pdf": "older"})
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"unknown theme":    {[]string{"nrod"}, exitUsage, `did you mean "nord"?`},
+		"no gallery":       {[]string{"-o", "x.png"}, exitUsage, "a gallery is a .pdf or an .html file"},
+		"missing document": {[]string{"--explore", filepath.Join(dir, "none.md"), "nord"}, exitFailed, "none.md: there is no such file"},
+		"empty document":   {[]string{"--explore", filepath.Join(dir, "empty.md"), "nord"}, exitFailed, "empty.md: the content is empty"},
+	} {
+		if got := ask(t, append([]string{"theme-preview"}, c.args...)...); got.code != c.code || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := content(t, filepath.Join(dir, "empty.themes.pdf")); got != "older" {
+		t.Errorf("the older gallery became %.20q", got)
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/config"
 	"presswork/internal/embedded"
+	"presswork/internal/fonts"
 	"presswork/internal/guard"
 	"presswork/internal/pdf"
 	"presswork/internal/ready"
@@ -101,6 +102,13 @@ func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, lif
 	if err != nil {
 		return usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
 	}
+	exports, err := guard.New(guard.Options{
+		Allow: cfg.ExportAllowPrivate, Setting: "EXPORT_ALLOW_PRIVATE", Never: own,
+		AllowHosts: cfg.ExportAllowHosts, DenyHosts: cfg.ExportDenyHosts,
+	})
+	if err != nil {
+		return usageError{fmt.Errorf("EXPORT_ALLOW_PRIVATE, EXPORT_ALLOW_HOSTS, EXPORT_DENY_HOSTS: %w", err)}
+	}
 
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -116,14 +124,27 @@ func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, lif
 		if err != nil {
 			return usageError{err}
 		}
+		fontConfig, err := fonts.Install(profiles)
+		if err != nil {
+			log.WarnContext(ctx, "documents are printed with the system's fonts", "error", err)
+		}
 		browser := chromium.New(chromium.Options{
-			Tabs: workers(cfg), PrintTimeout: cfg.RenderTimeout, Dir: profiles, Log: log.With("room", "chromium"),
+			Path: cfg.ChromiumPath, Tabs: workers(cfg), PrintTimeout: cfg.RenderTimeout, Dir: profiles, FontConfig: fontConfig,
+			Log: log.With("room", "chromium"),
 		})
 		if err := life.start(ctx, "browser", browser); err != nil {
 			return err
 		}
 		metrics.MustRegister(worker.BrowserMetrics(browser.Stats))
 		checks = append(checks, browserCheck(browser))
+		// It starts its browser with the first page.
+		exporter := chromium.NewExporter(chromium.ExporterOptions{
+			Browser: chromium.Options{Path: cfg.ChromiumPath, Tabs: workers(cfg), Dir: profiles, Log: log.With("room", "export")},
+			Policy:  exports,
+		})
+		if err := life.start(ctx, "exporter", exporter); err != nil {
+			return err
+		}
 		jobs := worker.New(worker.Options{
 			Store:  store,
 			Keeper: keeper,
@@ -133,6 +154,11 @@ func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, lif
 				Fetch:   guard.NewFetcher(outbound, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
 				Log:     log.With("room", "pdf"),
 			}),
+			Picture: func(ctx context.Context, page presswork.Page) ([]byte, error) {
+				return browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
+			},
+			Exporter:      exporter,
+			Themes:        catalogue,
 			RenderTimeout: cfg.RenderTimeout,
 			Retention:     retention,
 			Metrics:       metrics,
@@ -153,6 +179,8 @@ func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, lif
 			return err
 		}
 		tasks.Handle(taker, tasks.ConvertPDF, jobs.Convert)
+		tasks.Handle(taker, tasks.ExportPage, jobs.Export)
+		tasks.HandlePlain(taker, tasks.RenderPreview, jobs.Preview)
 		tasks.HandlePlain(taker, tasks.DeliverWebhook, webhooks.Deliver)
 	}
 
@@ -182,12 +210,15 @@ func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, lif
 		Keeper:          keeper,
 		Themes:          catalogue,
 		Webhooks:        outbound,
+		Exports:         exports,
+		ExportAuthOff:   cfg.ExportAuth == "off",
 		TokenSecret:     tokenSecret,
 		Keys:            cfg.APIKeys,
 		KeysFile:        keysFile(cfg),
 		AuthOff:         cfg.APIAuth == "off",
 		AllowedOrigins:  cfg.AllowedOrigins,
 		TrustedProxies:  cfg.TrustedProxies,
+		Fetch:           guard.NewFetcher(outbound, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
 		MaxContentBytes: cfg.MaxContentBytes,
 		MaxUploadBytes:  cfg.MaxUploadBytes,
 		RateLimitRPM:    cfg.RateLimitRPM,

@@ -27,6 +27,7 @@ type Config struct {
 
 	Workers      int      `env:"WORKERS" default:"0" min:"0" max:"256" help:"Renders at a time in this process: one limit shared by render, export and bulk. 0: the number of CPUs."`
 	WorkerQueues []string `env:"WORKER_QUEUES" allowed:"render,export,text,infer,bulk" help:"Comma list of the queues this worker takes. Unset: all."`
+	ChromiumPath string   `env:"CHROMIUM_PATH" help:"The browser's program, a name in PATH or a file. Unset: the first of the well-known places, a headless shell before a whole browser."`
 	WorkerAddr   string   `env:"WORKER_ADDR" default:"127.0.0.1:9090" check:"hostport" help:"Where a worker serves /healthz, /readyz and /metrics."`
 
 	CacheMaxSizeGB     float64 `env:"CACHE_MAX_SIZE_GB" default:"2.0" min:"0" max:"1000000" help:"Cap on stored artifacts and the render cache, in GB. The least recently used go first, never one younger than an hour; full of such, submissions get 503 store_full."`
@@ -50,6 +51,10 @@ type Config struct {
 	WebhookSecret   string        `env:"WEBHOOK_SECRET" secret:"true" help:"Signs webhooks (whsec_…). Unset: made at first start and kept in Redis; set it to be able to verify."`
 
 	OutboundAllowPrivate string `env:"OUTBOUND_ALLOW_PRIVATE" help:"Addresses beyond the public internet that webhooks and remote images may reach: comma list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA. Link-local and metadata addresses never."`
+	ExportAuth           string `env:"EXPORT_AUTH" default:"on" allowed:"on,off" help:"off opens /export-pdf and /export-screenshot, and nothing else, to callers without a key."`
+	ExportAllowPrivate   string `env:"EXPORT_ALLOW_PRIVATE" help:"Addresses beyond the public internet that pages to export may reach, and on which ports: comma list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA on any port. Link-local and metadata addresses, and Presswork's own services, never."`
+	ExportAllowHosts     string `env:"EXPORT_ALLOW_HOSTS" help:"Comma list of host globs (*.example.com) that pages to export may reach; their addresses are checked all the same. Unset: every host."`
+	ExportDenyHosts      string `env:"EXPORT_DENY_HOSTS" help:"Comma list of host globs that pages to export may not reach."`
 	MonitorReadonly      bool   `env:"MONITOR_READONLY" default:"false" help:"The queue monitor without buttons."`
 	LogFormat            string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is text on a terminal and json elsewhere."`
 	LogLevel             string `env:"LOG_LEVEL" default:"info" allowed:"debug,info,warn,error" help:"Lowest level that is logged."`

@@ -20,6 +20,8 @@ const maxSource = 64 << 20
 type Input struct {
 	// Path is a file, or Std.
 	Path string
+	// Merge are files whose pages follow in the same result.
+	Merge []string
 	// Output is a file, or Std.
 	Output string
 	// Theme is a theme's name; "" is the front matter's.
@@ -32,6 +34,8 @@ type Input struct {
 type Output struct {
 	// Input and Path are the Input's Path and Output.
 	Input, Path string
+	// Merged are the Input's Merge.
+	Merged []string
 	// Pages is 0 for HTML.
 	Pages int
 	Bytes int
@@ -53,7 +57,7 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
 		presswork.Errorf(presswork.RenderTimeout, "it was not converted within %s", c.o.Timeout))
 	defer cancel()
-	out := Output{Input: in.Path, Path: in.Output, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
+	out := Output{Input: in.Path, Path: in.Output, Merged: in.Merge, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
 	err := c.convert(ctx, in, &out)
 	out.Elapsed = time.Since(begun)
 	return out, err
@@ -61,18 +65,10 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 
 func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
 	c.o.Progress(in.Path, presswork.StageRendering)
-	content, err := c.read(ctx, in.Path, out.Sources)
+	document, closeFiles, err := c.document(ctx, in, out.Sources)
+	defer closeFiles()
 	if err != nil {
 		return err
-	}
-	images, err := c.openAssets(in.Path, out.Sources)
-	if err != nil {
-		return err
-	}
-	defer images.close()
-	document := pdf.Document{Content: content, Theme: in.Theme, Options: in.Options, Asset: images.open}
-	if in.Path != Std {
-		document.Filename = filepath.Base(in.Path)
 	}
 	composed, err := c.engine.Compose(ctx, document)
 	if err != nil {
@@ -97,6 +93,53 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
 	out.Bytes = len(data)
 	c.o.Progress(in.Path, presswork.StageDone)
 	return nil
+}
+
+// document reads the files of an input. Its images can be opened until closeFiles
+// is called, which is due after an error as well.
+func (c *Converter) document(ctx context.Context, in Input, sources Snapshot) (d pdf.Document, closeFiles func(), err error) {
+	var opened []*assets
+	closeFiles = func() {
+		for _, a := range opened {
+			a.close()
+		}
+	}
+	for i, path := range append([]string{in.Path}, in.Merge...) {
+		content, err := c.read(ctx, path, sources)
+		if err == nil {
+			var images *assets
+			if images, err = c.openAssets(path, sources); err == nil {
+				opened = append(opened, images)
+			}
+		}
+		switch {
+		case err != nil && len(in.Merge) > 0:
+			return d, closeFiles, inFile(path, err)
+		case err != nil:
+			return d, closeFiles, err
+		case i == 0:
+			d = pdf.Document{Content: content, Theme: in.Theme, Options: in.Options, Path: slashed(path), Asset: opened[0].open}
+			if path != Std {
+				d.Filename = filepath.Base(path)
+			}
+		default:
+			d.Parts = append(d.Parts, pdf.Part{Content: content, Path: slashed(path), Asset: opened[i].open})
+		}
+	}
+	return d, closeFiles, nil
+}
+
+// slashed is where a file lies, in a form in which links can be resolved. What
+// comes from standard input lies in the working directory.
+func slashed(path string) string {
+	if path == Std {
+		path = "standard input"
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	return filepath.ToSlash(abs)
 }
 
 // read reads a whole input. A pipe may never end, so ctx ends the wait.

@@ -17,6 +17,18 @@ func Message(err error) string {
 	return err.Error()
 }
 
+// inFile says which of several files an error is about.
+func inFile(path string, err error) error {
+	e, ok := errors.AsType[*presswork.Error](err)
+	if !ok {
+		return err
+	}
+	if path == Std {
+		path = "standard input"
+	}
+	return presswork.Errorf(e.Code, "%s: %s", path, e.Message).WithCause(err)
+}
+
 func unreadable(err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -14,6 +14,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fonts"
 	"presswork/internal/pdf"
 	"presswork/themes"
 )
@@ -39,6 +40,9 @@ type Options struct {
 	// Fetch gets a remote image, through the address rules. Nil: remote images
 	// are left out with a warning.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// Epoch, if not zero, is the time of everything, so that the same document
+	// becomes the same bytes. Default: the present.
+	Epoch time.Time
 	// Stdin and Stdout are read and written for Std. Default: the process's.
 	Stdin  io.Reader
 	Stdout io.Writer
@@ -71,7 +75,11 @@ func New(o Options) *Converter {
 	}
 	c := &Converter{o: o}
 	if !o.HTML {
-		c.browser = chromium.New(chromium.Options{Path: o.Browser, Tabs: o.Jobs, Log: o.Log})
+		fontConfig, err := fonts.Install("")
+		if err != nil {
+			o.Log.Warn("documents are printed with the system's fonts", "error", err)
+		}
+		c.browser = chromium.New(chromium.Options{Path: o.Browser, Tabs: o.Jobs, FontConfig: fontConfig, Log: o.Log})
 	}
 	return c
 }
@@ -105,7 +113,7 @@ func (c *Converter) Reload() error {
 	if err != nil {
 		return err
 	}
-	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Log: c.o.Log}
+	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Log: c.o.Log}
 	if c.browser != nil {
 		o.Printer = printer{c.browser}
 	}
@@ -143,6 +151,10 @@ type printer struct{ browser *chromium.Browser }
 
 func (p printer) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
 	return p.browser.Print(ctx, page)
+}
+
+func (p printer) PrintRevised(ctx context.Context, page presswork.Page, revise func(printed []byte) ([]string, error)) ([]byte, error) {
+	return p.browser.PrintRevised(ctx, page, revise)
 }
 
 func (p printer) Version() string { return "" }

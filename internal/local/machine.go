@@ -3,11 +3,15 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
 	"presswork/internal/chromium"
+	"presswork/internal/fonts"
 )
 
 // Machine is what this machine offers the program.
@@ -18,7 +22,11 @@ type Machine struct {
 	Sandbox       bool    `json:"sandbox"`
 	SandboxReason string  `json:"sandbox_reason,omitempty"`
 	Redis         Program `json:"redis"`
-	// Scripts are writing systems that no text font covers everywhere.
+	// Fonts are the embedded families; the browser is given them by FontConfig,
+	// which is empty where there is no fontconfig.
+	Fonts      []Font `json:"fonts"`
+	FontConfig string `json:"font_config"`
+	// Scripts are writing systems and what covers them for the browser.
 	Scripts  []Script  `json:"scripts"`
 	Problems []Problem `json:"problems"`
 }
@@ -27,6 +35,13 @@ type Machine struct {
 type Program struct {
 	Path    string `json:"path"`
 	Version string `json:"version"`
+}
+
+// Font is an embedded family.
+type Font struct {
+	Name string `json:"name"`
+	// Kind is sans, serif, mono, display, math or symbols.
+	Kind string `json:"kind"`
 }
 
 // Script is a writing system and the font that covers it, "" for none.
@@ -44,13 +59,14 @@ type Problem struct {
 // inspectLimit bounds the start of the browser that Inspect tries.
 const inspectLimit = 20 * time.Second
 
-// Inspect looks at the machine; the browser is started and ended for it. The
-// error is ctx's cause.
-func Inspect(ctx context.Context) (Machine, error) {
-	m := Machine{Scripts: []Script{}, Problems: []Problem{}}
-	m.inspectChromium(ctx)
+// Inspect looks at the machine; the browser, which is Options.Browser, is
+// started and ended for it. The error is ctx's cause.
+func Inspect(ctx context.Context, browser string) (Machine, error) {
+	m := Machine{Fonts: []Font{}, Scripts: []Script{}, Problems: []Problem{}}
+	m.inspectChromium(ctx, browser)
 	m.inspectRedis(ctx)
-	m.inspectFonts(ctx)
+	m.inspectFonts()
+	m.inspectScripts(ctx)
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
@@ -59,8 +75,8 @@ func Inspect(ctx context.Context) (Machine, error) {
 
 func (m *Machine) problem(what, fix string) { m.Problems = append(m.Problems, Problem{what, fix}) }
 
-func (m *Machine) inspectChromium(ctx context.Context) {
-	path, err := chromium.Find("")
+func (m *Machine) inspectChromium(ctx context.Context, browser string) {
+	path, err := chromium.Find(browser)
 	if err != nil {
 		what, fix, _ := strings.Cut(err.Error(), "; ")
 		m.problem(what, fix)
@@ -69,7 +85,7 @@ func (m *Machine) inspectChromium(ctx context.Context) {
 	m.Chromium.Path = path
 	ctx, cancel := context.WithTimeoutCause(ctx, inspectLimit, errors.New("it does not start"))
 	defer cancel()
-	b := chromium.New(chromium.Options{Tabs: 1})
+	b := chromium.New(chromium.Options{Path: browser, Tabs: 1})
 	err = b.Start(ctx)
 	if err == nil {
 		err = b.Health(ctx)
@@ -109,43 +125,61 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 	}
 }
 
-// scripts are the writing systems that are looked for, each by a character that
-// its fonts have, and the Debian package with such a font.
-func scripts() []struct{ name, codepoint, pkg string } {
-	return []struct{ name, codepoint, pkg string }{
-		{"Latin, Greek, Cyrillic", "0416", "fonts-noto-core"},
-		{"Chinese", "4f60", "fonts-noto-cjk"},
-		{"Japanese", "3042", "fonts-noto-cjk"},
-		{"Korean", "d55c", "fonts-noto-cjk"},
-		{"Arabic", "0639", "fonts-noto-core"},
-		{"Hebrew", "05d0", "fonts-noto-core"},
-		{"Thai", "0e01", "fonts-noto-core"},
-		{"Devanagari", "0915", "fonts-noto-core"},
-		{"Emoji", "1f600", "fonts-noto-color-emoji"},
+// script is a writing system, a character of it, the language a page would say
+// it is in ("" for none), and the Debian package with a font for it.
+type script struct {
+	name     string
+	sample   rune
+	lang     string
+	packages string
+}
+
+func scripts() []script {
+	return []script{
+		{"Latin, Greek, Cyrillic", 'Ж', "", "fonts-noto-core"},
+		{"Chinese", '你', "zh-cn", "fonts-noto-cjk"},
+		{"Japanese", 'あ', "ja", "fonts-noto-cjk"},
+		{"Korean", '한', "ko", "fonts-noto-cjk"},
+		{"Arabic", 'ع', "ar", "fonts-noto-core"},
+		{"Hebrew", 'א', "he", "fonts-noto-core"},
+		{"Thai", 'ก', "th", "fonts-noto-core"},
+		{"Devanagari", 'क', "hi", "fonts-noto-core"},
+		{"Emoji", '😀', "und-zsye", "fonts-noto-color-emoji"},
 	}
 }
 
-func (m *Machine) inspectFonts(ctx context.Context) {
-	list, err := exec.LookPath("fc-list")
+func (m *Machine) inspectFonts() {
+	for _, f := range fonts.Families() {
+		m.Fonts = append(m.Fonts, Font{f.Name, string(f.Kind)})
+	}
+	config, err := fonts.Install("")
 	if err != nil {
-		m.problem("fonts cannot be looked up: fontconfig's fc-list is not installed", "apt install fontconfig")
+		m.problem("documents are printed with the system's fonts: "+err.Error(), "make that folder writable")
+	}
+	m.FontConfig = config
+}
+
+// inspectScripts asks fontconfig as the browser does.
+func (m *Machine) inspectScripts(ctx context.Context) {
+	match, err := exec.LookPath("fc-match")
+	if err != nil {
+		m.problem("fonts cannot be looked up: fontconfig's fc-match is not installed", "apt install fontconfig")
 		return
 	}
 	missing := map[string][]string{} // scripts by package
 	var packages []string
 	for _, s := range scripts() {
-		said, err := exec.CommandContext(ctx, list, ":charset="+s.codepoint, "family").Output()
+		font, err := m.fontOf(ctx, match, s)
 		if err != nil {
-			m.problem("fonts cannot be looked up: fc-list: "+err.Error(), "apt install fontconfig")
+			m.problem("fonts cannot be looked up: fc-match: "+err.Error(), "apt install fontconfig")
 			return
 		}
-		font := bestFont(string(said))
 		m.Scripts = append(m.Scripts, Script{s.name, font})
 		if font == "" {
-			if missing[s.pkg] == nil {
-				packages = append(packages, s.pkg)
+			if missing[s.packages] == nil {
+				packages = append(packages, s.packages)
 			}
-			missing[s.pkg] = append(missing[s.pkg], s.name)
+			missing[s.packages] = append(missing[s.packages], s.name)
 		}
 	}
 	for _, pkg := range packages {
@@ -153,16 +187,40 @@ func (m *Machine) inspectFonts(ctx context.Context) {
 	}
 }
 
-// bestFont picks a family out of fc-list's lines: the Noto one that the
-// installer brings if it is there, else the first by name.
-func bestFont(lines string) string {
-	best := ""
-	for line := range strings.Lines(lines) {
-		family, _, _ := strings.Cut(strings.TrimSpace(line), ",")
-		rank := func(f string) bool { return strings.HasPrefix(f, "Noto") }
-		if family != "" && (best == "" || rank(family) && !rank(best) || rank(family) == rank(best) && family < best) {
-			best = family
+// fontOf is the family that stands in for a script, "" when the best one has no
+// glyph for it.
+func (m *Machine) fontOf(ctx context.Context, match string, s script) (string, error) {
+	pattern := fmt.Sprintf("sans-serif:charset=%x", s.sample)
+	if s.lang != "" {
+		pattern += ":lang=" + s.lang
+	}
+	cmd := exec.CommandContext(ctx, match, "-f", "%{family[0]}\n%{charset}", pattern)
+	if m.FontConfig != "" {
+		cmd.Env = append(os.Environ(), "FONTCONFIG_FILE="+m.FontConfig)
+	}
+	said, err := cmd.Output()
+	if err != nil {
+		return "", err
+	}
+	family, ranges, _ := strings.Cut(string(said), "\n")
+	if !covers(ranges, s.sample) {
+		return "", nil
+	}
+	return family, nil
+}
+
+// covers reads fontconfig's form of a set of characters: "20-7e a0 …".
+func covers(ranges string, r rune) bool {
+	for part := range strings.FieldsSeq(ranges) {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		lo, errLo := strconv.ParseInt(first, 16, 32)
+		hi, errHi := strconv.ParseInt(last, 16, 32)
+		if errLo == nil && errHi == nil && rune(lo) <= r && r <= rune(hi) {
+			return true
 		}
 	}
-	return best
+	return false
 }

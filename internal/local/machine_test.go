@@ -1,6 +1,9 @@
 package local_test
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +15,7 @@ func TestInspectTellsWhatIsThere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Chromium, Redis and fonts; `make test` runs this test")
 	}
-	m, err := local.Inspect(t.Context())
+	m, err := local.Inspect(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +34,11 @@ func TestInspectTellsWhatIsMissing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
-	m, err := local.Inspect(t.Context())
+	m, err := local.Inspect(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"redis-server is not installed", "fc-list is not installed"} {
+	for _, want := range []string{"redis-server is not installed", "fc-match is not installed"} {
 		found := false
 		for _, p := range m.Problems {
 			found = found || strings.Contains(p.What, want) && strings.Contains(p.Fix, "apt install")
@@ -43,5 +46,33 @@ func TestInspectTellsWhatIsMissing(t *testing.T) {
 		if !found {
 			t.Errorf("%q is not among %v", want, m.Problems)
 		}
+	}
+}
+
+func TestInspectTellsWhichScriptsHaveNoFont(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	bin := t.TempDir()
+	script := "#!/bin/sh\nprintf 'Latin One\\n20-7e a0 400-4ff'\n"
+	if err := os.WriteFile(filepath.Join(bin, "fc-match"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	m, err := local.Inspect(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fonts := map[string]string{}
+	for _, s := range m.Scripts {
+		fonts[s.Name] = s.Font
+	}
+	if fonts["Latin, Greek, Cyrillic"] != "Latin One" || fonts["Japanese"] != "" {
+		t.Errorf("%+v", m.Scripts)
+	}
+	if !slices.Contains(m.Problems, local.Problem{
+		What: "no font for Chinese, Japanese, Korean: such text is printed as boxes", Fix: "apt install fonts-noto-cjk",
+	}) {
+		t.Errorf("%+v", m.Problems)
 	}
 }

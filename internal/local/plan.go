@@ -42,6 +42,16 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 	return inputs, checkCollisions(inputs)
 }
 
+// PlanMerged is Plan for inputs that become one result, named after the first.
+func PlanMerged(paths []string, output, ext string) (Input, error) {
+	inputs, err := Plan(paths[:min(len(paths), 1)], output, ext)
+	if err != nil {
+		return Input{}, err
+	}
+	inputs[0].Merge = paths[1:]
+	return inputs[0], checkCollisions(inputs)
+}
+
 // isFolder says that an output is one although nothing else does.
 func isFolder(output string) bool {
 	if os.IsPathSeparator(output[len(output)-1]) {
@@ -63,11 +73,13 @@ func resultName(path, ext string) string {
 func checkCollisions(inputs []Input) error {
 	sources, results := map[string]string{}, map[string]string{}
 	for _, in := range inputs {
-		key := identity(in.Path)
-		if _, twice := sources[key]; twice {
-			return fmt.Errorf("%s is given twice", in.Path)
+		for _, path := range append([]string{in.Path}, in.Merge...) {
+			key := identity(path)
+			if _, twice := sources[key]; twice {
+				return fmt.Errorf("%s is given twice", path)
+			}
+			sources[key] = path
 		}
-		sources[key] = in.Path
 	}
 	for _, in := range inputs {
 		if in.Output == Std {

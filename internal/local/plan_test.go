@@ -78,3 +78,28 @@ func TestPlan(t *testing.T) {
 		})
 	}
 }
+
+func TestPlanMerged(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"a.md": "", "b.md": "", "folder/x": ""})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for output, want := range map[string]string{"": in("a.pdf"), in("x.pdf"): in("x.pdf"), in("folder"): in("folder/a.pdf"), local.Std: local.Std} {
+		got, err := local.PlanMerged([]string{in("a.md"), in("b.md"), local.Std}, output, ".pdf")
+		if err != nil || got.Path != in("a.md") || got.Output != want || len(got.Merge) != 2 {
+			t.Errorf("to %q: %+v, %v", output, got, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		paths  []string
+		output string
+	}{
+		"nothing":       {nil, ""},
+		"a file twice":  {[]string{in("a.md"), in("b.md"), in("b.md")}, ""},
+		"over an input": {[]string{in("a.md"), in("b.md")}, in("b.md")},
+		"stdin twice":   {[]string{local.Std, local.Std}, in("x.pdf")},
+	} {
+		if got, err := local.PlanMerged(c.paths, c.output, ".pdf"); err == nil {
+			t.Errorf("%s: no error, %+v", name, got)
+		}
+	}
+}

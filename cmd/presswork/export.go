@@ -1,0 +1,233 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"presswork"
+	"presswork/internal/guard"
+	"presswork/internal/local"
+	"presswork/internal/strictjson"
+)
+
+// pictures are the picture types by file extension.
+func pictures() map[string]string {
+	return map[string]string{".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
+}
+
+// exportCommand is one run of `presswork export`.
+type exportCommand struct {
+	*program
+	output string
+	allow  string
+	// options are those of the API, as JSON by name: the flags fill it in.
+	options map[string]json.RawMessage
+	headers []string
+	cookies []string
+	quiet   bool
+}
+
+func newExportCommand(p *program) *cobra.Command {
+	e := &exportCommand{program: p, options: map[string]json.RawMessage{}}
+	cmd := &cobra.Command{
+		Use:   "export URL",
+		Short: "Turn a web page into a PDF or a picture on this machine",
+		Long: "Turn a web page into a PDF, or into a picture when the output ends in .png, .jpg or .webp.\n" +
+			"Public addresses on ports 80 and 443 are reached; others only when --allow-private or EXPORT_ALLOW_PRIVATE names them.",
+		Example: "  presswork export https://example.com -o page.pdf\n" +
+			"  presswork export http://localhost:3000/report --allow-private localhost:3000 -o report.pdf --format a4\n" +
+			"  presswork export https://example.com -o page.png --full-page",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{errors.New("name one address: presswork export https://example.com -o page.pdf")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&e.output, "output", "o", "page.pdf", "`FILE` ending in .pdf, .png, .jpg or .webp, or - for a PDF on standard output")
+	f.StringVar(&e.allow, "allow-private", "", "`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that the page may reach (default EXPORT_ALLOW_PRIVATE)")
+	for _, o := range exportFlags() {
+		o.add(f, e.options)
+	}
+	f.StringArrayVar(&e.headers, "header", nil, "`\"Name: value\"` sent to the page's own origin; repeatable")
+	f.StringArrayVar(&e.cookies, "cookie", nil, "`NAME=VALUE` sent to the page's own origin; repeatable")
+	f.BoolVarP(&e.quiet, "quiet", "q", false, "print errors only")
+	return cmd
+}
+
+// exportFlag is an option of the API as a flag.
+type exportFlag struct {
+	name string // of the API
+	help string
+	// kind is text, number or switch.
+	kind string
+}
+
+func exportFlags() []exportFlag {
+	return []exportFlag{
+		{"format", "`SIZE` of the paper: letter, legal, tabloid, ledger, a0 to a6 (default letter)", "text"},
+		{"width", "`WIDTH` of the paper (\"210mm\")", "text"},
+		{"height", "`HEIGHT` of the paper", "text"},
+		{"landscape", "turn the paper", "switch"},
+		{"scale", "`FACTOR` 0.1 to 2 (default 1)", "number"},
+		{"printBackground", "print backgrounds (default true)", "switch"},
+		{"pageRanges", "these `PAGES` only (\"1-3,5\")", "text"},
+		{"preferCSSPageSize", "let the page's own @page size win", "switch"},
+		{"outline", "write bookmarks", "switch"},
+		{"tagged", "write the structure that screen readers use (default true)", "switch"},
+		{"pdf_a", "PDF/A of this `LEVEL`: 2b, 2u or 3b", "text"},
+		{"fullPage", "picture of the whole page", "switch"},
+		{"selector", "picture of the first element that matches this `CSS` selector", "text"},
+		{"quality", "`QUALITY` 0 to 100 of jpeg and webp (default 80)", "number"},
+		{"waitUntil", "`EVENT`: load (default), domcontentloaded, networkidle0 or networkidle2", "text"},
+		{"waitForSelector", "wait for an element that matches this `CSS` selector", "text"},
+		{"waitForExpression", "wait until this `JAVASCRIPT` is true", "text"},
+		{"waitForTimeout", "wait this many `MILLISECONDS` after all else", "number"},
+		{"timeout", "give up after this many `MILLISECONDS` (default 30000)", "number"},
+		{"mediaType", "`MEDIA`: screen or print", "text"},
+		{"javaScriptEnabled", "run the page's scripts (default true)", "switch"},
+		{"userAgent", "`TEXT` of the User-Agent header", "text"},
+		{"failOnConsoleExceptions", "fail on a script error nobody catches", "switch"},
+		{"failOnResourceLoadingFailed", "fail when a resource cannot be loaded", "switch"},
+		{"theme", "one of our themes' `NAME`: sets its variables on the page", "text"},
+	}
+}
+
+var wordEnds = regexp.MustCompile(`([a-z])([A-Z])|([A-Z])([A-Z][a-z])`)
+
+// flag is the option's name on the command line: preferCSSPageSize is
+// --prefer-css-page-size.
+func (o exportFlag) flag() string {
+	name := strings.ToLower(wordEnds.ReplaceAllString(o.name, "$1$3-$2$4"))
+	return strings.NewReplacer("_", "-", "java-script", "javascript").Replace(name)
+}
+
+func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
+	set := func(s string) error {
+		raw := json.RawMessage(s)
+		if o.kind == "text" {
+			raw, _ = json.Marshal(s) // a string always encodes
+		}
+		if !json.Valid(raw) {
+			return fmt.Errorf("%q is no %s", s, o.kind)
+		}
+		into[o.name] = raw
+		return nil
+	}
+	if o.kind == "switch" {
+		f.BoolFunc(o.flag(), o.help, set)
+		return
+	}
+	f.Func(o.flag(), o.help, set)
+}
+
+func (e *exportCommand) run(cmd *cobra.Command, address string) error {
+	cfg, _, err := e.settings()
+	if err != nil {
+		return err
+	}
+	allow, setting := cfg.ExportAllowPrivate, "EXPORT_ALLOW_PRIVATE"
+	if e.allow != "" {
+		allow, setting = e.allow, "--allow-private"
+	}
+	policy, err := guard.New(guard.Options{Allow: allow, Setting: setting, AllowHosts: cfg.ExportAllowHosts, DenyHosts: cfg.ExportDenyHosts})
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", setting, err)}
+	}
+	page, err := e.page(address)
+	if err != nil {
+		return usageError{errors.New(local.Message(err))}
+	}
+	out, err := local.Export(cmd.Context(), page, local.ExportOptions{
+		Policy: policy, ThemesDir: cfg.ThemesDir, Browser: cfg.ChromiumPath, Stdout: e.stdout,
+	})
+	switch presswork.CodeOf(err) {
+	case "":
+	case presswork.InvalidOption, presswork.InvalidURL, presswork.ThemeNotFound:
+		return usageError{errors.New(local.Message(err))}
+	case presswork.Internal:
+		return err
+	default:
+		return errors.New(local.Message(err))
+	}
+	if !e.quiet && e.output != local.Std {
+		fmt.Fprintf(e.stderr, "%s → %s (%s, %s)\n", address, out.Path, sizeOf(out), out.Elapsed.Round(time.Millisecond))
+	}
+	return nil
+}
+
+func sizeOf(out local.Output) string {
+	if out.Pages == 0 {
+		return fmt.Sprintf("%d KB", (out.Bytes+512)>>10)
+	}
+	return fmt.Sprintf("%d pages, %d KB", out.Pages, (out.Bytes+512)>>10)
+}
+
+// page makes the API's request of the flags, so that both are checked alike.
+func (e *exportCommand) page(address string) (local.WebPage, error) {
+	page := local.WebPage{URL: address, Output: e.output}
+	headers := map[string]string{}
+	for _, h := range e.headers {
+		name, value, found := strings.Cut(h, ":")
+		if !found {
+			return page, fmt.Errorf("--header %q: write \"Name: value\"", h)
+		}
+		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	var cookies []presswork.Cookie
+	for _, c := range e.cookies {
+		name, value, found := strings.Cut(c, "=")
+		if !found {
+			return page, fmt.Errorf("--cookie %q: write NAME=VALUE", c)
+		}
+		cookies = append(cookies, presswork.Cookie{Name: name, Value: value})
+	}
+	extension := strings.ToLower(filepath.Ext(e.output))
+	picture, isPicture := pictures()[extension]
+	if !isPicture && extension != ".pdf" && e.output != local.Std {
+		return page, fmt.Errorf("-o %s: the name must end in .pdf, .png, .jpg or .webp", e.output)
+	}
+	// Strings and checked JSON always encode.
+	fields, _ := json.Marshal(e.options)
+	if isPicture {
+		page.Screenshot = &presswork.ScreenshotOptions{}
+		if err := e.decode(fields, page.Screenshot); err != nil {
+			return page, err
+		}
+		page.Screenshot.Type, page.Screenshot.ExtraHTTPHeaders, page.Screenshot.Cookies = picture, headers, cookies
+		return page, nil
+	}
+	page.PDF = &presswork.ExportOptions{}
+	if err := e.decode(fields, page.PDF); err != nil {
+		return page, err
+	}
+	page.PDF.ExtraHTTPHeaders, page.PDF.Cookies = headers, cookies
+	return page, nil
+}
+
+// decode reads the options, and says of one that is for the other sort of
+// output that it is.
+func (e *exportCommand) decode(fields []byte, into any) error {
+	err := strictjson.Decode(fields, into, "")
+	if presswork.CodeOf(err) != presswork.UnknownField {
+		return err
+	}
+	name := presswork.AsError(err).Param
+	i := slices.IndexFunc(exportFlags(), func(o exportFlag) bool { return o.name == name })
+	if i < 0 {
+		return err
+	}
+	return fmt.Errorf("--%s does not go with %s: it is for the other sort of output", exportFlags()[i].flag(), e.output)
+}

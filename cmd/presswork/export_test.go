@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"presswork"
+)
+
+func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
+	t.Parallel()
+	e := &exportCommand{program: &program{}}
+	for _, o := range exportFlags() {
+		if f := o.flag(); f != strings.ToLower(f) || strings.Contains(f, "--") || strings.Contains(f, "_") {
+			t.Errorf("%s is --%s", o.name, f)
+		}
+		// Null is "not said" for every field: only an unknown name is refused.
+		fields := []byte(`{"` + o.name + `":null}`)
+		pdf, picture := e.decode(fields, &presswork.ExportOptions{}), e.decode(fields, &presswork.ScreenshotOptions{})
+		if pdf != nil && picture != nil {
+			t.Errorf("%s is an option of neither: %v", o.name, pdf)
+		}
+	}
+}
+
+func TestExportRefusesWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{nil, "name one address"},
+		{[]string{"https://a", "https://b"}, "name one address"},
+		{[]string{"https://example.com", "-o", "page.gif"}, ".pdf, .png"},
+		{[]string{"https://example.com", "-o", "page.pdf", "--full-page"}, "--full-page does not go with page.pdf"},
+		{[]string{"https://example.com", "-o", "page.png", "--scale", "2"}, "--scale does not go with page.png"},
+		{[]string{"https://example.com", "--scale", "big"}, "no number"},
+		{[]string{"https://example.com", "--formt", "a4"}, `did you mean "--format"`},
+		{[]string{"https://example.com", "--header", "x"}, "Name: value"},
+		{[]string{"https://example.com", "--cookie", "x"}, "NAME=VALUE"},
+		{[]string{"https://example.com", "--allow-private", "a b"}, "--allow-private"},
+	} {
+		if got := ask(t, append([]string{"export"}, c.args...)...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%v: %+v; want %q", c.args, got, c.says)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func TestTheManualNamesEveryCommandAndFlag(t *testing.T) {
+	t.Parallel()
+	got := ask(t, "man")
+	if got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	page := strings.ReplaceAll(got.stdout, `\-`, "-")
+	for _, want := range []string{".SS \"presswork md2pdf FILE.md [FILE.md...]\"", `\fBAPI_PORT\fR`, `\fB--toc\fR[=\fILEVEL\fR]`, `\fB-o\fR, \fB--output\fR \fIFILE\fR`, ".SH EXIT STATUS"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the manual lacks %s", want)
+		}
+	}
+	var every func(cmd *cobra.Command)
+	every = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			if c.Name() == "help" || cmd.Name() == "completion" || c.Hidden {
+				continue
+			}
+			if !strings.Contains(page, ".SS \""+c.CommandPath()+" ") {
+				t.Errorf("the manual lacks %s", c.CommandPath())
+			}
+			c.Flags().VisitAll(func(f *pflag.Flag) {
+				if f.Name != "help" && !strings.Contains(page, `\fB--`+f.Name+`\fR`) {
+					t.Errorf("the manual lacks --%s of %s", f.Name, c.CommandPath())
+				}
+			})
+			every(c)
+		}
+	}
+	every(newRootCommand(&program{getenv: func(string) string { return "" }}))
+}
+
+func TestTheManualIsWellFormed(t *testing.T) {
+	t.Parallel()
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("needs groff, which comes with man-db")
+	}
+	cmd := exec.CommandContext(t.Context(), groff, "-man", "-Tutf8", "-ww", "-z")
+	cmd.Stdin = strings.NewReader(ask(t, "man").stdout)
+	if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"mine.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}"})
+	for line, want := range map[string]string{
+		"md2pdf --themes-dir " + dir + " --theme ": "mine",
+		"theme-preview nord ":                      "dracula",
+		"md2pdf --page-size ":                      "Letter",
+		"md2pdf --code-theme ":                     "github",
+		"md2pdf --margin-preset ":                  "narrow",
+		"md2pdf --pdf-a=":                          "2u",
+		"md2pdf ":                                  "markdown",
+		"md2pdf --mer":                             "--merge",
+	} {
+		got := ask(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		if !strings.Contains("\n"+got.stdout, "\n"+want) {
+			t.Errorf("%q completes to %q, without %s", line, got.stdout, want)
+		}
+	}
+	if got := ask(t, "__complete", "theme-preview", "nord", ""); strings.Contains(got.stdout, "nord\t") {
+		t.Error("a theme is offered twice")
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := ask(t, "completion", shell); got.code != 0 || !strings.Contains(got.stdout, "presswork") {
+			t.Errorf("%s: %d, %s", shell, got.code, got.stderr)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"presswork/internal/config"
+	"presswork/internal/local"
+	"presswork/internal/pdf"
+)
+
+// prepare turns the command line into inputs; each error is one of usage.
+func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
+	cfg, err := config.Load(m.getenv)
+	if err != nil {
+		return nil, err
+	}
+	m.cfg = cfg
+	if m.themesDir == "" {
+		m.themesDir = cfg.ThemesDir
+	} else if _, err := os.ReadDir(m.themesDir); err != nil {
+		return nil, fmt.Errorf("--themes-dir: %w", err)
+	}
+	m.shared = local.Take(m.watched()...)
+	if m.cssFile != "" {
+		if err := m.readCSS(); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.readPassword(); err != nil {
+		return nil, err
+	}
+	if m.epoch, err = sourceDateEpoch(m.getenv("SOURCE_DATE_EPOCH")); err != nil {
+		return nil, err
+	}
+	if err := pdf.CheckOptions(m.options); err != nil {
+		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
+	}
+	ext := ".pdf"
+	if m.html {
+		ext = ".html"
+	}
+	inputs, err := m.plan(paths, ext)
+	if err != nil {
+		return nil, err
+	}
+	for i := range inputs {
+		inputs[i].Theme, inputs[i].Options = m.theme, m.options
+	}
+	return inputs, m.checkFlags(inputs)
+}
+
+func (m *md2pdf) plan(paths []string, ext string) ([]local.Input, error) {
+	if !m.merge {
+		return local.Plan(paths, m.output, ext)
+	}
+	in, err := local.PlanMerged(paths, m.output, ext)
+	return []local.Input{in}, err
+}
+
+// sourceDateEpoch reads SOURCE_DATE_EPOCH, in seconds since 1970; "" is the zero
+// time.
+func sourceDateEpoch(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if at := time.Unix(seconds, 0).UTC(); err == nil && seconds >= 0 && at.Year() <= 9999 {
+		return at, nil
+	}
+	return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q; it must be whole seconds since 1970", text)
+}
+
+// readPassword takes the password from its file.
+func (m *md2pdf) readPassword() error {
+	if m.passwordFile == "" {
+		return nil
+	}
+	if m.options.Password != "" {
+		return errors.New("--password and --password-file exclude each other")
+	}
+	text, err := os.ReadFile(m.passwordFile)
+	if err != nil {
+		return fmt.Errorf("--password-file: %w", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	if m.options.Password = strings.TrimSuffix(line, "\r"); m.options.Password == "" {
+		return fmt.Errorf("--password-file: the first line of %s is empty", m.passwordFile)
+	}
+	return nil
+}
+
+// checkFlags refuses flags that do not go together.
+func (m *md2pdf) checkFlags(inputs []local.Input) error {
+	usesStdin, usesStdout := false, false
+	for _, in := range inputs {
+		usesStdin = usesStdin || in.Path == local.Std || slices.Contains(in.Merge, local.Std)
+		usesStdout = usesStdout || in.Output == local.Std
+	}
+	switch {
+	case m.jobs < 1:
+		return fmt.Errorf("--jobs is %d; it must be at least 1", m.jobs)
+	case usesStdout && m.json:
+		return errors.New("--json prints to standard output, where the document would go; choose a file with -o")
+	case usesStdout && m.open:
+		return errors.New("--open needs a file; choose one with -o")
+	case usesStdout && !m.html && isTerminal(m.stdout):
+		return errors.New("standard output is a terminal; redirect it, or choose a file with -o")
+	case m.watch && (usesStdin || usesStdout):
+		return errors.New("--watch needs files, not standard input or output")
+	case m.open && len(inputs) > 1:
+		return fmt.Errorf("--open takes one document, and %d are given", len(inputs))
+	}
+	return nil
+}
+
+func (m *md2pdf) readCSS() error {
+	css, err := os.ReadFile(m.cssFile)
+	if err != nil {
+		return fmt.Errorf("--css: %w", err)
+	}
+	m.options.CSS = string(css)
+	return nil
+}

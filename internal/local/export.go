@@ -1,0 +1,118 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/guard"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// WebPage is a page to export: exactly one of PDF and Screenshot.
+type WebPage struct {
+	URL        string
+	PDF        *presswork.ExportOptions
+	Screenshot *presswork.ScreenshotOptions
+	// Output is a file, or Std.
+	Output string
+}
+
+// ExportOptions wire an Export.
+type ExportOptions struct {
+	// Policy says which addresses the page may reach. Mandatory.
+	Policy *guard.Policy
+	// ThemesDir is the folder of custom themes. Default: none.
+	ThemesDir string
+	// Browser is the program that shows the page. Default: the first that is found.
+	Browser string
+	// Stdout is written for Std. Default: the process's.
+	Stdout io.Writer
+	// Log gets what is no failure. Default: discard.
+	Log *slog.Logger
+}
+
+// exportStopLimit bounds the browser's end: nothing is worth waiting for.
+const exportStopLimit = 5 * time.Second
+
+// Export makes a PDF or a picture of one web page. When it fails, what was at
+// the output before is still there. Errors: chromium.ErrNotFound, those of
+// chromium.Exporter, ThemeNotFound, StoreFull or StoreUnavailable for an output
+// that cannot be written.
+func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err error) {
+	began := time.Now()
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if _, err := chromium.Find(o.Browser); err != nil {
+		return out, err
+	}
+	visit, err := visitOf(page, o)
+	if err != nil {
+		return out, err
+	}
+	exporter := chromium.NewExporter(chromium.ExporterOptions{
+		Browser: chromium.Options{Path: o.Browser, Tabs: 1, Log: o.Log}, Policy: o.Policy,
+	})
+	if err := exporter.Start(ctx); err != nil {
+		return out, err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportStopLimit)
+		defer cancel()
+		err = errors.Join(err, exporter.Stop(ctx))
+	}()
+	data, pages, err := develop(ctx, exporter, visit, page, o.Log)
+	if err != nil {
+		return out, err
+	}
+	writer := Converter{o: Options{Stdout: cmp.Or[io.Writer](o.Stdout, os.Stdout)}}
+	if err := writer.write(ctx, page.Output, data); err != nil {
+		return out, err
+	}
+	return Output{Input: page.URL, Path: page.Output, Pages: pages, Bytes: len(data), Elapsed: time.Since(began)}, nil
+}
+
+func visitOf(page WebPage, o ExportOptions) (chromium.Visit, error) {
+	visit := chromium.Visit{URL: page.URL}
+	name := ""
+	switch {
+	case page.PDF != nil:
+		name = page.PDF.Theme
+	case page.Screenshot != nil:
+		name = page.Screenshot.Theme
+	}
+	if name == "" {
+		return visit, nil
+	}
+	catalogue, err := themes.Open(themes.Options{Dir: o.ThemesDir, Log: o.Log})
+	if err != nil {
+		return visit, fmt.Errorf("themes: %w", err)
+	}
+	theme, err := catalogue.Get(name)
+	visit.ThemeCSS = theme.Tokens()
+	return visit, err
+}
+
+func develop(ctx context.Context, e *chromium.Exporter, visit chromium.Visit, page WebPage, log *slog.Logger) (data []byte, pages int, err error) {
+	if page.Screenshot != nil {
+		picture, err := e.Screenshot(ctx, visit, *page.Screenshot)
+		return picture.Data, 0, err
+	}
+	printed, err := e.PDF(ctx, visit, *page.PDF)
+	if err != nil {
+		return nil, 0, err
+	}
+	finish := pdf.Finish{}
+	if page.PDF.PDFA != nil {
+		finish.PDFA = *page.PDF.PDFA
+	}
+	packed, err := pdf.New(pdf.Options{Log: log}).Pack(ctx, printed.Data, pdf.Meta{Title: printed.Title}, finish)
+	return packed.PDF, packed.Pages, err
+}

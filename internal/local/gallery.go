@@ -1,0 +1,203 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// Gallery asks for one document that shows themes side by side.
+type Gallery struct {
+	// Document is a file or Std, whose first page is shown. "": the sample.
+	Document string
+	// Themes are their names. Default: all.
+	Themes []string
+	// Output is a file or Std; one that ends in .html is a page that needs
+	// nothing else, any other a PDF.
+	Output string
+	// Progress is told of each theme, how many are done. Default: nobody is.
+	Progress func(theme string, done, of int)
+}
+
+// exhibit is one theme of a gallery.
+type exhibit struct {
+	themes.Theme
+	Picture template.URL
+	// Named tells that the name differs from the label.
+	Named bool
+	// OtherTags are the tags beside the scheme.
+	OtherTags []string
+	// Families are the first families of the theme's stacks, each once.
+	Families []string
+	Swatches []swatch
+}
+
+// swatch is one of the theme's colours.
+type swatch struct{ Name, Color string }
+
+//go:embed gallery.html
+var galleryHTML string
+
+// a page of the PDF is A4.
+const sheetWidth, sheetHeight = 210 / 25.4, 297 / 25.4
+
+// MakeGallery takes a picture of the document's first page in each theme and
+// writes them into one document. Errors: as of Convert, ThemeNotFound.
+func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) {
+	begun := time.Now()
+	out := Output{Input: g.Document, Path: g.Output, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
+	shown, err := c.chosen(g.Themes)
+	if err != nil {
+		return out, err
+	}
+	first := func(ctx context.Context, theme string) (presswork.Page, error) {
+		return c.engine.PreviewSheet(ctx, theme)
+	}
+	name := "The sample"
+	if g.Document != "" {
+		document, closeFiles, err := c.document(ctx, Input{Path: g.Document}, out.Sources)
+		defer closeFiles()
+		if err != nil {
+			return out, err
+		}
+		first = func(ctx context.Context, theme string) (presswork.Page, error) {
+			d := document
+			d.Theme = theme
+			return c.engine.FirstSheet(ctx, d)
+		}
+		if name = "Standard input"; g.Document != Std {
+			name = filepath.Base(g.Document)
+		}
+	}
+	exhibits, err := c.exhibits(ctx, shown, first, g)
+	if err != nil {
+		return out, err
+	}
+	data, pages, err := c.hang(ctx, name, exhibits, isHTML(g.Output))
+	if err == nil {
+		err = c.write(ctx, g.Output, data)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Pages, out.Bytes, out.Elapsed = pages, len(data), time.Since(begun)
+	return out, nil
+}
+
+func isHTML(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".html" || ext == ".htm"
+}
+
+func (c *Converter) chosen(names []string) ([]themes.Theme, error) {
+	if len(names) == 0 {
+		return c.catalogue.List(), nil
+	}
+	list := make([]themes.Theme, 0, len(names))
+	for _, name := range names {
+		t, err := c.catalogue.Get(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// exhibits takes the pictures, as many at a time as the browser has tabs.
+func (c *Converter) exhibits(ctx context.Context, shown []themes.Theme, first func(context.Context, string) (presswork.Page, error), g Gallery) ([]exhibit, error) {
+	list := make([]exhibit, len(shown))
+	done := make(chan string)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		n := 0
+		for theme := range done {
+			if n++; g.Progress != nil {
+				g.Progress(theme, n, len(shown))
+			}
+		}
+	}()
+	// JPEG goes into a PDF as it is; WebP is smaller, and every browser shows it.
+	shot := chromium.ScreenshotOptions{Format: "jpeg", Quality: 88, Density: 1.25}
+	if isHTML(g.Output) {
+		shot = chromium.ScreenshotOptions{Format: "webp", Quality: 82, Density: 1.25}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(c.workers(len(shown)))
+	for i, t := range shown {
+		group.Go(func() error {
+			page, err := first(ctx, t.Name)
+			if err != nil {
+				return err
+			}
+			picture, err := c.browser.Screenshot(ctx, page, shot)
+			if err != nil {
+				return err
+			}
+			list[i] = newExhibit(t, shot.Format, picture)
+			done <- t.Name
+			return nil
+		})
+	}
+	err := group.Wait()
+	close(done)
+	<-told
+	return list, err
+}
+
+func newExhibit(t themes.Theme, format string, picture []byte) exhibit {
+	e := exhibit{Theme: t, Picture: template.URL("data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(picture))}
+	e.Named = !strings.EqualFold(t.Name, t.Label)
+	e.OtherTags = slices.DeleteFunc(slices.Clone(t.Tags), func(tag string) bool { return tag == t.Scheme })
+	for _, stack := range []string{t.Fonts.Heading, t.Fonts.Body, t.Fonts.Mono} {
+		family, _, _ := strings.Cut(stack, ",")
+		if family = strings.Trim(family, ` "'`); family != "" && !slices.Contains(e.Families, family) {
+			e.Families = append(e.Families, family)
+		}
+	}
+	for _, name := range []string{"base_100", "base_content", "primary", "secondary", "accent", "neutral"} {
+		if color := t.Colors[name]; color != "" {
+			e.Swatches = append(e.Swatches, swatch{strings.ReplaceAll(name, "_", "-"), color})
+		}
+	}
+	return e
+}
+
+// hang puts the pictures on pages.
+func (c *Converter) hang(ctx context.Context, document string, exhibits []exhibit, asHTML bool) (data []byte, pages int, err error) {
+	t, err := template.New("gallery").Parse(galleryHTML)
+	if err != nil {
+		return nil, 0, fmt.Errorf("the gallery's template: %w", err)
+	}
+	title := fmt.Sprintf("%s in %d themes", document, len(exhibits))
+	if len(exhibits) == 1 {
+		title = fmt.Sprintf("%s in %s", document, exhibits[0].Label)
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, map[string]any{"Title": title, "Exhibits": exhibits, "Default": themes.Default, "Screen": asHTML}); err != nil {
+		return nil, 0, fmt.Errorf("the gallery: %w", err)
+	}
+	if asHTML {
+		return b.Bytes(), 0, nil
+	}
+	printed, err := c.engine.Print(ctx, pdf.Composed{
+		Page: presswork.Page{HTML: b.String(), Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true}},
+		Meta: pdf.Meta{Title: title, Subject: "Themes of Presswork"},
+	})
+	return printed.PDF, printed.Pages, err
+}
