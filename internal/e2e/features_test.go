@@ -92,6 +92,15 @@ func TestACustomThemeIsThereOnceItsFileIs(t *testing.T) {
 	if text := e2e.PDFText(t, c.Download(job)); !strings.Contains(text, "Printed by the house") {
 		t.Errorf("the stylesheet did not apply: %q", text)
 	}
+	for format, head := range map[string]string{"png": "\x89PNG", "pdf": "%PDF-"} {
+		status, header, body := c.Do("GET", "/api/themes/house/preview."+format, "", nil)
+		if status != http.StatusOK || !bytes.HasPrefix(body, []byte(head)) {
+			t.Errorf("preview.%s: %d, %.100s", format, status, body)
+		}
+		if status, _, _ := c.Do("GET", "/api/themes/house/preview."+format, "", nil, "If-None-Match", header.Get("ETag")); status != http.StatusNotModified {
+			t.Errorf("preview.%s again: %d", format, status)
+		}
+	}
 	_, _, body := c.Do("GET", "/api/themes", "", nil)
 	var list struct {
 		Default string

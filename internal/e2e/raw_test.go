@@ -25,6 +25,9 @@ type noPrinter struct{}
 func (noPrinter) Print(context.Context, presswork.Page) ([]byte, error) {
 	panic("the raw browser prints")
 }
+func (noPrinter) PrintRevised(context.Context, presswork.Page, func([]byte) ([]string, error)) ([]byte, error) {
+	panic("the raw browser prints")
+}
 func (noPrinter) Version() string { return "raw" }
 
 // compose gives the HTML that the service would print.
