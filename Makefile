@@ -5,6 +5,8 @@ MINIO_VERSION := v0.0.0-20260212201848-7aac2a2c5b7c
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/presswork/bin
 export PRESSWORK_PEERS := $(TOOLS)/peers
 export PRESSWORK_MINIO := $(TOOLS)/minio-$(MINIO_VERSION)
+VERAPDF_VERSION := 1.30.2
+export PRESSWORK_VERAPDF := $(TOOLS)/verapdf-$(VERAPDF_VERSION).jar
 
 .PHONY: help
 help: ## Show this list
@@ -15,9 +17,10 @@ setup: ## Install what running needs: Chromium headless shell, Redis, fonts, bub
 	@scripts/setup.sh run
 
 .PHONY: setup-test
-setup-test: ## Install what testing needs as well: poppler-utils, the MinIO server
+setup-test: ## Install what testing needs as well: poppler-utils, the MinIO server, veraPDF
 	@scripts/setup.sh test
 	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
+	@scripts/verapdf.sh "$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"
 
 .PHONY: build
 build: ## Build bin/presswork
