@@ -1,6 +1,7 @@
 package chromium
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -60,7 +61,7 @@ type happening struct {
 // see takes an event in. It runs in the connection's reader and does not block.
 func (v *visit) see(e *cdp.Event) {
 	switch e.Method {
-	case "Page.lifecycleEvent", "Page.frameDetached", "Page.frameNavigated", "Page.navigatedWithinDocument", "Page.javascriptDialogOpening",
+	case "Page.lifecycleEvent", "Page.frameDetached", "Page.frameNavigated", "Page.navigatedWithinDocument", "Page.frameStoppedLoading", "Page.javascriptDialogOpening",
 		"Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed",
 		"Runtime.exceptionThrown", "Target.attachedToTarget", "Target.detachedFromTarget":
 	case "Fetch.requestPaused":
@@ -107,6 +108,11 @@ func (v *visit) note(method string, h *happening) {
 		if len(v.frames) > maxFrames {
 			v.giveUp(tooMany("has more than %d frames", maxFrames))
 		}
+	case "Page.frameStoppedLoading":
+		// Some documents never load to the end: a link to a download stops them.
+		if f := v.frames[h.FrameID]; isMain && f != nil && v.moves > 0 && f.loader == v.main.loader {
+			f.stages["DOMContentLoaded"], f.stages["load"] = true, true
+		}
 	case "Page.frameDetached":
 		if h.Reason != "swap" {
 			delete(v.frames, h.FrameID)
@@ -125,17 +131,22 @@ func (v *visit) note(method string, h *happening) {
 		}
 		v.requests[h.RequestID] = clipText(h.Request.URL)
 		if isMain && h.Type == "Document" && h.RequestID == h.LoaderID {
-			v.main.requested, v.main.failed = h.Request.URL, ""
+			v.main.request, v.main.requested, v.main.trouble = h.RequestID, h.Request.URL, ""
 		}
 	case "Network.responseReceived":
 		if isMain && h.Type == "Document" && h.RequestID == h.LoaderID {
-			v.main.status = h.Response.Status
+			v.main.answered = h.Response.Status
 		}
 	case "Network.loadingFinished":
 		delete(v.requests, h.RequestID)
 	case "Network.loadingFailed":
-		if h.Type == "Document" && v.requests[h.RequestID] == clipText(v.main.requested) {
-			v.main.failed = h.ErrorText
+		switch h.RequestID {
+		case v.main.loader: // broken off; but not because the page moves on
+			if !h.Canceled {
+				v.main.failed = h.ErrorText
+			}
+		case v.main.request:
+			v.main.trouble = h.ErrorText
 		}
 		if !h.Canceled && h.BlockedReason == "" && h.ErrorText != "net::ERR_ABORTED" && v.lost == "" {
 			v.lost = v.requests[h.RequestID] + " (" + h.ErrorText + ")"
@@ -150,12 +161,10 @@ func (v *visit) note(method string, h *happening) {
 
 // arrive notes that the main frame shows another document. The lock is held.
 func (v *visit) arrive(h *happening) {
-	v.main.loader, v.main.url = h.Frame.LoaderID, h.Frame.URL
+	v.main.loader, v.main.url, v.main.status = h.Frame.LoaderID, h.Frame.URL, v.main.answered
 	if h.Frame.UnreachableURL != "" {
 		v.main.url = h.Frame.UnreachableURL
-		if v.main.failed == "" {
-			v.main.failed = "net::ERR_FAILED"
-		}
+		v.main.failed = cmp.Or(v.main.trouble, "net::ERR_FAILED")
 	} else {
 		v.main.failed = ""
 	}

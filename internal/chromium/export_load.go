@@ -97,6 +97,9 @@ func (v *visit) arrived() error {
 	}
 	err := v.await(func() bool {
 		main := v.frames[v.tab.target]
+		if v.moves > 0 && v.main.failed != "" {
+			return true
+		}
 		if v.moves == 0 || main == nil || main.loader != v.main.loader || !main.stages[stage] {
 			return false
 		}

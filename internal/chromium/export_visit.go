@@ -46,12 +46,15 @@ type visit struct {
 // document is what the main frame shows.
 type document struct {
 	loader, url string
-	// requested is the last address asked for; it differs from url when that has
-	// not answered.
-	requested string
-	// failed is why Chromium shows a page of its own instead, "net::ERR_…".
-	failed string
+	// status is its HTTP status; 0 when it has none.
 	status int
+	// request and requested are of the last document asked for, answered is its
+	// status, trouble why it did not come: "net::ERR_…".
+	request, requested, trouble string
+	answered                    int
+	// failed is why Chromium shows a page of its own instead, or why the document
+	// broke off.
+	failed string
 }
 
 // openVisit makes a context whose only way out is session, and a tab in it. It

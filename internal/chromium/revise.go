@@ -65,7 +65,7 @@ func (t *tab) fill(ctx context.Context, texts []string) error {
 		return err
 	}
 	answer, err := t.call(ctx, "Runtime.evaluate", map[string]any{
-		"expression": `(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]").forEach((e, i) => { e.textContent = texts[i] ?? "" }))(` + string(list) + `)`,
+		"expression": `(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]").forEach((e, i) => { e.textContent = texts?.[i] ?? "" }))(` + string(list) + `)`,
 	})
 	if err != nil {
 		return err

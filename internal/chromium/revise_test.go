@@ -1,0 +1,68 @@
+package chromium_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/chromium"
+)
+
+func TestPrintRevised(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	p := page("<img name=querySelectorAll><form name=prototype></form>one <b data-fill></b> and <b data-fill></b><p style='break-before:page'>two")
+	p.Sheet = presswork.Sheet{Tagged: true, Outline: true, PageRanges: "1"}
+
+	t.Run("fills in what the draft tells", func(t *testing.T) {
+		var drafts []string
+		out, err := b.PrintRevised(t.Context(), p, func(printed []byte) ([]string, error) {
+			drafts = append(drafts, info(t, printed, "Pages")+" tagged "+info(t, printed, "Tagged"))
+			return []string{"</b><i>1</i>\u2028", `"2"`, "3: no such element"}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := text(t, out), `one </b><i>1</i> and "2"`; got != want {
+			t.Errorf("text %q, want %q", got, want)
+		}
+		if info(t, out, "Tagged") != "yes" || !slices.Equal(drafts, []string{"2 tagged no"}) {
+			t.Errorf("tagged %s; drafts %q", info(t, out, "Tagged"), drafts)
+		}
+	})
+	t.Run("prints again until the texts are settled", func(t *testing.T) {
+		whole := p
+		whole.Sheet.PageRanges = ""
+		for settledAfter, prints := range map[int]int{1: 2, 2: 3, 99: 4} {
+			var seen []string
+			out, err := b.PrintRevised(t.Context(), whole, func(printed []byte) ([]string, error) {
+				seen = append(seen, text(t, printed))
+				return []string{fmt.Sprint(min(len(seen), settledAfter))}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := fmt.Sprintf("one %d and", min(settledAfter, prints-1)); len(seen) != prints || !strings.HasPrefix(text(t, out), want) {
+				t.Errorf("settled after %d: %d prints %q, then %q, want %q", settledAfter, len(seen), seen, text(t, out), want)
+			}
+		}
+	})
+	t.Run("empties what there is no text for", func(t *testing.T) {
+		out, err := b.PrintRevised(t.Context(), p, func([]byte) ([]string, error) { return nil, nil })
+		if err != nil || text(t, out) != "one and" {
+			t.Errorf("text %q, %v", text(t, out), err)
+		}
+	})
+	t.Run("gives up with the error of revise", func(t *testing.T) {
+		wrong := presswork.Errorf(presswork.RenderFailed, "no")
+		if _, err := b.PrintRevised(t.Context(), p, func([]byte) ([]string, error) { return nil, wrong }); !errors.Is(err, wrong) {
+			t.Errorf("got %v", err)
+		}
+		if got := text(t, mustPrint(t, b, page("after"))); got != "after" {
+			t.Errorf("the next page is %q", got)
+		}
+	})
+}

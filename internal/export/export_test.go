@@ -1,0 +1,146 @@
+package export_test
+
+import (
+	"encoding/json"
+	"math"
+	"net/url"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/export"
+	"presswork/internal/strictjson"
+)
+
+var page = &url.URL{Scheme: "http", Host: "site.example", Path: "/"}
+
+// check reads options as a request brings them, and judges them.
+func check(text string, picture bool) error {
+	if picture {
+		var o presswork.ScreenshotOptions
+		if err := strictjson.Decode([]byte(text), &o, "options."); err != nil {
+			return err
+		}
+		return export.CheckScreenshot(page, o)
+	}
+	var o presswork.ExportOptions
+	if err := strictjson.Decode([]byte(text), &o, "options."); err != nil {
+		return err
+	}
+	return export.CheckPDF(page, o)
+}
+
+func TestOptionsThatAreAllowed(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{}`, `{"format":"A4","landscape":true,"margin":{"top":40,"left":"1cm"},"scale":0.5,"pageRanges":"1-3, 5"}`,
+		`{"width":400,"height":"12in","outline":true,"tagged":true,"pdf_a":"PDF/A-2b","omitBackground":true,"printBackground":false}`,
+		`{"timeout":1000,"waitForTimeout":999,"waitUntil":"networkidle0","failOnHttpStatusCodes":[],"mediaType":"print"}`,
+		`{"failOnHttpStatusCodes":[404,[500,599]],"cookies":[{"name":"a","value":"b","domain":"SITE.example","secure":true,"sameSite":"Lax"}],"extraHTTPHeaders":{"Authorization":"Bearer x"}}`,
+		`{"viewport":{"width":1200,"height":800,"deviceScaleFactor":2},"theme":"nord","save":true,"filename":"x.pdf"}`,
+	} {
+		if err := check(text, false); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{`{}`, `{"type":"jpeg","quality":0}`, `{"clip":{"x":0,"y":10.5,"width":1,"height":16384}}`, `{"selector":"#x"}`, `{"fullPage":true,"timeout":120000}`} {
+		if err := check(text, true); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestOptionsThatAreNot(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct{ param, says string }{
+		`{"formatt":"a4"}`:                          {"options.formatt", `did you mean "format"`},
+		`{"waitUntil":"networkidle"}`:               {"options.waitUntil", `did you mean "networkidle0"`},
+		`{"format":"a44"}`:                          {"options.format", "did you mean"},
+		`{"width":"20"}`:                            {"options.width", "0.5in"},
+		`{"width":"10em"}`:                          {"options.width", "px, in, cm, mm, pt"},
+		`{"width":true}`:                            {"options.width", "a length is"},
+		`{"margin":{"top":"-1cm"}}`:                 {"options.margin.top", "not a length"},
+		`{"margin":{"top":"14cm","bottom":"14cm"}}`: {"options.margin", "leave less"},
+		`{"margin":5}`:                              {"options.margin", "an object"},
+		`{"scale":3}`:                               {"options.scale", "0.1 to 2"},
+		`{"pageRanges":"3-1"}`:                      {"options.pageRanges", "1-3,5"},
+		`{"timeout":0}`:                             {"options.timeout", "1 to 120000"},
+		`{"timeout":120001}`:                        {"options.timeout", "1 to 120000"},
+		`{"timeout":"1s"}`:                          {"options.timeout", "a whole number"},
+		`{"waitForTimeout":30000}`:                  {"options.waitForTimeout", "less than timeout"},
+		`{"outline":true,"tagged":false}`:           {"options.outline", "needs tagged"},
+		`{"pdf_a":"1b"}`:                            {"options.pdf_a", "2b, 2u, 3b"},
+		`{"viewport":{"width":1,"height":0}}`:       {"options.viewport", "1 to 8192"},
+		`{"viewport":{"width":8192,"height":8192,"deviceScaleFactor":4}}`: {"options.viewport", "million"},
+		`{"viewport":{"widht":1}}`:                                        {"options.viewport.widht", `did you mean "width"`},
+		`{"failOnHttpStatusCodes":[[500,400]]}`:                           {"options.failOnHttpStatusCodes", "the lower one first"},
+		`{"failOnHttpStatusCodes":[[1,2,3]]}`:                             {"options.failOnHttpStatusCodes", "[400,599]"},
+		`{"cookies":[{"name":"a","value":"b","domain":"example"}]}`:       {"options.cookies", "own host"},
+		`{"cookies":[{"name":"a b","value":"b"}]}`:                        {"options.cookies", "not a valid cookie"},
+		`{"cookies":[{"name":"a","value":"b;c"}]}`:                        {"options.cookies", "not a valid cookie"},
+		`{"cookies":[{"nmae":"a"}]}`:                                      {"options.cookies[0].nmae", `did you mean "name"`},
+		`{"cookies":{"a":"b"}}`:                                           {"options.cookies", "a list"},
+		`{"cookies":[{"name":"a","value":"b","sameSite":"lax"}]}`:         {"options.cookies.sameSite", `did you mean "Lax"`},
+		`{"extraHTTPHeaders":{"Host":"x"}}`:                               {"options.extraHTTPHeaders", "cannot be set"},
+		`{"extraHTTPHeaders":{"Proxy-Authorization":"x"}}`:                {"options.extraHTTPHeaders", "cannot be set"},
+		`{"extraHTTPHeaders":{"X":"a\nb"}}`:                               {"options.extraHTTPHeaders", "not a valid header"},
+		`{"userAgent":"a\u0000"}`:                                         {"options.userAgent", "characters"},
+		`{"headerTemplate":"` + strings.Repeat("x", 70_000) + `"}`:        {"options.headerTemplate", "64 KB"},
+		`{"type":"png"}`:                                                  {"options.type", "unknown field"},
+	} {
+		e := presswork.AsError(check(text, false))
+		if e == nil || e.Param != want.param || !strings.Contains(e.Message, want.says) || len(e.Message) > 1200 {
+			t.Errorf("%.100s: %v", text, e)
+		}
+	}
+	for text, says := range map[string]string{
+		`{"type":"gif"}`: "png, jpeg, webp", `{"quality":50}`: "png has none", `{"type":"webp","quality":101}`: "0 to 100",
+		`{"clip":{"x":-1,"y":0,"width":1,"height":1}}`: "0 or more", `{"clip":{"x":0,"y":0,"width":0,"height":1}}`: "from 1",
+		`{"fullPage":true,"selector":"#x"}`: "one of them", `{"landscape":true}`: "unknown field",
+	} {
+		if err := check(text, true); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestPaper(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		o             presswork.ExportOptions
+		width, height float64
+	}{
+		{presswork.ExportOptions{}, 8.5, 11},
+		{presswork.ExportOptions{Format: "A4", Width: "1in"}, 8.2677, 11.6929},
+		{presswork.ExportOptions{Width: "96px", Height: "72pt"}, 1, 1},
+		{presswork.ExportOptions{Width: "2.54cm", Height: "25.4mm"}, 1, 1},
+	} {
+		p, err := export.PaperOf(tc.o)
+		if err != nil || math.Abs(p.Width-tc.width) > 1e-9 || math.Abs(p.Height-tc.height) > 1e-9 {
+			t.Errorf("%+v: %v × %v, %v", tc.o, p.Width, p.Height, err)
+		}
+	}
+}
+
+// A job carries the options as JSON.
+func TestOptionsSurviveTheQueue(t *testing.T) {
+	t.Parallel()
+	var o, again presswork.ExportOptions
+	const text = `{"failOnHttpStatusCodes":[],"margin":{"top":"96px"},"width":"10cm","cookies":[{"name":"a","value":"b"}],"tagged":false,"pdf_a":"2b"}`
+	if err := strictjson.Decode([]byte(text), &o, ""); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &again); err != nil {
+		t.Fatal(err)
+	}
+	if again.FailOnHTTPStatusCodes == nil || export.Fails(again.VisitOptions, 404) || again.Margin.Top != "96px" || *again.Tagged || len(again.Cookies) != 1 {
+		t.Errorf("%s came back as %+v", b, again)
+	}
+	if !export.Fails(presswork.VisitOptions{}, 404) || export.Fails(presswork.VisitOptions{}, 399) {
+		t.Error("the default is 400 to 599")
+	}
+}
