@@ -54,7 +54,7 @@ func invalidAt(src []byte) int {
 // stretch without a blank line holds many special characters, or the document
 // defines many things.
 func looksLikeBomb(src []byte) bool {
-	special, footnotes := 0, 0
+	special, footnotes, divisions := 0, 0, 0
 	for line := range bytes.Lines(src) {
 		text := bytes.TrimLeft(line, " \t")
 		if len(text) <= 1 {
@@ -71,9 +71,14 @@ func looksLikeBomb(src []byte) bool {
 				return true
 			}
 		}
+		if bytes.HasPrefix(text, []byte(":::")) {
+			if divisions++; divisions > maxNesting {
+				return true
+			}
+		}
 		for _, c := range text {
 			switch c {
-			case '*', '_', '~', '[', ']', '`', '<', '|':
+			case '=', '+', '*', '_', '~', '[', ']', '`', '<', '|':
 				special++
 			}
 		}

@@ -31,8 +31,18 @@ func CodeCSS(name string) (css string, ok bool) {
 			base.Colour = chroma.MustParseColour("#f5f5f5")
 		}
 	}
-	// What the theme gives and the style does not goes first.
-	fmt.Fprintf(&b, "pre.chroma{%s}\npre.chroma span[class]{color:inherit;font-style:inherit}\n", declarations(base))
+	// What the theme gives and the style does not goes first. The sheet derives
+	// the colours of marked and changed lines from the variables.
+	variables := ";--code-text:" + base.Colour.String()
+	if base.Background.IsSet() {
+		variables += ";--code-bg:" + base.Background.String()
+	}
+	for _, t := range []chroma.TokenType{chroma.Comment, chroma.Keyword} {
+		if c := style.Get(t).Colour; c.IsSet() {
+			variables += ";--code-" + strings.ToLower(t.String()) + ":" + c.String()
+		}
+	}
+	fmt.Fprintf(&b, "pre.chroma{%s%s}\npre.chroma span[class]{color:inherit;font-style:inherit}\n", declarations(base), variables)
 	types := make([]chroma.TokenType, 0, len(chroma.StandardTypes))
 	for t := range chroma.StandardTypes {
 		if t > 0 && tokenClass(t) != "" {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/chroma/v2/lexers"
 	"golang.org/x/net/html"
 
 	"presswork"
@@ -91,6 +92,10 @@ func hostile() []string {
 		`![a](data:image/svg+xml,<svg onload="x()"/>)`, `![a](data:text/html;base64,PHNjcmlwdD4=)`, "```\"><script>x</script>\nx\n```", "``` x onclick=alert(1)\nx\n```",
 		`<x onclick=1>`, `<a name="x" id="y z">`, `<!--[if IE]><script>x</script><![endif]-->`, `<![CDATA[<script>x</script>]]>`, `<?php echo 1 ?>`,
 		`<math><mi xlink:href="javascript:x">a</mi></math>`, `<p title="` + "`" + `<script>">x`, `<details ontoggle=x open>a`, `<template><script>x</script></template>`,
+		`[a]{onclick=x style="background:url(http://x/)" src=http://x/ .x}`, `![a](pixel.png){onerror=x src=http://x/ srcset=http://x/ width=url(x)}`,
+		`# a {#"><script>x</script> .b}`, "```go title=\"<script>x</script>\" {onclick=x .a\"><script>}\nx\n```", "```{.a\"><script>x</script>}\nx\n```",
+		":::note <script>x</script>\n<script>y</script>\n:::", "!!! note \"<img src=x onerror=y>\"\n    x", "*[a]: \"><script>x</script>\n\na", `![a](http://x/ "<script>x</script>")`,
+		`![a](http://x/ =100x100){.b}`, "|a|\n|-|\n\nTable: <img src=http://x/> {style=x #y}", `<p class="cover"onclick=x class='toc"x'>a</p>`, `==<b onclick=x>== ~<x^`,
 		`<noscript><p title="</noscript><img src=x onerror=alert(1)>">`, `<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">`, `<textarea><img src=x onerror=y></textarea>`,
 	}
 }
@@ -106,13 +111,13 @@ func fetchless(t *testing.T, source, out string) {
 	linkForm := regexp.MustCompile(`(?i)^(#|https?://|mailto:|tel:)`)
 	allowed := map[string]bool{"class": true, "id": true, "lang": true, "dir": true, "title": true, "role": true, "align": true, "valign": true, "name": true,
 		"alt": true, "width": true, "height": true, "colspan": true, "rowspan": true, "span": true, "scope": true, "start": true, "value": true, "type": true,
-		"reversed": true, "open": true, "datetime": true, "cite": true, "checked": true, "disabled": true, "color": true}
+		"reversed": true, "open": true, "datetime": true, "cite": true, "checked": true, "disabled": true, "color": true, "data-start": true}
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {
 			continue
 		}
 		switch n.Data {
-		case "script", "style", "iframe", "object", "embed", "link", "meta", "base", "svg", "math", "video", "audio", "source", "form", "button", "template", "frame":
+		case "script", "style", "iframe", "object", "embed", "link", "meta", "base", "svg", "video", "audio", "source", "form", "button", "template", "frame":
 			t.Errorf("%q: <%s> got through: %s", source, n.Data, out)
 		}
 		for _, a := range n.Attr {
@@ -121,12 +126,20 @@ func fetchless(t *testing.T, source, out string) {
 			case n.Data == "a" && a.Key == "href" && (linkForm.MatchString(a.Val)):
 			case a.Key == "style" && !strings.Contains(strings.ToLower(a.Val), "url") && !strings.Contains(a.Val, "\\"):
 			case allowed[a.Key]:
+			case a.Key == "aria-label" && n.Data == "span", mathOf(n) && harmless.MatchString(a.Key):
 			default:
 				t.Errorf("%q: attribute %s=%q on <%s> got through", source, a.Key, a.Val, n.Data)
 			}
 		}
 	}
 }
+
+// harmless are the attributes of formulas: what says how to set them.
+var harmless = regexp.MustCompile(`^(alttext|display|math[a-z]+|[a-z]+(align|space|spacing|size|lines|thickness|style)|fence|form|separator|stretchy|symmetric|accent|accentunder|movablelimits|largeop|lspace|rspace|depth|voffset|notation|xmlns)$`)
+
+// mathOf reports whether an element is part of a formula, which is ours: MathML
+// of the source is dropped.
+func mathOf(n *html.Node) bool { return n.Namespace == "math" }
 
 func TestHostileHTMLReachesNothing(t *testing.T) {
 	t.Parallel()
@@ -150,6 +163,44 @@ func FuzzRender(f *testing.F) {
 		}
 		fetchless(t, src, d.HTML)
 	})
+}
+
+// A language that Chroma lists is highlighted under each of its names, or
+// printed as it is when its lexer fails on the sample; nothing is lost.
+func TestEveryLanguageOfChroma(t *testing.T) {
+	t.Parallel()
+	const code = "if (x == 1) { return \"a\" } // b\n# c\n"
+	r, highlighted := markdown.New(), 0
+	names := lexers.Names(true)
+	for _, name := range names {
+		if strings.ContainsAny(name, " \t,{:") {
+			continue // no info string can name it so; its aliases can
+		}
+		d, err := r.Render(t.Context(), []byte("```"+name+"\n"+code+"```\n"), markdown.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		root, err := html.Parse(strings.NewReader(d.HTML))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for n := range root.Descendants() {
+			if n.Type == html.TextNode {
+				text.WriteString(n.Data)
+			}
+		}
+		if got := strings.TrimSpace(text.String()); got != strings.TrimSpace(code) {
+			t.Errorf("%s: printed as %q", name, got)
+		}
+		if strings.Contains(d.HTML, "<span class=\"") {
+			highlighted++
+		}
+	}
+	if highlighted*10 < len(names)*8 {
+		t.Errorf("%d of %d names are highlighted", highlighted, len(names))
+	}
 }
 
 func TestEscapedHTMLIsShownAsText(t *testing.T) {

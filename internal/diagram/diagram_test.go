@@ -1,0 +1,240 @@
+package diagram_test
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/diagram"
+)
+
+var style = diagram.Style{
+	Page: "#ffffff", Text: "#1f2328", Line: "#d0d7de", Font: "Inter, sans-serif", Size: 14,
+	Accents: []string{"#4a2fd8", "#e0338c", "#d49a00", "#c0392b"},
+}
+
+// start runs a real browser for the test.
+func start(t *testing.T) *chromium.Browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	dir, err := os.MkdirTemp("", "pwdiagram")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	b := chromium.New(chromium.Options{Dir: dir, Tabs: 2, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.Stop(ctx); err != nil {
+			t.Errorf("Stop: %v", err)
+		}
+	})
+	return b
+}
+
+func TestEveryKindIsDrawn(t *testing.T) {
+	t.Parallel()
+	r := diagram.New(diagram.Options{Script: start(t).Script})
+	kinds := []struct{ source, label, text string }{
+		{"flowchart TD\n A[Anna] -->|to| B{Berta}\n subgraph Group\n B\n end", "flow chart", "Anna|to|Berta|Group"},
+		{"sequenceDiagram\n Anna->>Berta: Hello\n Note over Anna: Note", "sequence diagram", "Anna|Berta|Hello|Note"},
+		{"classDiagram\n Anna <|-- Berta\n Anna : +int age", "class diagram", "Anna|Berta|age"},
+		{"stateDiagram-v2\n [*] --> Anna\n Anna --> Berta : go", "state diagram", "Anna|Berta|go"},
+		{"erDiagram\n ANNA ||--o{ BERTA : has", "entity relationship diagram", "ANNA|BERTA|has"},
+		{"gantt\n title Plan\n dateFormat YYYY-MM-DD\n section Anna\n Berta :a1, 2026-01-01, 30d", "Gantt chart", "Plan|Anna|Berta"},
+		{"pie title Share\n \"Anna\" : 3\n \"Berta\" : 1", "pie chart", "Share|Anna|75%"},
+		{"mindmap\n  root((Anna))\n    Berta", "mind map", "Anna|Berta"},
+		{"gitGraph\n commit id: \"Anna\"\n branch Berta\n commit", "Git graph", "Anna|Berta|main"},
+		{"timeline\n title Time\n 2002 : Anna", "timeline", "Time|2002|Anna"},
+		{"quadrantChart\n title Chart\n x-axis Low --> High\n Anna: [0.3, 0.6]", "quadrant chart", "Chart|Low|Anna"},
+		{"journey\n title Day\n section Work\n  Tea: 5: Anna", "user journey", "Day|Work|Tea|Anna"},
+		{"xychart-beta\n title Sales\n x-axis [Anna, Berta]\n bar [1, 2]", "chart", "Sales|Anna"},
+		{"flowchart LR\n accTitle: What happens\n accDescr: Anna meets Berta\n A --> B", "", "A|B"},
+	}
+	var sources []string
+	for _, k := range kinds {
+		sources = append(sources, k.source)
+	}
+	for i, p := range r.Draw(t.Context(), sources, style) {
+		k := kinds[i]
+		if p.Problem != "" {
+			t.Errorf("%s: %s", k.source, p.Problem)
+			continue
+		}
+		label := `aria-label="Diagram: ` + k.label + `"`
+		if k.label == "" {
+			label = `aria-label="What happens: Anna meets Berta"`
+		}
+		if !strings.Contains(p.SVG, `role="img" `+label) {
+			t.Errorf("%s: no %s in %.300s", k.source, label, p.SVG)
+		}
+		text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(p.SVG, "")
+		for want := range strings.SplitSeq(k.text, "|") {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is not in %q", k.source, want, text)
+			}
+		}
+		checkHarmless(t, p.SVG)
+	}
+}
+
+// checkHarmless fails if the picture holds more than shapes and texts.
+func checkHarmless(t *testing.T, svg string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	ids := map[string]bool{}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%v in %.300s", err, svg)
+		}
+		e, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		switch e.Name.Local {
+		case "script", "style", "foreignObject", "image", "use", "a", "iframe", "animate", "set", "handler", "link":
+			t.Errorf("an element %s", e.Name.Local)
+		}
+		for _, a := range e.Attr {
+			name, value := strings.ToLower(a.Name.Local), strings.ToLower(a.Value)
+			if strings.HasPrefix(name, "on") || name == "style" || name == "class" || strings.HasSuffix(name, "href") || name == "src" ||
+				strings.Contains(value, "javascript:") && name != "aria-label" ||
+				strings.Contains(strings.ReplaceAll(value, "url(#dg", ""), "url(") || strings.Contains(value, "http") && name != "aria-label" {
+				t.Errorf("%s has %s=%q", e.Name.Local, a.Name.Local, a.Value)
+			}
+			if name == "id" {
+				if ids[value] || !strings.HasPrefix(value, "dg") {
+					t.Errorf("id %q is not unique, or not ours", value)
+				}
+				ids[value] = true
+			}
+		}
+	}
+}
+
+func TestHostileDiagrams(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	r := diagram.New(diagram.Options{Script: b.Script})
+	loose := `%%{init: {"securityLevel":"loose","htmlLabels":true,"flowchart":{"htmlLabels":true},"secure":[],"themeCSS":"*{background:url(http://127.0.0.1:1/)} @import 'http://x/';","fontFamily":"x;} body{display:none} a{","themeVariables":{"primaryColor":"red;}*{color:url(http://x)}"}}}%%` + "\n"
+	sources := []string{
+		"flowchart TD\n A[\"<img src=x onerror=alert(1)>\"] --> B[\"<script>alert(1)</script>\"]",
+		loose + "flowchart TD\n A[\"<img src='http://127.0.0.1:1/x' onerror=alert(1)>\"] --> B[<b>bold</b>]",
+		"flowchart TD\n A --> B\n click A \"javascript:alert(1)\" \"tip\"\n click B call alert()\n click A href \"http://127.0.0.1:1/\" _blank",
+		"flowchart TD\n A:::x --> B\n classDef x fill:url(http://127.0.0.1:1/),stroke:red;}*{display:none}\n style B fill:url('http://x/'),background:expression(alert(1))\n linkStyle 0 stroke:url(http://x)",
+		"sequenceDiagram\n participant A as <iframe src=http://x>\n A->>A: $$\\text{<img src=x onerror=alert(1)>}$$\n link A: Board @ javascript:alert(1)\n links A: {\"x\":\"http://x\"}",
+		"stateDiagram-v2\n classDef bad background:url(http://x);}body{display:none\n A:::bad --> B",
+		"---\nconfig:\n  securityLevel: loose\n  themeCSS: 'svg{background:url(http://x)}'\n---\nflowchart TD\n A@{ img: \"http://127.0.0.1:1/x.png\", label: \"pic\", h: 60 } --> B@{ icon: \"x:y\" }",
+		"gantt\n dateFormat YYYY\n click a1 href \"javascript:alert(1)\"\n section <svg onload=alert(1)>\n a :a1, 2020, 1d",
+		"pie title <style>*{display:none}</style>\n \"</text><script>x\" : 1",
+		"C4Context\n Person(a, \"A\", \"<img src=http://x>\", $sprite=\"http://127.0.0.1:1/x\")",
+		"flowchart TD\n id1[\"&lt;script&gt;&#x6a;avascript&colon;\"] --> id2(\"</svg><script>alert(1)</script>\")",
+		"gantt\n dateFormat YYYY-MM-DD\n excludes monday,tuesday,wednesday,thursday,friday,saturday,sunday\n a :2026-01-01, 30d",
+		strings.Repeat("x", diagram.MaxSource+1),
+		"",
+		"flowchart TD\n" + strings.Repeat(" A --> B\n", 3000),
+		"no such kind\n x",
+	}
+	pictures := r.Draw(t.Context(), sources, style)
+	for i, p := range pictures {
+		t.Logf("%.60q: %d bytes, %s", sources[i], len(p.SVG), p.Problem)
+		if (p.SVG == "") == (p.Problem == "") {
+			t.Errorf("%.80q: picture %.80q, problem %q", sources[i], p.SVG, p.Problem)
+		}
+		if p.SVG != "" {
+			checkHarmless(t, p.SVG)
+		}
+		if strings.ContainsAny(p.Problem, "\n") || len(p.Problem) > 400 {
+			t.Errorf("%.80q: not a line of plain words: %q", sources[i], p.Problem)
+		}
+	}
+	if out, err := b.Print(t.Context(), presswork.Page{HTML: "<p>still here"}); err != nil || len(out) == 0 {
+		t.Errorf("printing afterwards: %v", err)
+	}
+}
+
+// One diagram that spoils its page leaves the others as they are.
+func TestADiagramThatHangsIsAlone(t *testing.T) {
+	t.Parallel()
+	runs := 0
+	r := diagram.New(diagram.Options{Script: func(ctx context.Context, _, job string) (json.RawMessage, error) {
+		runs++
+		if strings.Contains(job, "endless") {
+			return nil, presswork.Errorf(presswork.RenderTimeout, "too long")
+		}
+		return json.RawMessage(`[{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text id=\"a\">x</text></svg>","width":10,"height":5}]`), nil
+	}})
+	for range 2 {
+		p := r.Draw(t.Context(), []string{"good", "endless", "fine", "good"}, style)
+		if p[0].SVG == "" || p[2].SVG == "" || p[1].Problem != "it takes too long to draw" || p[1].SVG != "" {
+			t.Errorf("%+v", p)
+		}
+		if p[0].SVG == p[3].SVG || !strings.Contains(p[3].SVG, "-2-0") {
+			t.Errorf("the same ids twice in a document: %s and %s", p[0].SVG, p[3].SVG)
+		}
+	}
+	// Together, then each of the three; the second time only what failed.
+	if runs != 5 {
+		t.Errorf("%d runs", runs)
+	}
+}
+
+func TestDrawingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	var runs atomic.Int32
+	ctx, cancel := context.WithCancel(t.Context())
+	r := diagram.New(diagram.Options{Script: func(ctx context.Context, _, _ string) (json.RawMessage, error) {
+		runs.Add(1)
+		cancel()
+		return nil, context.Cause(ctx)
+	}})
+	if p := r.Draw(ctx, []string{"a", "b"}, style); p[0].Problem == "" || runs.Load() != 1 {
+		t.Errorf("%+v after %d runs", p, runs.Load())
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	for _, seed := range []string{
+		`<g id="a"><path d="M0 0" fill="url(#a)" onload="x"/><text>a</text></g>`, `<a href="x"><rect/></a>`, `<svg/><style>x</style>`,
+		`<foreignObject><div xmlns="http://www.w3.org/1999/xhtml"/></foreignObject>`, `<text fill="rgb(1,2,3)" transform="translate(1 2)">&lt;</text>`,
+		`<switch><a><text>x</text></a></switch><!--x--><![CDATA[<script>]]>`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, inside string) {
+		svg, err := json.Marshal(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">` + inside + `</svg>`)
+		if err != nil {
+			t.Skip()
+		}
+		r := diagram.New(diagram.Options{Script: func(context.Context, string, string) (json.RawMessage, error) {
+			return json.RawMessage(`[{"width":9,"height":9,"svg":` + string(svg) + `}]`), nil
+		}})
+		if p := r.Draw(t.Context(), []string{"x"}, style)[0]; p.SVG != "" {
+			checkHarmless(t, p.SVG)
+		}
+	})
+}

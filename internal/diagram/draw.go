@@ -1,0 +1,114 @@
+package diagram
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+// Mermaid 11.17.2 as npm has it, and what we have it do.
+var (
+	//go:embed mermaid/mermaid.min.js.gz
+	mermaidGz []byte
+	//go:embed draw.js
+	drawJS string
+)
+
+// mermaidJS is unpacked when it is first needed: 3.6 MB.
+var mermaidJS = sync.OnceValues(func() (string, error) {
+	z, err := gzip.NewReader(bytes.NewReader(mermaidGz))
+	if err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(z)
+	return string(b), err
+})
+
+// drawing is what draw.js returns for one diagram.
+type drawing struct {
+	SVG    string  `json:"svg"`
+	Kind   string  `json:"kind"`
+	Title  string  `json:"title"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+	Error  string  `json:"error"`
+}
+
+// run draws diagrams in one page. The error tells that the page broke.
+func (r *Renderer) run(ctx context.Context, names []string, sources map[string]string, s Style) (map[string]Picture, error) {
+	library, err := mermaidJS()
+	if err != nil {
+		return nil, err
+	}
+	type task struct {
+		Name   string `json:"name"`
+		Source string `json:"source"`
+	}
+	var tasks []task
+	for _, name := range names {
+		tasks = append(tasks, task{name, sources[name]})
+	}
+	job, err := json.Marshal(map[string]any{"config": s.config(), "diagrams": tasks})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := r.script(ctx, library, fmt.Sprintf("(%s)(%s)", strings.TrimSpace(drawJS), job))
+	if err != nil {
+		return nil, err
+	}
+	var drawings []drawing
+	if err := json.Unmarshal(answer, &drawings); err != nil {
+		return nil, fmt.Errorf("the page's answer: %w", err)
+	}
+	if len(drawings) != len(names) {
+		return nil, fmt.Errorf("the page drew %d diagrams of %d", len(drawings), len(names))
+	}
+	pictures := map[string]Picture{}
+	for i, d := range drawings {
+		pictures[names[i]] = d.picture(names[i])
+	}
+	return pictures, nil
+}
+
+func (d drawing) picture(name string) Picture {
+	if d.Error != "" {
+		return Picture{Problem: plainError(d.Error)}
+	}
+	svg, err := clean(d, name)
+	if err != nil {
+		return Picture{Problem: err.Error()}
+	}
+	return Picture{SVG: svg}
+}
+
+// plainError makes one line of a parser's report, without the piece of source
+// and the arrow under it: "line 2: expecting 'SQE', got 'PE'".
+func plainError(report string) string {
+	var kept []string
+	for line := range strings.Lines(report) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "...") || strings.Trim(line, "-^") == "" {
+			continue
+		}
+		kept = append(kept, line)
+	}
+	text := strings.Join(kept, " ")
+	if before, rest, ok := strings.Cut(text, "Expecting "); ok {
+		if i := strings.LastIndex(rest, "got "); i >= 0 {
+			text = before + "unexpected " + rest[i+len("got "):]
+		}
+	}
+	for _, prefix := range []string{"Parse error on ", "Lexical error on ", "Error: ", "Syntax error in "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	if r := []rune(text); len(r) > 200 {
+		text = string(r[:200]) + "…"
+	}
+	return text
+}

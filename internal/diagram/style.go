@@ -1,0 +1,145 @@
+package diagram
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Style is what a diagram takes over from the document around it. Colours are
+// "#rrggbb".
+type Style struct {
+	// Dark tells that the page is darker than its text.
+	Dark bool
+	// Page is what the diagram stands on, Text the colour of all its texts,
+	// Line that of its lines and borders.
+	Page, Text, Line string
+	// Accents colour what is told apart by colour; at least one.
+	Accents []string
+	// Font is a CSS font stack, Size the text's size in CSS pixels.
+	Font string
+	Size int
+}
+
+// config is Mermaid's configuration. What is listed in secure, a diagram's own
+// directives cannot change.
+func (s Style) config() map[string]any {
+	return map[string]any{
+		"startOnLoad":            false,
+		"securityLevel":          "strict",
+		"suppressErrorRendering": true,
+		"maxTextSize":            MaxSource,
+		"maxEdges":               1000,
+		"htmlLabels":             false,
+		"flowchart":              map[string]any{"htmlLabels": false, "curve": "basis", "padding": 12},
+		"class":                  map[string]any{"htmlLabels": false},
+		"state":                  map[string]any{"htmlLabels": false},
+		"sequence":               map[string]any{"useMaxWidth": false, "actorFontFamily": s.Font, "noteFontFamily": s.Font, "messageFontFamily": s.Font},
+		"gantt":                  map[string]any{"useWidth": 640, "fontSize": 12, "sectionFontSize": 12, "leftPadding": 90},
+		"journey": map[string]any{"taskFontFamily": s.Font, "textPlacement": "tspan", "taskFontSize": s.Size - 1, "width": 112, "leftMargin": 110,
+			"sectionColours": []string{s.Text}, "actorColours": s.Accents},
+		"timeline":         map[string]any{"leftMargin": 20},
+		"deterministicIds": true,
+		"fontFamily":       s.Font,
+		"fontSize":         s.Size,
+		"theme":            "base",
+		"themeVariables":   s.variables(),
+		"secure": []string{"secure", "securityLevel", "startOnLoad", "suppressErrorRendering", "maxTextSize", "maxEdges",
+			"htmlLabels", "themeCSS", "fontFamily", "altFontFamily", "deterministicIds", "dompurifyConfig"},
+	}
+}
+
+// accent is the nth accent.
+func (s Style) accent(n int) string { return s.Accents[n%len(s.Accents)] }
+
+// wash is an accent thin enough to write Text on.
+func (s Style) wash(n int) string {
+	share := 0.2 + 0.1*float64(n/len(s.Accents)%3)
+	return mix(s.accent(n), s.Page, share)
+}
+
+// variables are the palette of Mermaid's theme "base": areas are washes with
+// Text on them, borders are accents.
+func (s Style) variables() map[string]any {
+	border := mix(s.accent(0), s.Text, 0.8)
+	v := map[string]any{
+		"darkMode": s.Dark, "background": s.Page, "fontFamily": s.Font, "fontSize": strconv.Itoa(s.Size) + "px",
+		"primaryColor": s.wash(0), "primaryTextColor": s.Text, "primaryBorderColor": border,
+		"secondaryColor": s.wash(1), "secondaryTextColor": s.Text, "secondaryBorderColor": mix(s.accent(1), s.Text, 0.8),
+		"tertiaryColor": mix(s.Text, s.Page, 0.06), "tertiaryTextColor": s.Text, "tertiaryBorderColor": s.Line,
+		"lineColor": mix(s.Text, s.Page, 0.7), "textColor": s.Text, "titleColor": s.Text, "nodeTextColor": s.Text,
+		"mainBkg": s.wash(0), "nodeBorder": border, "clusterBkg": mix(s.Text, s.Page, 0.04), "clusterBorder": s.Line,
+		"edgeLabelBackground": s.Page, "defaultLinkColor": mix(s.Text, s.Page, 0.7),
+		"noteBkgColor": s.wash(2), "noteTextColor": s.Text, "noteBorderColor": s.accent(2),
+		"actorBkg": s.wash(0), "actorBorder": border, "actorTextColor": s.Text, "actorLineColor": s.Line,
+		"signalColor": s.Text, "signalTextColor": s.Text, "labelTextColor": s.Text, "loopTextColor": s.Text,
+		"labelBoxBkgColor": s.wash(1), "labelBoxBorderColor": s.accent(1), "activationBkgColor": s.wash(1), "activationBorderColor": s.accent(1),
+		"sequenceNumberColor": s.Page,
+		"labelColor":          s.Text, "altBackground": mix(s.Text, s.Page, 0.05), "transitionLabelColor": s.Text, "stateLabelColor": s.Text,
+		"specialStateColor": s.Text, "innerEndBackground": s.Text, "compositeBackground": s.Page, "compositeTitleBackground": s.wash(0),
+		"sectionBkgColor": mix(s.accent(0), s.Page, 0.1), "altSectionBkgColor": s.Page, "sectionBkgColor2": mix(s.accent(1), s.Page, 0.1),
+		"taskBkgColor": s.wash(0), "taskBorderColor": border, "taskTextColor": s.Text, "taskTextDarkColor": s.Text, "taskTextLightColor": s.Text,
+		"taskTextOutsideColor": s.Text, "taskTextClickableColor": s.Text, "activeTaskBkgColor": s.wash(1), "activeTaskBorderColor": s.accent(1),
+		"doneTaskBkgColor": mix(s.Text, s.Page, 0.12), "doneTaskBorderColor": s.Line, "critBkgColor": s.wash(3), "critBorderColor": s.accent(3),
+		"gridColor": s.Line, "todayLineColor": s.accent(3), "excludeBkgColor": mix(s.Text, s.Page, 0.05),
+		"pieTitleTextColor": s.Text, "pieSectionTextColor": s.Text, "pieLegendTextColor": s.Text, "pieStrokeColor": s.Page,
+		"pieOuterStrokeColor": s.Line, "pieOpacity": "1", "pieTitleTextSize": "18px", "pieSectionTextSize": "14px", "pieLegendTextSize": "14px",
+		"commitLabelColor": s.Text, "commitLabelBackground": mix(s.Text, s.Page, 0.06), "tagLabelColor": s.Text, "tagLabelBackground": s.wash(1),
+		"tagLabelBorder": s.accent(1), "branchLabelColor": s.Page,
+		"quadrantTitleFill": s.Text, "quadrantPointFill": s.accent(0), "quadrantPointTextFill": s.Text, "quadrantXAxisTextFill": s.Text,
+		"quadrantYAxisTextFill": s.Text, "quadrantInternalBorderStrokeFill": s.Line, "quadrantExternalBorderStrokeFill": s.Line,
+		"attributeBackgroundColorOdd": s.Page, "attributeBackgroundColorEven": mix(s.Text, s.Page, 0.05), "relationColor": s.Text,
+		"relationLabelBackground": s.Page, "relationLabelColor": s.Text, "classText": s.Text, "errorTextColor": s.Text,
+		"requirementBackground": s.wash(0), "requirementBorderColor": border, "requirementTextColor": s.Text,
+		"xyChart": map[string]any{"backgroundColor": s.Page, "titleColor": s.Text, "xAxisLabelColor": s.Text, "xAxisTitleColor": s.Text,
+			"xAxisTickColor": s.Line, "xAxisLineColor": s.Line, "yAxisLabelColor": s.Text, "yAxisTitleColor": s.Text, "yAxisTickColor": s.Line,
+			"yAxisLineColor": s.Line, "plotColorPalette": s.accent(0) + "," + s.accent(1) + "," + s.accent(2)},
+	}
+	for i := range 4 {
+		v[fmt.Sprintf("quadrant%dFill", i+1)] = mix(s.accent(i), s.Page, 0.12)
+		v[fmt.Sprintf("quadrant%dTextFill", i+1)] = s.Text
+	}
+	for i := range 8 {
+		v[fmt.Sprintf("git%d", i)] = s.accent(i)
+		v[fmt.Sprintf("gitBranchLabel%d", i)] = contrasting(s.accent(i))
+		v[fmt.Sprintf("gitInv%d", i)] = s.Text
+		v[fmt.Sprintf("fillType%d", i)] = s.wash(i)
+	}
+	for i := range 12 {
+		v[fmt.Sprintf("pie%d", i+1)] = mix(s.accent(i), s.Page, 0.5-0.12*float64(i/len(s.Accents)%3))
+		v[fmt.Sprintf("cScale%d", i)] = s.wash(i)
+		v[fmt.Sprintf("cScalePeer%d", i)] = s.accent(i)
+		v[fmt.Sprintf("cScaleInv%d", i)] = s.accent(i)
+		v[fmt.Sprintf("cScaleLabel%d", i)] = s.Text
+	}
+	return v
+}
+
+// mix is share of a over b.
+func mix(a, b string, share float64) string {
+	x, y := rgb(a), rgb(b)
+	for i := range x {
+		x[i] = x[i]*share + y[i]*(1-share)
+	}
+	return fmt.Sprintf("#%02x%02x%02x", int(x[0]+.5), int(x[1]+.5), int(x[2]+.5))
+}
+
+// contrasting is black or white, whichever reads better on a colour.
+func contrasting(c string) string {
+	v := rgb(c)
+	if 0.299*v[0]+0.587*v[1]+0.114*v[2] > 140 {
+		return "#000000"
+	}
+	return "#ffffff"
+}
+
+// rgb reads "#rrggbb"; anything else is black.
+func rgb(c string) (v [3]float64) {
+	if len(c) != 7 || c[0] != '#' {
+		return v
+	}
+	n, err := strconv.ParseUint(c[1:], 16, 32)
+	if err != nil {
+		return v
+	}
+	return [3]float64{float64(n >> 16), float64(n >> 8 & 255), float64(n & 255)}
+}

@@ -1,0 +1,197 @@
+package diagram
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+)
+
+const (
+	maxElements = 50_000
+	maxDepth    = 100
+	maxSVGBytes = 4 << 20
+	// maxSide is the longest a diagram may be, in CSS pixels: it is shrunk to
+	// the page in any case.
+	maxSide = 50_000
+)
+
+// shapes are the elements that are kept; others go with what is in them.
+var shapes = set("svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient stop clipPath")
+
+// attributes are what those may carry. Ids are dealt with apart.
+var attributes = set("x y x1 y1 x2 y2 cx cy fx fy r rx ry d points width height viewBox transform dx dy rotate textLength lengthAdjust " +
+	"offset gradientUnits gradientTransform spreadMethod markerWidth markerHeight markerUnits refX refY orient preserveAspectRatio clipPathUnits " +
+	"fill fill-opacity fill-rule stroke stroke-width stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit " +
+	"stroke-opacity font-family font-size font-weight font-style text-anchor dominant-baseline alignment-baseline baseline-shift visibility " +
+	"letter-spacing opacity text-decoration marker-start marker-mid marker-end clip-path stop-color stop-opacity")
+
+var (
+	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]*$`)
+	fontValue  = regexp.MustCompile(`^[\w\s,.'"-]{1,500}$`)
+	// callValue are transforms and colours.
+	callValue = regexp.MustCompile(`^(?:\s*(?:translate|rotate|scale|skewX|skewY|matrix|rgba?|hsla?|color)\([\w\s%.,+/-]*\)\s*,?)+$`)
+	reference = regexp.MustCompile(`^url\(["']?#([^"'()\s]{1,200})["']?\)$`)
+)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+const svgSpace = "http://www.w3.org/2000/svg"
+
+// clean rebuilds a drawing from the lists. Every id in it begins with name.
+func clean(d drawing, name string) (string, error) {
+	if !(d.Width > 0 && d.Height > 0 && d.Width <= maxSide && d.Height <= maxSide) {
+		return "", fmt.Errorf("it has no size on paper: %.0f × %.0f pixels", d.Width, d.Height)
+	}
+	if len(d.SVG) > 8*maxSVGBytes {
+		return "", errors.New("it is too large")
+	}
+	c := &cleaner{name: name, ids: map[string]string{}, defined: map[string]bool{}, drawing: d}
+	if err := c.run(); err != nil {
+		return "", err
+	}
+	return c.out.String(), nil
+}
+
+type cleaner struct {
+	drawing
+	name     string
+	out      strings.Builder
+	ids      map[string]string // as Mermaid has them → ours
+	defined  map[string]bool
+	elements int
+	open     []string
+}
+
+func (c *cleaner) run() error {
+	in := xml.NewDecoder(strings.NewReader(c.SVG))
+	in.Entity = map[string]string{}
+	for {
+		token, err := in.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return errors.New("its picture cannot be read")
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "a", "switch": // a link on a node, a text in two forms: what is allowed of their content
+				t.Name.Local = "g"
+			}
+			if t.Name.Space != svgSpace || !shapes[t.Name.Local] || (t.Name.Local == "svg") != (len(c.open) == 0) {
+				if err := in.Skip(); err != nil {
+					return errors.New("its picture cannot be read")
+				}
+				continue
+			}
+			if c.elements++; c.elements > maxElements || len(c.open) >= maxDepth {
+				return errors.New("it has too many parts")
+			}
+			c.start(t)
+		case xml.EndElement:
+			c.out.WriteString("</" + c.open[len(c.open)-1] + ">")
+			c.open = c.open[:len(c.open)-1]
+		case xml.CharData:
+			if n := len(c.open); n > 0 && (c.open[n-1] == "text" || c.open[n-1] == "tspan") {
+				c.out.WriteString(html.EscapeString(string(t)))
+			}
+		}
+		if c.out.Len() > maxSVGBytes {
+			return errors.New("it is too large")
+		}
+	}
+	if c.elements == 0 {
+		return errors.New("there is nothing in it")
+	}
+	return nil
+}
+
+func (c *cleaner) start(t xml.StartElement) {
+	root := len(c.open) == 0
+	c.open = append(c.open, t.Name.Local)
+	c.out.WriteString("<" + t.Name.Local)
+	if root {
+		c.attribute("role", "img")
+		c.attribute("aria-label", c.label())
+		c.attribute("width", number(c.Width))
+		c.attribute("height", number(c.Height))
+	}
+	for _, a := range t.Attr {
+		switch {
+		case a.Name.Space != "":
+		case a.Name.Local == "id":
+			if ours := c.id(a.Value); !c.defined[ours] { // Mermaid repeats some
+				c.defined[ours] = true
+				c.attribute("id", ours)
+			}
+		case root && (a.Name.Local == "width" || a.Name.Local == "height"):
+		case !attributes[a.Name.Local]:
+		default:
+			if value, ok := c.value(a.Name.Local, a.Value); ok {
+				c.attribute(a.Name.Local, value)
+			}
+		}
+	}
+	c.out.WriteByte('>')
+}
+
+// value returns an attribute's value if it is harmless, with references led to
+// our ids.
+func (c *cleaner) value(attribute, value string) (string, bool) {
+	value = strings.TrimSpace(value)
+	if m := reference.FindStringSubmatch(value); m != nil {
+		return "url(#" + c.id(m[1]) + ")", true
+	}
+	if attribute == "font-family" {
+		return value, fontValue.MatchString(value)
+	}
+	return value, plainValue.MatchString(value) || callValue.MatchString(value)
+}
+
+// id is ours for one of Mermaid's.
+func (c *cleaner) id(theirs string) string {
+	ours, ok := c.ids[theirs]
+	if !ok {
+		ours = fmt.Sprintf("%s-%d", c.name, len(c.ids))
+		c.ids[theirs] = ours
+	}
+	return ours
+}
+
+func (c *cleaner) attribute(name, value string) {
+	c.out.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
+}
+
+// label is what a reader who does not see the diagram is told.
+func (c *cleaner) label() string {
+	if title := strings.Join(strings.Fields(c.Title), " "); title != "" {
+		if r := []rune(title); len(r) > 1000 {
+			title = string(r[:1000]) + "…"
+		}
+		return title
+	}
+	kind, _, _ := strings.Cut(c.Kind, "-")
+	if name, ok := map[string]string{"flowchart": "flow chart", "er": "entity relationship diagram", "classDiagram": "class diagram",
+		"class": "class diagram", "stateDiagram": "state diagram", "sequence": "sequence diagram", "gitGraph": "Git graph", "pie": "pie chart",
+		"gantt": "Gantt chart", "journey": "user journey", "quadrantChart": "quadrant chart", "mindmap": "mind map",
+		"timeline": "timeline", "xychart": "chart", "requirement": "requirement diagram"}[kind]; ok {
+		return "Diagram: " + name
+	}
+	return "Diagram"
+}
+
+func number(v float64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", math.Ceil(v*10)/10), ".0")
+}
