@@ -34,7 +34,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		return Composed{}, err
 	}
 	lang := cmp.Or(o.Lang, guessLanguage(matter.Body))
-	body, err := c.renderAll(ctx, d, matter, o, lang)
+	body, err := c.renderAll(ctx, d, matter, o, lang, theme)
 	if err != nil {
 		return Composed{}, err
 	}
@@ -61,14 +61,14 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		Page:  presswork.Page{HTML: page.html(), Sheet: sheet.forPrinter()},
 		Meta:  meta,
 		Theme: theme.Name, Warnings: body.Warnings,
-		Finish:   finishOf(d, o, body.Headings, c.epoch),
-		revision: revisionOf(page.chapters, page.contents),
+		Finish:   finishOf(d, o, body, c.epoch),
+		revision: revisionOf(page.chapters, page.contents), preflight: preflightOf(d, o, page),
 	}
 	composed.Key = c.key(composed)
 	return composed, nil
 }
 
-func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o presswork.Options, lang string) markdown.Options {
+func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o presswork.Options, lang string, theme themes.Theme) markdown.Options {
 	settings := markdown.Options{
 		FirstLine:      matter.BodyLine,
 		EscapeHTML:     o.RawHTML == "escaped",
@@ -76,6 +76,7 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		LineNumbers:    isTrue(o.LineNumbers),
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
+		Diagrams:       c.drawer(theme, o),
 	}
 	if notFalse(o.RemoteImages) {
 		settings.Fetch = c.fetch

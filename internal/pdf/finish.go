@@ -15,6 +15,9 @@ type Finish struct {
 	PDFA presswork.PDFALevel
 	// PDFUA asks for PDF/UA-1, as far as the document allows.
 	PDFUA bool
+	// Undescribed is how many images have no alternative text in the source.
+	// Chromium takes them for decoration, which their author did not say.
+	Undescribed int
 	// Strict makes an error of what is missing for PDF/UA.
 	Strict bool
 	// Headings give the outline its words: Chromium's own lack spaces and repeat
@@ -39,8 +42,13 @@ func (f Finish) demanded() bool {
 	return f.PDFA != "" || len(f.Sources) > 0 || f.Password != ""
 }
 
-func finishOf(d Document, o presswork.Options, headings []markdown.Heading, date time.Time) Finish {
-	f := Finish{PDFUA: isTrue(o.PDFUA), Strict: isTrue(o.Strict), Password: o.Password, Date: date, Headings: headings}
+func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) Finish {
+	f := Finish{PDFUA: isTrue(o.PDFUA), Strict: isTrue(o.Strict), Password: o.Password, Date: date, Headings: body.Headings}
+	for _, w := range body.Warnings {
+		if w.Code == presswork.AltMissing {
+			f.Undescribed++
+		}
+	}
 	if o.PDFA != nil {
 		f.PDFA = *o.PDFA
 	}

@@ -4,17 +4,16 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/themes"
 )
 
 // Part is a document that is printed after another one and with it. It begins
@@ -28,10 +27,6 @@ type Part struct {
 	// Asset is as in Document.
 	Asset func(name string) ([]byte, error)
 }
-
-// partLink begins the fragment of a link to another part, until all are
-// rendered and their anchors known: "presswork-part/2/anchor".
-const partLink = "presswork-part/"
 
 // merger puts the parts of a document together.
 type merger struct {
@@ -50,9 +45,9 @@ type mergedPart struct {
 }
 
 // renderAll renders the document, and its Parts after it.
-func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options, lang string) (markdown.Document, error) {
+func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options, lang string, theme themes.Theme) (markdown.Document, error) {
 	if len(d.Parts) == 0 {
-		return c.markdown.Render(ctx, matter.Body, c.markdownOptions(d, matter, o, lang))
+		return c.markdown.Render(ctx, matter.Body, c.markdownOptions(d, matter, o, lang, theme))
 	}
 	m := merger{index: map[string]int{path.Clean(d.Path): 0}, taken: map[string]bool{}}
 	for i, p := range d.Parts {
@@ -66,7 +61,7 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 				return markdown.Document{}, inPart(p.Path, err)
 			}
 		}
-		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, lang)
+		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, lang, theme)
 		settings.Chapter = chapter
 		settings.Links = func(destination string) (string, bool) { return m.resolve(p.Path, destination) }
 		body, err := c.markdown.Render(ctx, matter.Body, settings)
@@ -108,23 +103,6 @@ func escapeMarkdown(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// resolve is the fragment for a link that leads from one part to another.
-func (m *merger) resolve(from, destination string) (fragment string, ok bool) {
-	u, err := url.Parse(destination)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {
-		return "", false
-	}
-	target := u.Path
-	if !path.IsAbs(target) {
-		target = path.Join(path.Dir(from), target)
-	}
-	part, ok := m.index[path.Clean(target)]
-	if !ok {
-		return "", false
-	}
-	return partLink + strconv.Itoa(part) + "/" + u.Fragment, true
 }
 
 // add takes a rendered part and gives its anchors names that no other has.
@@ -209,64 +187,4 @@ func (m *merger) merged() markdown.Document {
 	}
 	whole.HTML = out.String()
 	return whole
-}
-
-// href is a link of part p as it is in the whole.
-func (m *merger) href(p mergedPart, href string, broken map[string]bool) string {
-	fragment, ok := strings.CutPrefix(href, "#")
-	if !ok {
-		return href
-	}
-	if plain, err := url.PathUnescape(fragment); err == nil {
-		fragment = plain
-	}
-	rest, foreign := strings.CutPrefix(fragment, partLink)
-	number, anchor, _ := strings.Cut(rest, "/")
-	n, err := strconv.Atoi(number)
-	if !foreign || err != nil || n < 0 || n >= len(m.parts) {
-		if id, ok := p.ids[fragment]; ok && id != fragment {
-			return "#" + id
-		}
-		return href
-	}
-	target := m.parts[n]
-	if id, ok := target.ids[anchor]; ok {
-		return "#" + id
-	}
-	if anchor != "" {
-		broken[path.Base(target.path)+"#"+anchor] = true
-	}
-	return "#" + target.start
-}
-
-// eachTag calls change for every start tag that has attributes, outside of
-// drawings, whose ids are their own, and returns the HTML with the tags it
-// changed.
-func eachTag(source string, change func(*html.Token) (changed bool)) string {
-	var out strings.Builder
-	out.Grow(len(source))
-	drawings := 0
-	z := html.NewTokenizer(strings.NewReader(source))
-	for {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			return out.String()
-		}
-		raw := string(z.Raw())
-		switch {
-		case kind == html.StartTagToken && strings.HasPrefix(raw, "<svg"):
-			drawings++
-		case kind == html.EndTagToken && strings.HasPrefix(raw, "</svg") && drawings > 0:
-			drawings--
-		}
-		if kind != html.StartTagToken && kind != html.SelfClosingTagToken || drawings > 0 || !strings.Contains(raw, " ") {
-			out.WriteString(raw)
-			continue
-		}
-		token := z.Token()
-		if token.DataAtom != atom.Svg && change(&token) {
-			raw = token.String()
-		}
-		out.WriteString(raw)
-	}
 }

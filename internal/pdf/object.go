@@ -176,8 +176,11 @@ func valueLength(b []byte) (int, error) {
 
 // regular counts the bytes up to a space or delimiter.
 func regular(b []byte) int {
-	if n := bytes.IndexAny(b, "\n ()<>[]/"); n >= 0 {
-		return n
+	for i, c := range b {
+		switch c {
+		case '\n', ' ', '(', ')', '<', '>', '[', ']', '/':
+			return i
+		}
 	}
 	return len(b)
 }

@@ -87,16 +87,20 @@ func (f *skiaFile) finish(m Meta, finish Finish) (missing []string, err error) {
 	if err := f.tameDestinations(catalog); err != nil {
 		return nil, fmt.Errorf("destinations: %w", err)
 	}
+	notdef := false
 	if finish.PDFUA || finish.PDFA != "" {
 		if err := f.mapAllGlyphs(); err != nil {
 			return nil, err
 		}
+		if notdef, err = f.showsNotdef(); err != nil {
+			return nil, err
+		}
 	}
 	if finish.PDFUA {
-		missing = f.accessible(catalog)
+		missing = f.accessible(catalog, finish.Undescribed, notdef)
 	}
 	if finish.PDFA != "" {
-		if err := f.archive(&catalog); err != nil {
+		if err := f.archive(&catalog, notdef); err != nil {
 			return missing, err
 		}
 	}

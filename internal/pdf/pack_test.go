@@ -25,6 +25,12 @@ func skiaPDF(extra int) []byte {
 	for i := range extra {
 		objects = append(objects, fmt.Sprintf("<</Type /StructElem\n/S /P\n/K %d>>", i))
 	}
+	return skiaFrom(objects)
+}
+
+// skiaFrom writes objects, of which the first is Info and the second the
+// catalog, as a file.
+func skiaFrom(objects []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n%\xd3\xeb\xe9\xe1\n")
 	offsets := make([]int, len(objects))
@@ -188,6 +194,7 @@ func TestPackRefusesWhatItDoesNotKnow(t *testing.T) {
 func FuzzPack(f *testing.F) {
 	f.Add(skiaPDF(0))
 	f.Add(skiaPDF(3))
+	f.Add(skiaFrom(taggedObjects()))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, finish := range []Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
 			p, err := pack(data, Meta{Title: "x"}, finish)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/diagram"
 	"presswork/internal/markdown"
 	"presswork/themes"
 )
@@ -24,6 +25,8 @@ type Options struct {
 	// Fetch gets a remote image, through the address rules. Nil: remote images
 	// are left out with a warning.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// Diagrams draws Mermaid diagrams. Nil: they stay source, with a warning.
+	Diagrams *diagram.Renderer
 	// Now is the clock behind {date}. Default time.Now.
 	Now func() time.Time
 	// Epoch, if not zero, is the time of everything: {date} and the PDF's own
@@ -41,12 +44,13 @@ type Converter struct {
 	now      func() time.Time
 	epoch    time.Time
 	log      *slog.Logger
+	diagrams *diagram.Renderer
 	markdown *markdown.Renderer
 }
 
 // New wires a Converter.
 func New(o Options) *Converter {
-	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, now: o.Now, epoch: o.Epoch,
+	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, now: o.Now, epoch: o.Epoch,
 		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), markdown: markdown.New()}
 	if c.now == nil {
 		c.now = time.Now
@@ -90,7 +94,8 @@ type Composed struct {
 	// sheet, the metadata, the finish and the versions of browser and packer.
 	Key string
 
-	revision *revision
+	revision  *revision
+	preflight preflight
 }
 
 // Meta is what a PDF says about itself.
@@ -119,7 +124,11 @@ func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r.Warnings = append(slices.Clip(d.Warnings), r.Warnings...)
+	found, err := d.preflight.inspect(ctx, d.Page.HTML, printed)
+	if err != nil {
+		c.log.WarnContext(ctx, "the print could not be checked", "error", err, "bytes", len(printed))
+	}
+	r.Warnings = slices.Concat(d.Warnings, found, r.Warnings)
 	if d.Finish.Strict && len(r.Warnings) > 0 {
 		return Result{Warnings: r.Warnings}, strictFindings(r.Warnings)
 	}
@@ -152,13 +161,20 @@ func (c *Converter) printPage(ctx context.Context, d Composed) ([]byte, error) {
 	if d.revision == nil {
 		return c.printer.Print(ctx, d.Page)
 	}
-	return c.printer.PrintRevised(ctx, d.Page, func(printed []byte) ([]string, error) {
-		texts, err := d.revision.texts(printed)
-		if err != nil {
+	var held, texts []string // of the last two prints
+	reads := 0
+	printed, err := c.printer.PrintRevised(ctx, d.Page, func(printed []byte) ([]string, error) {
+		reads++
+		held = texts
+		var err error
+		if texts, err = d.revision.texts(printed); err != nil {
 			// Contents without numbers are better than no document.
 			c.log.WarnContext(ctx, "the places of the headings could not be read from the PDF", "error", err, "bytes", len(printed))
-			return nil, nil
 		}
 		return texts, nil
 	})
+	if err == nil && reads > 1 && !slices.Equal(held, texts) {
+		c.log.WarnContext(ctx, "some page numbers in the contents may be wrong: each print moved the headings")
+	}
+	return printed, err
 }

@@ -8,16 +8,13 @@ import (
 )
 
 // archive makes a print into PDF/A of the level asked for, but for the
-// metadata. What PDF/A forbids and Chromium may write is refused.
-func (f *skiaFile) archive(catalog *dict) error {
+// metadata. What PDF/A forbids and Chromium may write is refused,
+// glyph 0 among it.
+func (f *skiaFile) archive(catalog *dict, notdef bool) error {
 	for n, o := range f.objects {
 		if err := f.checkArchivable(o); err != nil {
 			return fmt.Errorf("object %d: %w", n, err)
 		}
-	}
-	notdef, err := f.showsNotdef()
-	if err != nil {
-		return err
 	}
 	if notdef {
 		return errNotdef

@@ -43,6 +43,9 @@ func (f *skiaFile) improveTags(catalog dict) error {
 	}
 	root.set("RoleMap", roleMap)
 	f.objects[n] = root.bytes()
+	if err := f.mergeLeaves(root); err != nil {
+		return err
+	}
 	for n, o := range f.objects {
 		if rest, ok := bytes.CutPrefix(o, []byte(markedFigure)); ok {
 			f.objects[n] = append([]byte(formula), rest...)

@@ -9,8 +9,9 @@ import (
 )
 
 // accessible makes a print into PDF/UA-1 as far as it allows, and returns what
-// is missing for it.
-func (f *skiaFile) accessible(catalog dict) (missing []string) {
+// is missing for it. Undescribed is as in Finish; notdef
+// says that glyph 0 is shown.
+func (f *skiaFile) accessible(catalog dict, undescribed int, notdef bool) (missing []string) {
 	root, err := f.dictionary(catalog.get("StructTreeRoot"))
 	if err != nil {
 		return []string{"the document has no tags"}
@@ -19,15 +20,13 @@ func (f *skiaFile) accessible(catalog dict) (missing []string) {
 	if err != nil {
 		return []string{"the tags are not as expected: " + err.Error()}
 	}
-	missing = t.missing()
+	missing = t.missing(undescribed)
 	t.mend()
 	t.write()
 	if err := f.markPages(); err != nil {
 		missing = append(missing, "not everything on the pages could be tagged: "+err.Error())
 	}
-	if notdef, err := f.showsNotdef(); err != nil {
-		missing = append(missing, "the text could not be checked: "+err.Error())
-	} else if notdef {
+	if notdef {
 		missing = append(missing, errNotdef.Error())
 	}
 	if len(catalog.get("Lang")) <= len("()") {
@@ -39,7 +38,7 @@ func (f *skiaFile) accessible(catalog dict) (missing []string) {
 var errNotdef = errors.New("some characters are in no installed font")
 
 // missing lists what only the author can mend.
-func (t *tree) missing() (missing []string) {
+func (t *tree) missing(undescribed int) (missing []string) {
 	level, skipped := 0, ""
 	noAlt, irregular := 0, 0
 	t.each(t.root, func(e, _ *element) {
@@ -67,7 +66,7 @@ func (t *tree) missing() (missing []string) {
 	if irregular > 0 {
 		missing = append(missing, "a table has rows of different lengths")
 	}
-	switch {
+	switch noAlt = max(noAlt, undescribed); {
 	case noAlt == 1:
 		missing = append(missing, "an image has no alternative text")
 	case noAlt > 1:
@@ -93,7 +92,7 @@ func (f *skiaFile) markPages() error {
 	}
 	drawn := map[int]int{}
 	for _, c := range canvases {
-		if !c.tagged {
+		if c.form > 0 && !c.tagged {
 			continue
 		}
 		d, content, err := f.stream(c.content)

@@ -1,0 +1,92 @@
+package pdf
+
+import (
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// partLink begins the fragment of a link to another part, until all are
+// rendered and their anchors known: "presswork-part/2/anchor".
+const partLink = "presswork-part/"
+
+// resolve is the fragment for a link that leads from one part to another.
+func (m *merger) resolve(from, destination string) (fragment string, ok bool) {
+	u, err := url.Parse(destination)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {
+		return "", false
+	}
+	target := u.Path
+	if !path.IsAbs(target) {
+		target = path.Join(path.Dir(from), target)
+	}
+	part, ok := m.index[path.Clean(target)]
+	if !ok {
+		return "", false
+	}
+	return partLink + strconv.Itoa(part) + "/" + u.Fragment, true
+}
+
+// href is a link of part p as it is in the whole.
+func (m *merger) href(p mergedPart, href string, broken map[string]bool) string {
+	fragment, ok := strings.CutPrefix(href, "#")
+	if !ok {
+		return href
+	}
+	if plain, err := url.PathUnescape(fragment); err == nil {
+		fragment = plain
+	}
+	rest, foreign := strings.CutPrefix(fragment, partLink)
+	number, anchor, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(number)
+	if !foreign || err != nil || n < 0 || n >= len(m.parts) {
+		if id, ok := p.ids[fragment]; ok && id != fragment {
+			return "#" + id
+		}
+		return href
+	}
+	target := m.parts[n]
+	if id, ok := target.ids[anchor]; ok {
+		return "#" + id
+	}
+	if anchor != "" {
+		broken[path.Base(target.path)+"#"+anchor] = true
+	}
+	return "#" + target.start
+}
+
+// eachTag calls change for every start tag that has attributes, outside of
+// drawings, whose ids are their own, and returns the HTML with the tags it
+// changed.
+func eachTag(source string, change func(*html.Token) (changed bool)) string {
+	var out strings.Builder
+	out.Grow(len(source))
+	drawings := 0
+	z := html.NewTokenizer(strings.NewReader(source))
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return out.String()
+		}
+		raw := string(z.Raw())
+		switch {
+		case kind == html.StartTagToken && strings.HasPrefix(raw, "<svg"):
+			drawings++
+		case kind == html.EndTagToken && strings.HasPrefix(raw, "</svg") && drawings > 0:
+			drawings--
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken || drawings > 0 || !strings.Contains(raw, " ") {
+			out.WriteString(raw)
+			continue
+		}
+		token := z.Token()
+		if token.DataAtom != atom.Svg && change(&token) {
+			raw = token.String()
+		}
+		out.WriteString(raw)
+	}
+}

@@ -1,0 +1,116 @@
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"presswork"
+)
+
+// preflight is what the print of a document is checked against.
+type preflight struct {
+	sources []Part // for line numbers
+	sheet   sheet
+	cover   bool
+	rtl     bool
+	// wide says that the page holds something that could be wider than its
+	// column: text, and code as the print sheet sets it, always breaks.
+	wide bool
+}
+
+func preflightOf(d Document, o presswork.Options, p page) preflight {
+	return preflight{
+		sources: append([]Part{{Content: d.Content, Path: d.Path}}, d.Parts...),
+		sheet:   p.sheet,
+		cover:   isTrue(o.Cover),
+		rtl:     direction(p.lang) == "rtl",
+		wide:    strings.Contains(p.body, "<table") || strings.Contains(p.body, "<math") || o.CSS != "" || p.theme.Custom,
+	}
+}
+
+// inspect looks through a print for characters that no font has and for what is
+// cut off at the side. Most documents can have neither, and are not looked at.
+func (p preflight) inspect(ctx context.Context, html string, printed []byte) ([]presswork.Warning, error) {
+	wanted := beyondFonts(html)
+	if !p.wide && len(wanted) == 0 {
+		return nil, nil
+	}
+	f, err := readSkia(printed)
+	if err != nil {
+		return nil, err
+	}
+	i := newInspector(f, wanted)
+	var areaOf func(int, float64, float64) *area
+	if p.wide {
+		areaOf = p.areaOf
+	}
+	if err := i.all(ctx, areaOf); err != nil {
+		return nil, err
+	}
+	return append(p.glyphsMissing(i.allMissing(wanted)), p.linesOverflow(i.beyond)...), nil
+}
+
+// areaOf is where the text of a page lies, in points: the area inside the
+// margins and a little more, for what hangs over on purpose. The cover does what
+// it likes. What runs out does so where lines end.
+func (p preflight) areaOf(page int, width, height float64) *area {
+	const pointsPerMM, tolerance = 72 / 25.4, 6
+	if p.cover && page == 1 {
+		return nil
+	}
+	a := area{
+		left: 0, right: width - p.sheet.right*pointsPerMM + tolerance,
+		bottom: p.sheet.bottom * pointsPerMM, top: height - p.sheet.top*pointsPerMM,
+	}
+	if p.rtl {
+		a.left, a.right = p.sheet.left*pointsPerMM-tolerance, width
+	}
+	return &a
+}
+
+// maxOverflows is how many pages are told of; more tell nothing new.
+const maxOverflows = 10
+
+// linesOverflow words what lies beyond its area, page by page.
+func (p preflight) linesOverflow(found []beyond) (warnings []presswork.Warning) {
+	for n, b := range found {
+		if n > 0 && found[n-1].page == b.page {
+			continue
+		}
+		if len(warnings) == maxOverflows {
+			break
+		}
+		w := presswork.Warning{Code: presswork.LineOverflow,
+			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", b.page)}
+		if text := clean(b.text); text != "" {
+			w.Message += fmt.Sprintf(", at %q", short(text))
+			p.locate(&w, text)
+		}
+		warnings = append(warnings, w)
+	}
+	return warnings
+}
+
+// locate gives a warning the line of the first of the texts that is found in
+// the source as it was printed, and of several files the name.
+func (p preflight) locate(w *presswork.Warning, texts ...string) {
+	for _, source := range p.sources {
+		first := -1
+		for _, text := range texts {
+			if at := bytes.Index(source.Content, []byte(text)); at >= 0 && (first < 0 || at < first) {
+				first = at
+			}
+		}
+		if first < 0 {
+			continue
+		}
+		w.Line = 1 + bytes.Count(source.Content[:first], []byte("\n"))
+		if len(p.sources) > 1 {
+			w.Message = path.Base(source.Path) + ": " + w.Message
+		}
+		return
+	}
+}

@@ -1,0 +1,143 @@
+package pdf
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// textMap tells what text a font's codes stand for.
+type textMap map[int]string
+
+// textMap reads a font's ToUnicode, once. What cannot be read maps to nothing.
+func (i *inspector) textMap(font int) textMap {
+	m, known := i.maps[font]
+	if !known {
+		m = i.file.readTextMap(font)
+		i.maps[font] = m
+	}
+	return m
+}
+
+func (f *skiaFile) readTextMap(font int) textMap {
+	d, _, err := readDict(f.objects[font])
+	if err != nil {
+		return nil
+	}
+	n, ok := reference(d.get("ToUnicode"))
+	if !ok || n >= len(f.objects) {
+		return nil
+	}
+	_, content, err := f.stream(n)
+	if err != nil {
+		return nil
+	}
+	m := textMap{}
+	_, content, _ = bytes.Cut(content, []byte("endcodespacerange"))
+	for line := range bytes.Lines(content) {
+		// "<code> <text>" or "<first> <last> <text of the first>".
+		fields := bytes.Fields(line)
+		switch {
+		case len(fields) == 2 && fields[0][0] == '<':
+			if code, ok := hexCode(fields[0]); ok {
+				m[code] = mappedText(fields[1], 0)
+			}
+		case len(fields) == 3 && fields[0][0] == '<':
+			first, ok1 := hexCode(fields[0])
+			last, ok2 := hexCode(fields[1])
+			for code := first; ok1 && ok2 && code <= last; code++ {
+				m[code] = mappedText(fields[2], code-first)
+			}
+		}
+	}
+	return m
+}
+
+// hexCode reads <00FF>.
+func hexCode(field []byte) (code int, ok bool) {
+	if len(field) < 3 || len(field) > 6 || field[0] != '<' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(field[1:len(field)-1]), 16, 16)
+	return int(n), err == nil
+}
+
+// mappedText reads UTF-16 in hexadecimal; after is added to its last character.
+func mappedText(field []byte, after int) string {
+	if len(field) < 2 || field[0] != '<' {
+		return ""
+	}
+	text := []rune(decodeText([]byte("<FEFF" + string(field[1:]))))
+	if len(text) == 0 || text[len(text)-1] == 0 {
+		return ""
+	}
+	text[len(text)-1] += rune(after)
+	return string(text)
+}
+
+// widths are the advances of a font's glyphs, in thousandths of its size.
+type widths struct {
+	by      map[int]float64
+	without float64 // that of the others
+}
+
+func (w widths) of(code int) float64 {
+	if v, ok := w.by[code]; ok {
+		return v
+	}
+	return w.without
+}
+
+// widthsOf reads a composite font's widths, once. Of other fonts, and of what
+// cannot be read, glyphs count as having none.
+func (i *inspector) widthsOf(font int) widths {
+	w, known := i.widths[font]
+	if !known {
+		w = i.file.readWidths(font)
+		i.widths[font] = w
+	}
+	return w
+}
+
+func (f *skiaFile) readWidths(font int) (w widths) {
+	d, _, err := readDict(f.objects[font])
+	if err != nil {
+		return w
+	}
+	descendants, err := readArray(d.get("DescendantFonts"))
+	if err != nil || len(descendants) != 1 {
+		return w
+	}
+	if d, err = f.dictionary(descendants[0]); err != nil {
+		return w
+	}
+	w.without, _ = strconv.ParseFloat(string(d.get("DW")), 64) // 0 when it is not there
+	list, err := readArray(d.get("W"))
+	if err != nil {
+		return w
+	}
+	// "first [width…]" or "first last width".
+	w.by = map[int]float64{}
+	for len(list) > 1 {
+		first, err := strconv.Atoi(string(list[0]))
+		if err != nil {
+			return w
+		}
+		if each, err := readArray(list[1]); err == nil {
+			for n, v := range each {
+				w.by[first+n], _ = strconv.ParseFloat(string(v), 64)
+			}
+			list = list[2:]
+			continue
+		}
+		last, err := strconv.Atoi(string(list[1]))
+		if err != nil || len(list) < 3 || last-first > 1<<16 {
+			return w
+		}
+		width, _ := strconv.ParseFloat(string(list[2]), 64)
+		for code := first; code <= last; code++ {
+			w.by[code] = width
+		}
+		list = list[3:]
+	}
+	return w
+}
