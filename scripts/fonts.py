@@ -56,7 +56,7 @@ SYMBOLS = [
 ]
 # No `calt`: it makes arrows of "->", which nobody wrote.
 FEATURES = ["kern", "liga", "clig", "ccmp", "locl", "mark", "mkmk", "rlig", "lnum", "onum", "pnum", "tnum", "frac", "sups"]
-MATH_FEATURES = ["ccmp", "ssty", "dtls", "flac", "rtlm"]
+MATH_FEATURES = ["ccmp", "ss01", "ssty", "dtls", "flac", "rtlm"]
 WIDE = {"inter"}
 MONO = {"jetbrains-mono", "courier-prime", "vt323"}
 

@@ -39,7 +39,6 @@ func styles() map[string][]style {
 			{"striped", tokens{"--table-head-rule": "1.1pt solid var(--primary)", "--table-zebra": "var(--table-stripe)", "--table-bottom": ".6pt solid var(--rule)"}},
 			{"filled", tokens{"--table-head-bg": "var(--fill)", "--table-head-text": "var(--fill-text)", "--table-row-rule": ".5pt solid var(--rule)"}},
 			{"tinted", tokens{"--table-head-bg": "var(--tint)", "--table-head-text": "var(--base-content)", "--table-row-rule": ".5pt solid var(--rule)"}},
-			{"grid", tokens{"--table-cell": ".6pt solid var(--rule)", "--table-head-bg": "var(--base-200)", "--table-head-text": "var(--base-content)"}},
 		},
 		"--quotes": {
 			{"bar", tokens{"--quote-bar": "2.5pt solid var(--primary)"}},
@@ -58,9 +57,9 @@ func styles() map[string][]style {
 		},
 		"--code": {
 			{"panel", tokens{}},
-			{"outlined", tokens{"--code-border": ".7pt solid var(--rule)"}},
-			{"edge", tokens{"--code-edge": "2.5pt solid var(--primary)"}},
-			{"lines", tokens{"--code-lines": ".8pt solid var(--rule)", "--code-radius": "0"}},
+			{"outlined", tokens{"--code-border": ".7pt"}},
+			{"edge", tokens{"--code-border": "0 0 0 2.5pt", "--code-line": "var(--primary)"}},
+			{"lines", tokens{"--code-border": ".8pt 0", "--code-radius": "0"}},
 			{"inverse", tokens{"--code-bg": "var(--neutral)"}},
 		},
 		"--dividers": {

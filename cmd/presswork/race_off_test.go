@@ -1,0 +1,6 @@
+//go:build !race
+
+package main
+
+// manyFootnotes of a hostile document.
+const manyFootnotes = 10_000

@@ -1,0 +1,167 @@
+package fonts
+
+import (
+	"encoding/binary"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf16"
+)
+
+// face is what this test reads of a font file.
+type face struct {
+	tables map[string][]byte
+}
+
+func parse(t *testing.T, data []byte) face {
+	t.Helper()
+	f := face{tables: map[string][]byte{}}
+	for i := range int(binary.BigEndian.Uint16(data[4:])) {
+		entry := data[12+16*i:]
+		at, size := binary.BigEndian.Uint32(entry[8:]), binary.BigEndian.Uint32(entry[12:])
+		f.tables[string(entry[:4])] = data[at : at+size]
+	}
+	return f
+}
+
+// name reads an entry of the name table for Windows in English.
+func (f face) name(id uint16) string {
+	table := f.tables["name"]
+	texts := table[binary.BigEndian.Uint16(table[4:]):]
+	for i := range int(binary.BigEndian.Uint16(table[2:])) {
+		r := table[6+12*i:]
+		if binary.BigEndian.Uint16(r) != 3 || binary.BigEndian.Uint16(r[4:]) != 0x409 || binary.BigEndian.Uint16(r[6:]) != id {
+			continue
+		}
+		size, at := binary.BigEndian.Uint16(r[8:]), binary.BigEndian.Uint16(r[10:])
+		var units []uint16
+		for text := texts[at : at+size]; len(text) > 0; text = text[2:] {
+			units = append(units, binary.BigEndian.Uint16(text))
+		}
+		return string(utf16.Decode(units))
+	}
+	return ""
+}
+
+// characters reads the character map: its segments, 32 bits wide where the font
+// has such, and of those the characters with a glyph.
+func (f face) characters(yield func(rune)) {
+	cmap := f.tables["cmap"]
+	var narrow, wide []byte
+	for i := range int(binary.BigEndian.Uint16(cmap[2:])) {
+		table := cmap[binary.BigEndian.Uint32(cmap[4+8*i+4:]):]
+		switch binary.BigEndian.Uint16(table) {
+		case 4:
+			narrow = table
+		case 12:
+			wide = table
+		}
+	}
+	if wide != nil {
+		for i := range int(binary.BigEndian.Uint32(wide[12:])) {
+			group := wide[16+12*i:]
+			for c := binary.BigEndian.Uint32(group); c <= binary.BigEndian.Uint32(group[4:]); c++ {
+				yield(rune(c))
+			}
+		}
+		return
+	}
+	n := int(binary.BigEndian.Uint16(narrow[6:])) / 2
+	u16 := func(array, i int) int { return int(binary.BigEndian.Uint16(narrow[14+array*2*n+min(array, 1)*2+2*i:])) }
+	for i := range n {
+		last, first, delta, offset := u16(0, i), u16(1, i), u16(2, i), u16(3, i)
+		for c := first; c <= last && c != 0xffff; c++ {
+			glyph := c
+			if offset != 0 {
+				glyph = int(binary.BigEndian.Uint16(narrow[14+3*2*n+2+2*i+offset+2*(c-first):]))
+			}
+			if offset != 0 && glyph == 0 || (glyph+delta)&0xffff == 0 {
+				continue
+			}
+			yield(rune(c))
+		}
+	}
+}
+
+func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
+	t.Parallel()
+	families := map[string]Family{}
+	for _, f := range Families() {
+		families[f.Name] = f
+		if len(f.Weights) == 0 || slices.Contains(f.Weights, 0) {
+			t.Errorf("%s has the weights %v", f.Name, f.Weights)
+		}
+	}
+	licensed := map[string]bool{}
+	for _, file := range open().File {
+		if path.Dir(file.Name) == licenseDir {
+			licensed[strings.TrimSuffix(path.Base(file.Name), ".txt")] = true
+		}
+	}
+	union := map[rune]bool{}
+	for _, file := range faces() {
+		r, err := file.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := parse(t, data)
+		// Chromium prints variable and CFF fonts as drawings (Type 3).
+		if f.tables["glyf"] == nil || f.tables["fvar"] != nil || f.tables["CFF "] != nil {
+			t.Errorf("%s is not plain TrueType", file.Name)
+		}
+		name := f.name(16)
+		if name == "" {
+			name = f.name(1)
+		}
+		family, known := families[name]
+		if !known || familyOf(catalogue(), path.Base(file.Name)) != name {
+			t.Errorf("%s is of the family %q, which is not listed under that name", file.Name, name)
+			continue
+		}
+		if os2 := f.tables["OS/2"]; binary.BigEndian.Uint16(os2[8:]) != 0 {
+			t.Errorf("%s may not be embedded: fsType %d", file.Name, binary.BigEndian.Uint16(os2[8:]))
+		} else if weight := int(binary.BigEndian.Uint16(os2[4:])); !strings.Contains(file.Name, "Italic") && !slices.Contains(family.Weights, weight) {
+			t.Errorf("%s has the weight %d; its family lists %v", file.Name, weight, family.Weights)
+		}
+		if license := f.name(13) + f.name(14); family.License == ofl && !strings.Contains(license, "Open Font License") && !strings.Contains(license, "OFL") {
+			t.Errorf("%s says of its license %q", file.Name, license)
+		}
+		if !licensed[strings.ReplaceAll(name, " ", "")] {
+			t.Errorf("the license of %s is missing", name)
+		}
+		own := map[rune]bool{}
+		f.characters(func(r rune) { own[r], union[r] = true, true })
+		for _, script := range family.Scripts {
+			for _, r := range common(t, script) {
+				if !own[r] {
+					t.Errorf("%s has no %c, but its family lists %s", file.Name, r, script)
+					break
+				}
+			}
+		}
+	}
+	for r := range rune(unicode.MaxRune) {
+		if printable := r >= 0x20 && (r < 0x7f || r >= 0xa0); printable && union[r] != Covers(r) {
+			t.Errorf("Covers(%U) is %v", r, Covers(r))
+		}
+	}
+}
+
+// common are letters that a font for a script has.
+func common(t *testing.T, script string) string {
+	letters, ok := map[string]string{
+		"Latin": "AZazÀÉÎÕÜàéîõüßñç“”–—…", "Vietnamese": "ăâđêôơưĂÂĐÊÔƠƯảạắấềỗợửỵỹ",
+		"Greek": "ΑΒΓΔΩαβγδωςάέήίόύώϊΐ", "Cyrillic": "АБЯабяёЁіїєґъыэ",
+	}[script]
+	if !ok {
+		t.Fatalf("unknown script %q", script)
+	}
+	return letters
+}

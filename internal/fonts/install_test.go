@@ -1,0 +1,163 @@
+package fonts
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func install(t *testing.T, dir string) (config string) {
+	t.Helper()
+	config, err := Install(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// passable makes a directory that every user can pass through, as t.TempDir's
+// are not.
+func passable(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "presswork-fonts-test-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func TestASecondInstallOnlyLooks(t *testing.T) {
+	t.Parallel()
+	dir := passable(t)
+	var configs [4]string
+	var all sync.WaitGroup
+	for i := range configs {
+		all.Go(func() { configs[i] = install(t, dir) })
+	}
+	all.Wait()
+	old := time.Now().Add(-time.Hour)
+	face := filepath.Join(filepath.Dir(configs[0]), fontDir, "Inter-Regular.ttf")
+	if err := os.Chtimes(face, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if again := install(t, dir); again != configs[0] || again != configs[3] {
+		t.Errorf("configurations at %q and %q", again, configs)
+	}
+	info, err := os.Stat(face)
+	if err != nil || time.Since(info.ModTime()) < time.Minute {
+		t.Errorf("the face was written anew: %v, %v", info, err)
+	}
+	for _, path := range []string{configs[0], face} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
+
+func TestInstallMendsWhatACleanerTookAway(t *testing.T) {
+	t.Parallel()
+	dir := passable(t)
+	config := install(t, dir)
+	face := filepath.Join(filepath.Dir(config), fontDir, "Lora-Bold.ttf")
+	whole, err := os.ReadFile(face)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(face, 10); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(config); err != nil {
+		t.Fatal(err)
+	}
+	install(t, dir)
+	if again, err := os.ReadFile(face); err != nil || string(again) != string(whole) {
+		t.Errorf("the face has %d bytes: %v", len(again), err)
+	}
+	if _, err := os.Stat(config); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInstallRefusesAFolderThatOthersCouldFill(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(root string) error{
+		"anyone may write": func(root string) error { return os.Chmod(root, 0o777) },
+		"a link": func(root string) error {
+			moved := root + "-moved"
+			if err := os.Rename(root, moved); err != nil {
+				return err
+			}
+			return os.Symlink(moved, root)
+		},
+		"a file": func(root string) error {
+			if err := os.RemoveAll(root); err != nil {
+				return err
+			}
+			return os.WriteFile(root, nil, 0o600)
+		},
+		"fonts that anyone may add to": func(root string) error { return os.Chmod(filepath.Join(root, fontDir), 0o777) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := passable(t)
+			if err := spoil(filepath.Dir(install(t, dir))); err != nil {
+				t.Fatal(err)
+			}
+			config, err := Install(dir)
+			if err == nil || !strings.Contains(err.Error(), "others could have filled it; delete it") {
+				t.Errorf("Install = %q, %v", config, err)
+			}
+		})
+	}
+}
+
+func TestTheSystemsFontsOfOurNamesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs fontconfig's programs; `make test` runs this test")
+	}
+	root, system := passable(t), t.TempDir()
+	ours := filepath.Join(filepath.Dir(install(t, root)), fontDir)
+	for from, to := range map[string]string{"Inter-Regular.ttf": "other.ttf", "STIXTwoMath-Regular.ttf": "math.ttf"} {
+		data, err := os.ReadFile(filepath.Join(ours, from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(system, to), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := filepath.Join(t.TempDir(), "fonts.conf")
+	if err := os.WriteFile(config, []byte(configuration(filepath.Dir(ours), []string{system})), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(program string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program, args...)
+		cmd.Env = append(os.Environ(), "FONTCONFIG_FILE="+config)
+		said, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", program, err, said)
+		}
+		return string(said)
+	}
+	if listed := ask("fc-list", ":", "file"); strings.Contains(listed, system) || strings.Count(listed, ours) != len(faces()) {
+		t.Errorf("fontconfig knows\n%s", listed)
+	}
+	for asked, want := range map[string]string{
+		`sans\-serif`: "Inter", "serif": "Source Serif 4", "monospace": "JetBrains Mono", "Arial": "Inter", "Latin Modern Math": "STIX Two Math",
+		"Inter:weight=180": "Inter,Inter SemiBold", ":charset=21d4": "Inter", ":charset=1d4d0": "STIX Two Math", ":charset=2588": "JetBrains Mono",
+	} {
+		if got := strings.TrimSpace(ask("fc-match", asked, "family")); got != want {
+			t.Errorf("%s is printed with %q, want %q", asked, got, want)
+		}
+	}
+}
