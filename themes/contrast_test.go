@@ -1,25 +1,56 @@
 package themes
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
 
-// Every pair of text and background a document can show, in every theme and
-// its ink-saving variant, meets WCAG AA.
-func TestEveryThemeMeetsAA(t *testing.T) {
-	t.Parallel()
-	pairs := map[string][]string{
-		"--base-content": {"--base-100", "--table-stripe", "--code-inline-bg", "--mark-bg", "--alert-note-bg", "--alert-tip-bg",
+// pairs are the colours of text a document can show, with the backgrounds each
+// can stand on. A background that a theme does not set is the page.
+func pairs() map[string][]string {
+	p := map[string][]string{
+		"--base-content": {"--base-100", "--table-stripe", "--tint", "--code-inline-bg", "--mark-bg", "--alert-note-bg", "--alert-tip-bg",
 			"--alert-important-bg", "--alert-warning-bg", "--alert-caution-bg"},
-		"--heading": {"--base-100"}, "--muted": {"--base-100"}, "--link": {"--base-100", "--table-stripe"},
+		"--link": {"--base-100", "--table-stripe", "--tint", "--quote-bg", "--alert-note-bg", "--alert-tip-bg", "--alert-important-bg",
+			"--alert-warning-bg", "--alert-caution-bg"},
+		// Captions, header and footer, page numbers in the contents, struck text.
+		"--muted":   {"--base-100", "--table-stripe", "--tint"},
+		"--heading": {"--base-100"}, "--h1-color": {"--base-100"}, "--h2-color": {"--h2-bg"}, "--h3-color": {"--base-100"},
+		"--quote-text": {"--quote-bg"}, "--table-head-text": {"--table-head-bg"}, "--fill-text": {"--fill"},
 		"--cover-text": {"--cover-bg"}, "--code-text": {"--code-bg"},
 		"--alert-note": {"--alert-note-bg"}, "--alert-tip": {"--alert-tip-bg"}, "--alert-important": {"--alert-important-bg"},
 		"--alert-warning": {"--alert-warning-bg"}, "--alert-caution": {"--alert-caution-bg"},
 	}
 	for _, token := range []string{"keyword", "string", "number", "function", "type", "name", "deleted", "comment"} {
-		pairs["--code-"+token] = []string{"--code-bg"}
+		p["--code-"+token] = []string{"--code-bg"}
 	}
+	return p
+}
+
+// checkAA reports every pair of a theme below WCAG AA.
+func checkAA(t *testing.T, theme Theme) {
+	t.Helper()
+	for front, backs := range pairs() {
+		for _, back := range backs {
+			f, okF := theme.all.color(front)
+			b, okB := theme.all.color(back)
+			if value := theme.all[back]; value == "" || value == "transparent" {
+				b, okB = theme.all.color("--base-100")
+			}
+			if !okF || !okB {
+				t.Errorf("%s: %s=%q on %s=%q are not colours", theme.Name, front, theme.Token(front), back, theme.Token(back))
+			} else if ratio := contrast(f, b); ratio < 4.5 {
+				t.Errorf("%s (%s): %s %s on %s %s is %.2f", theme.Name, theme.Colors["base_100"], front, f.hex(), back, b.hex(), ratio)
+			}
+		}
+	}
+}
+
+// Every pair of text and background a document can show, in every theme and
+// its ink-saving variant, meets WCAG AA.
+func TestEveryThemeMeetsAA(t *testing.T) {
+	t.Parallel()
 	c, err := Open(Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -28,19 +59,41 @@ func TestEveryThemeMeetsAA(t *testing.T) {
 		t.Errorf("%d themes, want 35", n)
 	}
 	for _, theme := range c.List() {
-		for _, variant := range []Theme{theme, theme.InkSaver()} {
-			for front, backs := range pairs {
-				for _, back := range backs {
-					f, okF := parseColor(variant.Token(front))
-					b, okB := parseColor(variant.Token(back))
-					if !okF || !okB {
-						t.Errorf("%s: %s=%q on %s=%q are not colours", theme.Name, front, variant.Token(front), back, variant.Token(back))
-					} else if ratio := contrast(f, b); ratio < 4.5 {
-						t.Errorf("%s (%s): %s %s on %s %s is %.2f", theme.Name, variant.Colors["base_100"], front, f.hex(), back, b.hex(), ratio)
+		checkAA(t, theme)
+		checkAA(t, theme.InkSaver())
+	}
+}
+
+// Three colours make a theme, whatever they and the styles are: only a page
+// whose own text cannot be read is left as its author wants it.
+func TestThreeColoursMakeAReadableTheme(t *testing.T) {
+	t.Parallel()
+	colors := []string{"#ffffff", "#fff25e", "#ece3ca", "#808080", "#1a368b", "#09090b", "#000000", "#ff42f4", "#00ff88"}
+	for _, page := range colors {
+		for _, text := range colors {
+			for _, primary := range colors {
+				for part, choices := range styles() {
+					for _, s := range choices {
+						theme, _, err := parse("mine", fmt.Sprintf(":root{--base-100:%s;--base-content:%s;--primary:%s;%s:%s}", page, text, primary, part, s.name))
+						if err != nil {
+							t.Fatal(err)
+						}
+						if theme.Contrast.Text >= textRatio {
+							checkAA(t, theme)
+						}
+						checkAA(t, theme.InkSaver())
 					}
 				}
 			}
 		}
+	}
+}
+
+func TestUnknownStylesAreRefused(t *testing.T) {
+	t.Parallel()
+	_, _, err := parse("mine", ":root{--base-100:#fff;--base-content:#000;--primary:#00f;--tables:booktab}")
+	if err == nil || err.Error() != `--tables is "booktab"; did you mean "booktabs"?; allowed: ruled, booktabs, striped, filled, tinted` {
+		t.Errorf("got %v", err)
 	}
 }
 

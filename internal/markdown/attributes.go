@@ -65,7 +65,7 @@ func (a *attributes) readItem(text []byte) (size int, ok bool) {
 	word := string(text[:end])
 	if text[end] != '=' {
 		switch {
-		case end == 0 || text[end] != ' ' && text[end] != '\t' && text[end] != '}':
+		case end == 0 || bytes.IndexByte([]byte(" \t\n}"), text[end]) < 0:
 			return 0, false
 		case word[0] == '#' && len(word) > 1:
 			a.id = word[1:]

@@ -33,7 +33,7 @@ func CodeCSS(name string) (css string, ok bool) {
 	}
 	// What the theme gives and the style does not goes first. The sheet derives
 	// the colours of marked and changed lines from the variables.
-	variables := ";--code-text:" + base.Colour.String()
+	variables := "--code-text:" + base.Colour.String()
 	if base.Background.IsSet() {
 		variables += ";--code-bg:" + base.Background.String()
 	}
@@ -42,7 +42,7 @@ func CodeCSS(name string) (css string, ok bool) {
 			variables += ";--code-" + strings.ToLower(t.String()) + ":" + c.String()
 		}
 	}
-	fmt.Fprintf(&b, "pre.chroma{%s%s}\npre.chroma span[class]{color:inherit;font-style:inherit}\n", declarations(base), variables)
+	fmt.Fprintf(&b, "pre.chroma,.code-figure{%s}\npre.chroma{%s}\npre.chroma span[class]{color:inherit;font-style:inherit}\n", variables, declarations(base))
 	types := make([]chroma.TokenType, 0, len(chroma.StandardTypes))
 	for t := range chroma.StandardTypes {
 		if t > 0 && tokenClass(t) != "" {

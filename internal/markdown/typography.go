@@ -32,7 +32,15 @@ const maxQuotes = 8
 // addresses and raw HTML blocks stay as they are.
 func setType(root ast.Node, src []byte, lang string) {
 	t := &typesetter{marks: marksOf(lang), src: src}
+	var outer []marks // of the elements around one in another language
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if own := attributeText(n, "lang"); own != "" && entering {
+			outer = append(outer, t.marks)
+			t.marks = marksOf(own)
+		} else if own != "" {
+			t.marks = outer[len(outer)-1]
+			outer = outer[:len(outer)-1]
+		}
 		if n.Type() == ast.TypeBlock {
 			t.before, t.quotes, t.code = 0, t.quotes[:0], 0
 			switch c := n.(type) {

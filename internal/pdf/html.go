@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"presswork"
@@ -22,6 +23,9 @@ var (
 	//go:embed syntax.css
 	syntaxCSS string
 )
+
+// sharedCSS is the three of them as they are sent to the browser.
+var sharedCSS = sync.OnceValue(func() string { return themes.CompactCSS(printCSS + paperCSS + syntaxCSS) })
 
 // policy forbids the page everything but showing what is in it, should some
 // reference ever get past the sanitisers.
@@ -43,7 +47,7 @@ type page struct {
 
 func (p page) html() string {
 	var b strings.Builder
-	b.Grow(len(p.body) + len(printCSS) + 8<<10)
+	b.Grow(len(p.body) + len(sharedCSS()) + 8<<10)
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(p.lang) + `" dir="` + direction(p.lang) + `"`)
 	b.WriteString(` data-theme="` + html.EscapeString(p.theme.Name) + "\">\n<head>\n<meta charset=\"utf-8\">\n")
 	b.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n")
@@ -81,7 +85,7 @@ func (p page) stylesheets() []string {
 	extra, _ := themes.FilterCSS(p.options.CSS)
 	// Chromium lets a later @page rule win over an earlier named one, so the
 	// sheet goes before the print sheet with its cover page.
-	return []string{theme.Tokens() + p.sheet.css() + p.banners(), printCSS + paperCSS + syntaxCSS, p.theme.CSS(), last, code, extra}
+	return []string{theme.Tokens() + p.sheet.css() + p.banners(), sharedCSS(), p.theme.CSS(), last, code, extra}
 }
 
 // banners are the header and footer. Without a word about them, pages are

@@ -39,7 +39,7 @@ func taggedObjects() []string {
 		"<</Type /Annot\n/Subtype /Link\n/F 4\n/Dest /" + strings.Repeat("x", 200) + "\n/StructParent 1>>",
 		"<</Type /Font\n/Subtype /Type0\n/BaseFont /X>>",
 		"<</Limits [(node00000777) (node00000777)]\n/Names [(node00000777) 8 0 R]>>",
-		"<</Title (One twoOne two)\n/Dest [4 0 R /XYZ 0 0 0]\n/Parent 21 0 R\n/SE 8 0 R>>",
+		"<</Title (1One two1One two)\n/Dest [4 0 R /XYZ 0 0 0]\n/Parent 21 0 R\n/SE 8 0 R>>",
 	}
 }
 

@@ -51,23 +51,24 @@ func placeContents(body string, entries []markdown.Heading, lang string, cover b
 	if len(entries) == 0 {
 		return strings.Replace(body, tocHere, "", 1)
 	}
+	texts := headingContents(body)
 	if before, after, asked := strings.Cut(body, tocHere); asked {
-		return before + contentsHTML(entries, lang, "toc") + after
+		return before + contentsHTML(entries, texts, lang, "toc") + after
 	}
 	if cover {
-		return contentsHTML(entries, lang, "toc toc-own-page") + body
+		return contentsHTML(entries, texts, lang, "toc toc-own-page") + body
 	}
 	if strings.HasPrefix(body, "<h1") {
 		if title, after, ok := strings.Cut(body, "</h1>\n"); ok && !strings.Contains(title, entries[0].ID+`"`) {
-			return title + "</h1>\n" + contentsHTML(entries, lang, "toc") + after
+			return title + "</h1>\n" + contentsHTML(entries, texts, lang, "toc") + after
 		}
 	}
-	return contentsHTML(entries, lang, "toc") + body
+	return contentsHTML(entries, texts, lang, "toc") + body
 }
 
 // contentsHTML writes the list. The page numbers are filled in after the first
 // print, into boxes of fixed width, so that they move nothing.
-func contentsHTML(entries []markdown.Heading, lang, class string) string {
+func contentsHTML(entries []markdown.Heading, texts map[string]string, lang, class string) string {
 	var b strings.Builder
 	title := html.EscapeString(contentsTitle(lang))
 	b.WriteString(`<nav class="` + class + `" role="doc-toc" aria-label="` + title + "\">\n<p class=\"toc-title\">" + title + "</p>\n")
@@ -89,7 +90,7 @@ func contentsHTML(entries []markdown.Heading, lang, class string) string {
 		if h.Number != "" {
 			b.WriteString(`<span class="toc-number">` + html.EscapeString(h.Number) + "</span>")
 		}
-		b.WriteString(`<span class="toc-text">` + html.EscapeString(h.Text) + `</span><span class="toc-leader"></span><span class="toc-page" data-fill></span></a>`)
+		b.WriteString(`<span class="toc-text">` + entryText(h, texts) + `</span><span class="toc-leader"></span><span class="toc-page" data-fill></span></a>`)
 	}
 	b.WriteString(strings.Repeat("</li>\n</ul>\n", len(open)) + "</nav>\n")
 	return b.String()

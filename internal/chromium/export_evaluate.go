@@ -1,0 +1,103 @@
+package chromium
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-rod/rod/lib/cdp"
+)
+
+// remote is CDP's Runtime.RemoteObject, as far as it is read.
+type remote struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+func (r remote) truthy() bool {
+	switch string(r.Value) {
+	case "", "null", "false", "0", `""`:
+		return r.Type == "object" && r.Value == nil || r.Type == "function" || r.Type == "symbol"
+	}
+	return true
+}
+
+// scriptError is an exception of a script of ours, or of the options'.
+type scriptError struct {
+	text   string
+	syntax bool
+}
+
+func (e *scriptError) Error() string { return e.text }
+
+// evaluate runs an expression and awaits its promise: in a world of our own,
+// that the page's scripts cannot touch, or in the page's. A navigation under way
+// is waited for.
+func (v *visit) evaluate(expression string, ours bool) (remote, error) {
+	for {
+		result, err := v.evaluateOnce(expression, ours)
+		refusal, refused := errors.AsType[*cdp.Error](err)
+		if !refused || v.ctx.Err() != nil || !navigated(refusal) {
+			return result, err
+		}
+		if err := v.arrived(); err != nil {
+			return result, err
+		}
+		if err := v.pause(time.Millisecond); err != nil {
+			return result, err
+		}
+	}
+}
+
+func navigated(e *cdp.Error) bool {
+	for _, sign := range []string{"context", "navigated", "frame"} {
+		if strings.Contains(strings.ToLower(e.Message), sign) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err error) {
+	params := map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true, "silent": true}
+	if ours {
+		answer, err := v.call("Page.createIsolatedWorld", map[string]any{"frameId": v.tab.target, "worldName": "presswork"})
+		if err != nil {
+			return result, err
+		}
+		var world struct {
+			ID int `json:"executionContextId"`
+		}
+		if err := json.Unmarshal(answer, &world); err != nil {
+			return result, err
+		}
+		params["contextId"] = world.ID
+	} else {
+		// A value of any size is of no interest, only whether it is true.
+		params["expression"] = "(async()=>!!(await (" + strings.TrimRight(expression, "; \t\r\n") + "\n)))()"
+	}
+	answer, err := v.call("Runtime.evaluate", params)
+	if err != nil {
+		return result, err
+	}
+	var a struct {
+		Result           remote     `json:"result"`
+		ExceptionDetails *exception `json:"exceptionDetails"`
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return result, err
+	}
+	if a.ExceptionDetails != nil {
+		text := clipText(a.ExceptionDetails.text())
+		// What a script throws while it runs is "Uncaught (in promise)".
+		return result, &scriptError{text, a.ExceptionDetails.Text == "Uncaught" && strings.HasPrefix(text, "SyntaxError")}
+	}
+	return a.Result, nil
+}
+
+// quoteJS writes a JavaScript string.
+func quoteJS(s string) string {
+	b, _ := json.Marshal(s) // a string always can
+	return string(b)
+}

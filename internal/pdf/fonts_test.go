@@ -1,0 +1,231 @@
+package pdf_test
+
+import (
+	"context"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/fonts"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// converterWith is a Converter whose browser has only the fonts of a fontconfig
+// file.
+func converterWith(t *testing.T, fontConfig string) *pdf.Converter {
+	t.Helper()
+	b := chromium.New(chromium.Options{Tabs: 1, FontConfig: fontConfig})
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.Stop(ctx); err != nil {
+			t.Errorf("stopping the browser: %v", err)
+		}
+	})
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pdf.New(pdf.Options{Printer: b, Themes: catalogue})
+}
+
+// installFonts gives the fontconfig file of every run, and one without the
+// system's fonts.
+func installFonts(t *testing.T) (whole, bare string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Chromium and poppler; `make test` runs this test")
+	}
+	whole, err := fonts.Install("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "presswork-fonts-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	bare = filepath.Join(dir, "fonts.conf")
+	ours := regexp.MustCompile(`(?m)^<dir>(/usr|/home|/root).*</dir>\n`).ReplaceAll(text, nil)
+	if err := os.WriteFile(bare, ours, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return whole, bare
+}
+
+func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {
+	t.Parallel()
+	_, bare := installFonts(t)
+	c := converterWith(t, bare)
+	var b strings.Builder
+	var css strings.Builder
+	for i, f := range fonts.Families() {
+		class := "f" + strconv.Itoa(i)
+		text := "Hamburgefonstiv"
+		switch f.Kind {
+		case fonts.Math:
+			text = "𝛼 ⊕ ∮"
+		case fonts.Symbols:
+			text = "✂ ☎"
+		}
+		for _, weight := range f.Weights {
+			b.WriteString(`<p class="` + class + " w" + strconv.Itoa(weight) + `">` + html.EscapeString(text) + "</p>\n\n")
+		}
+		if f.Italic {
+			b.WriteString(`<p class="` + class + ` it">` + text + "</p>\n\n")
+		}
+		css.WriteString("." + class + "{font-family:'" + f.Name + "'}")
+	}
+	css.WriteString(".w500{font-weight:500}.w600{font-weight:600}.w700{font-weight:700}.w900{font-weight:900}.it{font-style:italic}")
+	r, path := convert(t, c, pdf.Document{Content: []byte(b.String()), Options: presswork.Options{CSS: css.String()}})
+	if len(r.Warnings) > 0 {
+		t.Errorf("warnings: %v", r.Warnings)
+	}
+	printed := poppler(t, "pdffonts", path)
+	if strings.Contains(printed, "Type 3") || strings.Contains(printed, " no  ") {
+		t.Errorf("the fonts are\n%s", printed)
+	}
+	plain := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(printed, "")
+	for _, f := range fonts.Families() {
+		if !strings.Contains(plain, strings.ReplaceAll(f.Name, " ", "")) {
+			t.Errorf("%s is not printed", f.Name)
+		}
+	}
+}
+
+// Hinted letters would stand at whole pixels of 0.75 pt.
+func TestLettersStandWhereTheFontWantsThem(t *testing.T) {
+	t.Parallel()
+	whole, _ := installFonts(t)
+	_, path := convert(t, converterWith(t, whole), pdf.Document{Content: []byte("illicitly millimetre hamburger"), Options: presswork.Options{CSS: "body{font:11pt Inter}"}})
+	words := regexp.MustCompile(`<word xMin="([0-9.]+)"[^>]* xMax="([0-9.]+)"`).FindAllStringSubmatch(poppler(t, "pdftotext", "-bbox", path, "-"), 3)
+	if len(words) != 3 {
+		t.Fatalf("%d words", len(words))
+	}
+	whole3 := 0
+	for _, w := range words {
+		from, err1 := strconv.ParseFloat(w[1], 64)
+		to, err2 := strconv.ParseFloat(w[2], 64)
+		if err1 != nil || err2 != nil {
+			t.Fatal(w)
+		}
+		const pixel = .75
+		if rest := (to - from) / pixel; rest-float64(int(rest+.5)) < .02 && rest-float64(int(rest+.5)) > -.02 {
+			whole3++
+		}
+	}
+	if whole3 == 3 {
+		t.Error("every word is as wide as whole pixels")
+	}
+}
+
+const manyScripts = "Ελληνικά, кириллица, tiếng Việt.\n\n漢字 かな 한국어 注音ㄅ。 العربية עברית ไทย हिन्दी বাংলা தமிழ் ქართული հայերեն አማርኛ\n\n" +
+	"😀 👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 🇩🇪 1️⃣ ❤️ ❤︎ é x̱҉ ✓ ★ ∑ ⌘\n\n`├── 漢字 😀`\n"
+
+func TestNoGlyphIsMissingWithTheSystemsFonts(t *testing.T) {
+	t.Parallel()
+	whole, _ := installFonts(t)
+	r, path := convert(t, converterWith(t, whole), pdf.Document{Content: []byte(manyScripts)})
+	if len(r.Warnings) > 0 {
+		t.Errorf("warnings: %v", r.Warnings)
+	}
+	printed := poppler(t, "pdffonts", path)
+	for _, name := range []string{"NotoSansArabic", "NotoSansHebrew", "NotoSansThai", "NotoSansDevanagari", "NotoSansBengali", "NotoSansTamil", "NotoSansGeorgian"} {
+		if !strings.Contains(printed, name) {
+			t.Errorf("%s is not among the fonts:\n%s", name, printed)
+		}
+	}
+}
+
+func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
+	t.Parallel()
+	_, bare := installFonts(t)
+	c := converterWith(t, bare)
+	content := []byte("---\ntitle: T\n---\n# One\n\nGreek Ελλ is there; 漢字と漢 is not,\nnor are 😀 and 👩‍👩‍👧, ไทย or \U000107ff.\n\n**漢** | 表 `漢`\n")
+	r, _ := convert(t, c, pdf.Document{Content: content})
+	want := []struct {
+		line  int
+		parts []string
+	}{
+		{6, []string{"字 (U+5B57)", "漢 (U+6F22)", "fonts-noto-cjk"}},
+		{7, []string{"😀 (U+1F600)", "👩‍👩‍👧 (U+1F469 U+200D U+1F469 U+200D …)", "fonts-noto-color-emoji"}},
+		{7, []string{"ท (U+0E17)", "fonts-noto-core"}},
+		{7, []string{"U+107FF", "nothing in Unicode"}},
+	}
+	if len(r.Warnings) != len(want) {
+		t.Fatalf("warnings: %+v", r.Warnings)
+	}
+	for i, w := range r.Warnings {
+		if w.Code != presswork.GlyphMissing || w.Line != want[i].line {
+			t.Errorf("%+v, want glyph_missing in line %d", w, want[i].line)
+		}
+		for _, part := range want[i].parts {
+			if !strings.Contains(w.Message, part) {
+				t.Errorf("%q does not tell %q", w.Message, part)
+			}
+		}
+	}
+
+	composed, err := c.Compose(t.Context(), pdf.Document{Content: content, Options: presswork.Options{Strict: new(true)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.Print(t.Context(), composed); presswork.CodeOf(err) != presswork.StrictFindings || len(r.Warnings) != len(want) || r.PDF != nil {
+		t.Errorf("strict: %v, with %d warnings", err, len(r.Warnings))
+	}
+}
+
+func TestWhatIsCutOffIsTold(t *testing.T) {
+	t.Parallel()
+	whole, _ := installFonts(t)
+	c := converterWith(t, whole)
+	long := strings.Repeat("go on and ", 20) + "end"
+	document := "# Wide\n\n| a | b |\n|---|---|\n| first " + long + " | second " + long + " |\n\n```\ncode " + long + "\n```\n\nText " + long + "\n"
+	for name, test := range map[string]struct {
+		content string
+		options presswork.Options
+		line    int
+		says    string
+	}{
+		"as it is":            {content: document},
+		"columns":             {content: document, options: presswork.Options{CSS: "td{white-space:nowrap!important}"}, line: 5, says: "page 1: something is wider than its column and is cut off, at \"first go on"},
+		"code":                {content: document, options: presswork.Options{CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},
+		"a small page":        {content: document, options: presswork.Options{PageSize: "A6"}},
+		"an untagged page":    {content: document, options: presswork.Options{Tagged: new(false), CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},
+		"from right":          {content: document, options: presswork.Options{Lang: "ar"}},
+		"columns to the left": {content: document, options: presswork.Options{Lang: "ar", CSS: "td{white-space:nowrap!important}"}, line: 5, says: "page 1: "},
+		"a cover":             {content: document, options: presswork.Options{Cover: new(true), Title: strings.Repeat("Long ", 40)}},
+		"a formula":           {content: "$$\\frac{" + strings.Repeat("x_{1}+", 80) + "1}{y}$$\n", says: "page 1: something is wider"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, _ := convert(t, c, pdf.Document{Content: []byte(test.content), Options: test.options})
+			if test.says == "" {
+				if len(r.Warnings) > 0 {
+					t.Errorf("warnings: %+v", r.Warnings)
+				}
+				return
+			}
+			if len(r.Warnings) != 1 || r.Warnings[0].Code != presswork.LineOverflow || r.Warnings[0].Line != test.line || !strings.Contains(r.Warnings[0].Message, test.says) {
+				t.Errorf("warnings: %+v", r.Warnings)
+			}
+		})
+	}
+}
