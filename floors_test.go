@@ -20,7 +20,7 @@ var floors = [][]string{
 	{".", "internal/config", "internal/suggest", "internal/imagetype", "internal/recent", "api/web"},
 	{"internal/strictjson", "internal/export", "internal/tex", "internal/fonts"},
 	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/diagram"},
-	{"storage/minio", "internal/pdf", "internal/chromium", "internal/toolbox", "internal/inference/openai"},
+	{"storage/minio", "internal/pdf", "internal/chromium", "internal/toolbox", "internal/inference/openai", "internal/analysis/evaluate", "internal/analysis/train"},
 	{"api", "worker", "internal/local"},
 	{"cmd/presswork"},
 }

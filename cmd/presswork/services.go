@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/config"
+	"presswork/internal/embedded"
+	"presswork/internal/ready"
+	"presswork/storage"
+	"presswork/storage/minio"
+	"presswork/tasks"
+)
+
+// redisAddress is the operator's Redis, else that of a private child.
+func redisAddress(ctx context.Context, cfg config.Config, log *slog.Logger, life *lifecycle) (string, error) {
+	if cfg.RedisURL != "" {
+		return cfg.RedisURL, nil
+	}
+	child, err := embedded.New(embedded.Options{Dir: filepath.Join(cfg.DataDir, "redis"), Log: log.With("room", "redis")})
+	if err != nil {
+		return "", err
+	}
+	return child.URL(), life.start(ctx, "redis", child)
+}
+
+// openStore is the operator's S3, else a folder.
+func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, life *lifecycle) (storage.Store, error) {
+	if cfg.S3Endpoint == "" {
+		return storage.OpenDisk(storage.DiskOptions{Dir: cfg.PDFOutputDir})
+	}
+	s3, err := minio.New(minio.Options{
+		Endpoint:       cfg.S3Endpoint,
+		PublicEndpoint: cfg.S3PublicEndpoint,
+		Bucket:         cfg.S3Bucket,
+		AccessKey:      cfg.S3AccessKey,
+		SecretKey:      cfg.S3SecretKey,
+		Region:         cfg.S3Region,
+		UseTLS:         cfg.S3UseTLS,
+		Log:            log.With("room", "minio"),
+	})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return s3, life.start(ctx, "store", s3)
+}
+
+// live tells whether a job still needs its sources.
+func live(rec tasks.Record, err error) (bool, error) {
+	if presswork.CodeOf(err) == presswork.NotFound {
+		return false, nil
+	}
+	return !rec.Status.Terminal(), err
+}
+
+// profileDir is where browser profiles are made. The browser of a root process
+// runs as a user who may not pass through the folders of others, so that its
+// profiles go to the system's temporary directory.
+func profileDir(cfg config.Config) (string, error) {
+	if os.Geteuid() == 0 {
+		return "", nil
+	}
+	dir, err := filepath.Abs(filepath.Join(cfg.CacheDir, "browser"))
+	if err != nil {
+		return "", fmt.Errorf("CACHE_DIR: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("CACHE_DIR: %w", err)
+	}
+	return dir, nil
+}
+
+func workers(cfg config.Config) int {
+	if cfg.Workers == 0 {
+		return runtime.NumCPU()
+	}
+	return cfg.Workers
+}
+
+func queues(cfg config.Config) []tasks.Queue {
+	var out []tasks.Queue
+	for _, name := range cfg.WorkerQueues {
+		out = append(out, tasks.Queue(name))
+	}
+	return out
+}
+
+const shortestSecret = 16
+
+// tokenSecretOf is the operator's, else the one that the nodes share in Redis.
+func tokenSecretOf(ctx context.Context, queue *tasks.Client, given string) ([]byte, error) {
+	if given == "" {
+		return queue.Secret(ctx, "token")
+	}
+	if len(given) < shortestSecret {
+		return nil, usageError{fmt.Errorf("TOKEN_SECRET: it has %d bytes; allowed: %d or more", len(given), shortestSecret)}
+	}
+	return []byte(given), nil
+}
+
+func webhookSecret(ctx context.Context, queue *tasks.Client, given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	b, err := queue.Secret(ctx, "webhook")
+	return "whsec_" + base64.StdEncoding.EncodeToString(b), err
+}
+
+const defaultKeys = "keys.yaml"
+
+// keysFile is KEYS_CONFIG, else keys.yaml where there is one.
+func keysFile(cfg config.Config) string {
+	if _, err := os.Stat(defaultKeys); cfg.KeysConfig == "" && err == nil {
+		return defaultKeys
+	}
+	return cfg.KeysConfig
+}
+
+// ownAddresses are the services of Presswork itself: no document and no webhook
+// may reach them, whatever OUTBOUND_ALLOW_PRIVATE opens.
+func ownAddresses(cfg config.Config, redisURL string) ([]string, error) {
+	own, err := tasks.Hosts(redisURL)
+	if err != nil {
+		return nil, fmt.Errorf("REDIS_URL: %w", err)
+	}
+	own = append(own, net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)), cfg.WorkerAddr,
+		endpoint(cfg.S3Endpoint, cfg.S3UseTLS), endpoint(cfg.S3PublicEndpoint, cfg.S3UseTLS))
+	// Port 0 is a free port that nobody knows yet.
+	return slices.DeleteFunc(own, func(a string) bool { return a == "" || strings.HasSuffix(a, ":0") }), nil
+}
+
+// endpoint is the host:port of an S3 endpoint, which may be a bare host or a URL.
+func endpoint(s string, secure bool) string {
+	if s == "" {
+		return ""
+	}
+	if scheme, rest, found := strings.Cut(s, "://"); found {
+		s, secure = rest, scheme == "https"
+	}
+	host, _, _ := strings.Cut(s, "/")
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	port := "80"
+	if secure {
+		port = "443"
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), port)
+}
+
+func workersCheck(queue *tasks.Client, r roles) ready.Check {
+	return ready.Check{Name: "workers", Optional: !r.worker, Probe: func(ctx context.Context) (map[string]any, error) {
+		n, err := queue.Workers(ctx)
+		if err == nil && n == 0 {
+			err = errors.New("no worker is running")
+		}
+		return map[string]any{"count": n}, err
+	}}
+}
+
+func browserCheck(browser *chromium.Browser) ready.Check {
+	return ready.Check{Name: "browser", Probe: func(ctx context.Context) (map[string]any, error) {
+		err := browser.Health(ctx)
+		on, why := browser.Sandbox()
+		detail := map[string]any{"sandbox": on}
+		if !on && err == nil {
+			detail["reason"] = why
+		}
+		return detail, err
+	}}
+}

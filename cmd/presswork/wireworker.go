@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/fonts"
+	"presswork/internal/pdf"
+	"presswork/tasks"
+	"presswork/worker"
+)
+
+// newWorker builds the taker of tasks and starts what its work needs. It takes
+// no task before it is started itself.
+func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
+	browser, exporter, err := p.browsers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jobs := worker.New(worker.Options{
+		Store:  p.store,
+		Keeper: p.keeper,
+		Converter: pdf.New(pdf.Options{
+			Printer: browser,
+			Themes:  p.themes,
+			Fetch:   p.fetcher().Fetch,
+			Log:     p.log.With("room", "pdf"),
+		}),
+		Picture: func(ctx context.Context, page presswork.Page) ([]byte, error) {
+			return browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
+		},
+		Exporter:      exporter,
+		Themes:        p.themes,
+		RenderTimeout: p.cfg.RenderTimeout,
+		Retention:     p.retention,
+		Metrics:       p.metrics,
+		Tracer:        p.tracer,
+		Log:           p.log.With("room", "worker"),
+	})
+	secret, err := webhookSecret(ctx, p.queue, p.cfg.WebhookSecret)
+	if err != nil {
+		return nil, err
+	}
+	webhooks, err := worker.NewWebhooks(worker.WebhookOptions{
+		Policy: p.outbound, Secret: secret, Version: version(), Metrics: p.metrics, Log: p.log.With("room", "webhooks"),
+	})
+	if err != nil {
+		return nil, usageError{fmt.Errorf("WEBHOOK_SECRET: %w", err)}
+	}
+	taker, err := tasks.NewServer(p.redisURL, p.tasks)
+	if err != nil {
+		return nil, err
+	}
+	tasks.Handle(taker, tasks.ConvertPDF, jobs.Convert)
+	tasks.Handle(taker, tasks.ExportPage, jobs.Export)
+	tasks.HandlePlain(taker, tasks.RenderPreview, jobs.Preview)
+	tasks.HandlePlain(taker, tasks.DeliverWebhook, webhooks.Deliver)
+	return taker, nil
+}
+
+// browsers starts the one that prints our own documents and prepares the one
+// that visits foreign pages, which starts with the first of them.
+func (p *parts) browsers(ctx context.Context) (*chromium.Browser, *chromium.Exporter, error) {
+	profiles, err := profileDir(p.cfg)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	fontConfig, err := fonts.Install(profiles)
+	if err != nil {
+		p.log.WarnContext(ctx, "documents are printed with the system's fonts", "error", err)
+	}
+	browser := chromium.New(chromium.Options{
+		Path: p.cfg.ChromiumPath, Tabs: workers(p.cfg), PrintTimeout: p.cfg.RenderTimeout, Dir: profiles, FontConfig: fontConfig,
+		Log: p.log.With("room", "chromium"),
+	})
+	if err := p.life.start(ctx, "browser", browser); err != nil {
+		return nil, nil, err
+	}
+	p.metrics.MustRegister(worker.BrowserMetrics(browser.Stats))
+	p.checks = append(p.checks, browserCheck(browser))
+	exporter := chromium.NewExporter(chromium.ExporterOptions{
+		Browser: chromium.Options{Path: p.cfg.ChromiumPath, Tabs: workers(p.cfg), Dir: profiles, Log: p.log.With("room", "export")},
+		Policy:  p.exports,
+	})
+	return browser, exporter, p.life.start(ctx, "exporter", exporter)
+}
