@@ -76,6 +76,7 @@ func (s *Server) watchCancels(ctx context.Context) {
 					r.end(ErrCancelled)
 				}
 			}
+			s.calls.left(m.Payload)
 		case <-tick.C:
 			s.checkActive(ctx)
 		}

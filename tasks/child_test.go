@@ -23,6 +23,13 @@ func runChild(address string) {
 		fmt.Println(run.ID)
 		select {}
 	})
+	tasks.HandleCalls(s, func(_ context.Context, run *tasks.CallRun) error {
+		fmt.Println(run.ID)
+		if string(run.Call.Body) == `"send"` {
+			_ = run.Send([]byte("begun"))
+		}
+		select {}
+	})
 	if err := s.Start(context.Background()); err != nil {
 		panic(err)
 	}

@@ -37,6 +37,7 @@ type Client struct {
 	outbox     *outbox
 	inspector  *asynq.Inspector
 	relay      *relay
+	calls      *callRelay
 	maxPending int64
 	log        *slog.Logger
 
@@ -62,27 +63,32 @@ func NewClient(address string, o Options) (*Client, error) {
 		return nil, err
 	}
 	recs := &records{rdb: rdb, ttl: o.Retention + afterRetention}
-	return &Client{
+	c := &Client{
 		rdb:        rdb,
 		records:    recs,
 		outbox:     &outbox{rdb: rdb, asynq: asynq.NewClientFromRedisClient(rdb), webhookData: o.WebhookData, log: o.Log},
 		inspector:  asynq.NewInspectorFromRedisClient(rdb),
 		relay:      newRelay(recs, o.Log),
+		calls:      newCallRelay(rdb, o.Log),
 		maxPending: o.MaxPending,
 		log:        o.Log,
 		fullness:   map[Queue]fullness{},
-	}, nil
+	}
+	c.calls.issue = c.issue
+	return c, nil
 }
 
-// Start begins relaying events to watchers.
+// Start begins relaying events to watchers and frames to callers.
 func (c *Client) Start(context.Context) error {
 	c.relay.start()
+	c.calls.start()
 	return nil
 }
 
-// Stop ends every watch and closes the connections.
+// Stop ends every watch and every answer and closes the connections.
 func (c *Client) Stop(context.Context) error {
 	c.relay.stop()
+	c.calls.stop()
 	if err := c.rdb.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
 		return err
 	}

@@ -16,6 +16,7 @@ var (
 	AsynqActive    = asynqActive
 	AsynqLease     = asynqLease
 	AsynqKey       = asynqKey
+	WaitersKey     = waitersKey
 )
 
 const (

@@ -34,6 +34,9 @@ var (
 	// ExportPage turns the page at an address into a PDF or a picture. The page
 	// may take two minutes; a page that fails is not tried again.
 	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}
+	// ServeCall serves the call whose turn it is; see call.go. What it bounds is a
+	// run; the caller bounds the call by leaving.
+	ServeCall = Kind[Ticket]{Name: "call:v1", Queue: Infer, Retries: 5, Timeout: time.Hour}
 	// DeliverWebhook tells a webhook of a job's end: 8 tries over about a day.
 	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second, Backoff: []time.Duration{
 		5 * time.Second, time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 15 * time.Hour,

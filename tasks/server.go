@@ -40,6 +40,7 @@ type Server struct {
 	doorbell   *doorbell
 	completion *completion
 	active     *active
+	calls      *calls
 	handlers   map[string]handler
 	log        *slog.Logger
 
@@ -81,6 +82,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		slots:      slots,
 		completion: &completion{log: o.Log, muted: map[string]int{}},
 		active:     &active{runs: map[*activeRun]struct{}{}},
+		calls:      newCalls(rdb, o.Log),
 		handlers:   map[string]handler{},
 		log:        o.Log,
 	}
@@ -128,8 +130,10 @@ func (s *Server) Start(ctx context.Context) error {
 		s.servers = append(s.servers, srv)
 	}
 	s.started = true
+	s.calls.writer.start()
 	// Cancellations reach the handlers while they drain, too.
 	s.keepers.Go(func() { s.watchCancels(s.work) })
+	s.keepers.Go(func() { s.calls.watch(s.work) })
 	s.keepers.Go(func() { s.reap(s.taking, queues) })
 	s.keepers.Go(func() { s.sweep(s.taking, queues) })
 	s.log.Info("worker started", "queues", queues, "render_slots", s.options.RenderSlots)
@@ -197,6 +201,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.keepers.Wait()
 	select {
 	case <-drained:
+		s.calls.writer.stop()
 	case <-time.After(stopGrace):
 		// Asynq still works on their behalf, so its connections stay open.
 		return errors.Join(closeErr, fmt.Errorf("tasks: %d handlers do not heed their context's end", len(s.active.all())))

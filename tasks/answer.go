@@ -1,0 +1,177 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"presswork"
+)
+
+// answerBytes is how far a reader of an answer may lag behind.
+const answerBytes = 16 << 20
+
+// Answer is what a caller hears of its call. It is for one reader.
+type Answer struct {
+	// ID is the call's: another's, where an idempotency key joined it.
+	ID string
+
+	calls  *callRelay
+	waiter string
+	linger bool
+
+	mu sync.Mutex
+	// heard are frames in order, from seq next-len(heard) on.
+	heard []piece
+	bytes int
+	next  int64
+	// unsure tells that frames may have been missed.
+	unsure bool
+	ended  bool
+	err    error
+	news   chan struct{}
+	once   sync.Once
+}
+
+// piece is one entry of the stream of frames.
+type piece struct {
+	data []byte
+	last bool
+}
+
+// Next returns the frames that came since the last time, waiting for some: each
+// as the run sent it. io.EOF follows the run's last frame. Errors: ErrSlow,
+// QueueUnavailable, the cause of ctx.
+func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
+	for {
+		if frames, err := a.take(); len(frames) > 0 || err != nil {
+			return frames, err
+		}
+		if a.isUnsure() {
+			if err := a.catchUp(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		select {
+		case <-a.news:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Close says that the caller does not wait any more. The work ends, unless
+// others wait too, or a retry may join it soon.
+func (a *Answer) Close() {
+	a.once.Do(func() { a.calls.leave(a) })
+}
+
+func (a *Answer) take() ([][]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var frames [][]byte
+	for _, p := range a.heard {
+		for line := range bytes.Lines(p.data) {
+			if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 {
+				frames = append(frames, line)
+			}
+		}
+		a.ended = a.ended || p.last
+	}
+	a.heard, a.bytes = nil, 0
+	switch {
+	case len(frames) > 0:
+		return frames, nil
+	case a.ended:
+		return nil, io.EOF
+	}
+	return nil, a.err
+}
+
+// hear takes a piece of the stream in.
+func (a *Answer) hear(seq int64, p piece) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case seq < a.next || a.err != nil:
+		return
+	case seq > a.next:
+		a.unsure = true
+	default:
+		a.next++
+		a.heard = append(a.heard, p)
+		if a.bytes += len(p.data); a.bytes > answerBytes {
+			a.heard, a.err = nil, ErrSlow
+		}
+	}
+	a.tell()
+}
+
+// fail ends the answer for a reason.
+func (a *Answer) fail(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err == nil {
+		a.err = err
+	}
+	a.tell()
+}
+
+// lookUp makes the reader look for frames that were missed.
+func (a *Answer) lookUp() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unsure = true
+	a.tell()
+}
+
+func (a *Answer) tell() {
+	select {
+	case a.news <- struct{}{}:
+	default:
+	}
+}
+
+func (a *Answer) isUnsure() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.unsure
+}
+
+// position is the seq of the next frame, and whether more are to come.
+func (a *Answer) position() (next int64, open bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := a.ended || len(a.heard) > 0 && a.heard[len(a.heard)-1].last
+	return a.next, !last && a.err == nil
+}
+
+// catchUp reads from the stream what was missed.
+func (a *Answer) catchUp(ctx context.Context) error {
+	a.mu.Lock()
+	from := a.next
+	a.unsure = false
+	a.mu.Unlock()
+	entries, err := a.calls.rdb.XRange(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+").Result()
+	if err != nil {
+		a.lookUp()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return unavailable(err)
+	}
+	for _, e := range entries {
+		number, _, _ := strings.Cut(e.ID, "-")
+		seq, err := strconv.ParseInt(number, 10, 64)
+		data, _ := e.Values["d"].(string)
+		if err != nil {
+			return presswork.Errorf(presswork.Internal, "a frame of call %s has no number", a.ID)
+		}
+		a.hear(seq, piece{[]byte(data), e.Values["l"] == "1"})
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package tasks
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// A call is work whose caller waits for it: its answer is a stream of frames
+// that the worker writes and the API relays. It has no job record. It ends when
+// nobody waits any more, and what is left of it is forgotten after a while.
+//
+// A call stands in its owner's line, and a ticket on Infer stands for "one more
+// call": the worker that takes a ticket serves the owner whose turn it is. So a
+// thousand calls of one owner hold up another's by one, and Asynq still
+// counts, shows and recovers the work.
+
+// Tier is how urgent a call is: a tier is served when the ones before it are
+// empty.
+type Tier string
+
+// The tiers, the most urgent first.
+const (
+	Performance Tier = "performance"
+	OnDemand    Tier = "on_demand"
+	Flex        Tier = "flex"
+)
+
+// Tiers lists every tier, the most urgent first.
+func Tiers() []Tier { return []Tier{Performance, OnDemand, Flex} }
+
+// Call is a call to make.
+type Call struct {
+	// ID is a ULID, from NewID.
+	ID string `json:"-"`
+	// Owner is the name of the key that calls; "" when keys are off.
+	Owner string `json:"owner,omitempty"`
+	Tier  Tier   `json:"tier"`
+	// Body says what to do, in the words of the worker's handler, when it is at
+	// most InlineLimit bytes; longer ones lie in the store under BodyKey.
+	Body        json.RawMessage `json:"body,omitempty"`
+	BodyKey     string          `json:"body_key,omitempty"`
+	RequestID   string          `json:"request_id,omitempty"`
+	TraceParent string          `json:"trace_parent,omitempty"`
+	// QueuedAt is set by Client.Call.
+	QueuedAt time.Time `json:"queued_at"`
+
+	// IdempotencyKey, when set, makes a second call with the same Owner and
+	// Fingerprint hear the first one's answer, from its beginning. The first runs
+	// on for a while when its caller leaves, so that a retry finds it.
+	IdempotencyKey string `json:"-"`
+	Fingerprint    string `json:"-"`
+}
+
+// Ticket is the payload of ServeCall.
+type Ticket struct {
+	// ID is the ticket's own: that of the call which it was issued for, and
+	// which another ticket may have served meanwhile.
+	ID string `json:"id"`
+}
+
+const (
+	// callTTL bounds a call's life; callMemory is how long a finished one can
+	// still be heard, joinMemory the same where a retry may join it.
+	callTTL    = 6 * time.Hour
+	callMemory = time.Minute
+	joinMemory = 10 * time.Minute
+	// waiterTTL is how long a waiter counts that has not been renewed: its
+	// process died. lingerTTL is how long a call that a retry may join goes on
+	// without anybody.
+	waiterTTL  = 15 * time.Second
+	renewEvery = 5 * time.Second
+	lingerTTL  = 30 * time.Second
+)
+
+// ErrLeft is the cause of the end of a call's context when nobody waits for it
+// any more.
+var ErrLeft = errors.New("nobody waits for this call any more")
+
+// errCallLost: the call was given to another run, or is over.
+var errCallLost = errors.New("the call is another run's, or over")
+
+func callKey(id string) string    { return "pw:{" + id + "}:call" }
+func framesKey(id string) string  { return "pw:{" + id + "}:frames" }
+func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
+
+// The lines share a hash tag, because one script walks through them.
+const (
+	linePrefix = "pw:{calls}:line:"
+	claimsKey  = "pw:{calls}:claims"
+)
+
+func ringKey(t Tier) string { return "pw:{calls}:ring:" + string(t) }
