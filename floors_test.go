@@ -18,10 +18,10 @@ import (
 // the same table.
 var floors = [][]string{
 	{".", "internal/config", "internal/suggest", "internal/imagetype", "internal/recent", "api/web"},
-	{"internal/strictjson", "internal/export", "internal/tex", "internal/fonts"},
-	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/diagram"},
-	{"storage/minio", "internal/pdf", "internal/chromium", "internal/toolbox", "internal/inference/openai", "internal/analysis/evaluate", "internal/analysis/train"},
-	{"api", "worker", "internal/local"},
+	{"internal/strictjson", "internal/export", "internal/tex", "internal/fonts", "internal/telemetry"},
+	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/diagram", "internal/meter"},
+	{"storage/minio", "internal/pdf", "internal/chromium", "internal/advise", "internal/toolbox", "internal/inference/openai", "internal/analysis/evaluate"},
+	{"api", "worker", "internal/local", "internal/analysis/train", "internal/analysis/evaluate/cmd"},
 	{"cmd/presswork"},
 }
 

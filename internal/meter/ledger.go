@@ -1,0 +1,130 @@
+package meter
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ledgerTTL is how long a day is kept.
+const ledgerTTL = 400 * 24 * time.Hour
+
+// Day is a day's form in the ledger; days are UTC.
+const Day = time.DateOnly
+
+// MaxDays is how many days one question may span.
+const MaxDays = 366
+
+// Usage is what was used, of one key, model and day, or summed over some of
+// them, whose names are "" then.
+type Usage struct {
+	Key, Model, Day  string
+	Requests         int64
+	PromptTokens     int64
+	CompletionTokens int64
+	// ReasoningTokens are a part of CompletionTokens.
+	ReasoningTokens int64
+	// Cancelled counts requests whose caller left before the end.
+	Cancelled int64
+}
+
+// counters are Usage's numbers as the ledger names them.
+func (u *Usage) counters() map[string]*int64 {
+	return map[string]*int64{
+		"requests": &u.Requests, "prompt": &u.PromptTokens, "completion": &u.CompletionTokens,
+		"reasoning": &u.ReasoningTokens, "cancelled": &u.Cancelled,
+	}
+}
+
+func ledgerKey(day string) string { return "pw:usage:" + day }
+
+const fieldSeparator = "\x1f"
+
+// Record adds to the ledger, under today's day.
+func (m *Meter) Record(ctx context.Context, u Usage) error {
+	name := ledgerKey(time.Now().UTC().Format(Day))
+	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for counter, n := range u.counters() {
+			if *n != 0 {
+				p.HIncrBy(ctx, name, u.Key+fieldSeparator+u.Model+fieldSeparator+counter, *n)
+			}
+		}
+		p.Expire(ctx, name, ledgerTTL)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("recording usage: %w", err)
+	}
+	return nil
+}
+
+// Query asks the ledger.
+type Query struct {
+	// From and To are the first and the last day.
+	From, To time.Time
+	// Key is whose use is asked for; nil for everybody's.
+	Key *string
+	// By is what to keep apart: any of day, model, key.
+	By []string
+}
+
+// Query sums the ledger up, sorted by day, key and model.
+func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
+	var days []string
+	for d := q.From.UTC(); !d.After(q.To.UTC()) && len(days) < MaxDays; d = d.AddDate(0, 0, 1) {
+		days = append(days, d.Format(Day))
+	}
+	read := make([]*redis.MapStringStringCmd, len(days))
+	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, day := range days {
+			read[i] = p.HGetAll(ctx, ledgerKey(day))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading usage: %w", err)
+	}
+	sums := map[Usage]*Usage{}
+	for i, day := range days {
+		for field, value := range read[i].Val() {
+			parts := strings.Split(field, fieldSeparator)
+			n, err := strconv.ParseInt(value, 10, 64)
+			if len(parts) != 3 || err != nil || q.Key != nil && parts[0] != *q.Key {
+				continue
+			}
+			group := Usage{Key: parts[0], Model: parts[1], Day: day}
+			group.keep(q.By)
+			if sums[group] == nil {
+				sums[group] = &Usage{Key: group.Key, Model: group.Model, Day: group.Day}
+			}
+			if counter := sums[group].counters()[parts[2]]; counter != nil {
+				*counter += n
+			}
+		}
+	}
+	out := make([]Usage, 0, len(sums))
+	for _, u := range sums {
+		out = append(out, *u)
+	}
+	slices.SortFunc(out, func(a, b Usage) int {
+		return strings.Compare(a.Day+fieldSeparator+a.Key+fieldSeparator+a.Model, b.Day+fieldSeparator+b.Key+fieldSeparator+b.Model)
+	})
+	return out, nil
+}
+
+func (u *Usage) keep(by []string) {
+	if !slices.Contains(by, "key") {
+		u.Key = ""
+	}
+	if !slices.Contains(by, "model") {
+		u.Model = ""
+	}
+	if !slices.Contains(by, "day") {
+		u.Day = ""
+	}
+}
