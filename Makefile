@@ -63,8 +63,13 @@ fmt: ## Format, and apply Go's modernisers
 	go fix ./...
 
 .PHONY: generate
-generate: ## Write what is printed from the code: docs/configuration.md
-	PRESSWORK_UPDATE=1 go test -run TestDocumentation ./internal/config
+generate: ## Write what is printed from the code: docs/configuration.md, the tables of docs/themes.md
+	PRESSWORK_UPDATE=1 go test -run TestDocumentation ./internal/config ./themes
+
+.PHONY: gallery
+gallery: setup-test ## Draw the pictures of every theme, print docs/themes.md
+	PRESSWORK_UPDATE=1 go test -count=1 -run TestGallery ./internal/pdf
+	PRESSWORK_UPDATE=1 go test -count=1 -run TestDocumentation ./themes
 
 .PHONY: lint
 lint: ## Run golangci-lint, which must be installed (version 2)

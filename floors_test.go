@@ -18,9 +18,9 @@ import (
 // the same table.
 var floors = [][]string{
 	{".", "internal/config", "internal/suggest", "internal/imagetype", "internal/recent", "api/web"},
-	{"internal/strictjson", "internal/export", "internal/tex", "internal/fonts", "internal/telemetry"},
+	{"internal/strictjson", "internal/export", "internal/tex", "internal/hyphen", "internal/fonts", "internal/telemetry"},
 	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/diagram", "internal/meter"},
-	{"storage/minio", "internal/pdf", "internal/chromium", "internal/advise", "internal/toolbox", "internal/inference/openai", "internal/analysis/evaluate"},
+	{"storage/minio", "internal/pdf", "internal/chromium", "internal/advise", "internal/toolbox", "internal/inference/openai", "internal/inference/ollama", "internal/analysis/evaluate"},
 	{"api", "worker", "internal/local", "internal/analysis/train", "internal/analysis/evaluate/cmd"},
 	{"cmd/presswork"},
 }
@@ -38,10 +38,11 @@ var rooms = map[string]string{
 	"github.com/pdfcpu/pdfcpu":     "internal/pdf",
 	"go.opentelemetry.io/otel/sdk": "cmd/presswork",
 	"github.com/fsnotify/":         "themes",
+	"github.com/santhosh-tekuri/":  "internal/inference",
 }
 
 // testPackages may be imported by tests only.
-var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/cache/cachetest", "internal/sitetest", "internal/e2e"}
+var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/cache/cachetest", "internal/inference/inferencetest", "internal/inference/inferencetest/fakemodel", "internal/sitetest", "internal/e2e"}
 
 func TestImportsPointDownAndTechnologiesStayInTheirRooms(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,9 @@ const (
 	anybody access = iota
 	// byKey needs a key.
 	byKey
+	// byAnyKey needs none, but a key that is sent must be valid, and is the
+	// caller.
+	byAnyKey
 	// byToken needs a key, or the token of the job in the path.
 	byToken
 	// byAdmin needs an admin key, which a browser may send as HTTP Basic; pages
@@ -72,6 +75,9 @@ func (s *Server) caller(c *fiber.Ctx, level access) (caller, error) {
 		return caller{admin: true}, nil
 	}
 	presented := presentedKey(c, level)
+	if presented == "" && level == byAnyKey {
+		return caller{}, nil
+	}
 	if presented == "" {
 		if token := c.Query("token"); level == byToken && token != "" {
 			job := c.Params("id")

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"presswork"
+	"presswork/internal/advise"
 	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/tasks"
@@ -176,8 +177,8 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 }
 
 func (s *Server) checkTheme(name string) error {
-	if name == "auto" {
-		return presswork.Errorf(presswork.ThemeNotFound, `theme "auto" is not available yet; GET /api/themes lists those that are`).WithParam("theme")
+	if name == advise.Auto {
+		return nil
 	}
 	_, err := s.Themes.Get(name)
 	return err

@@ -112,7 +112,6 @@ func TestBadSubmissionsAreNamed(t *testing.T) {
 		"bad UTF-8":       {"{\"content\":\"\xff\xfe\"}", 400, presswork.ContentNotUTF8, "", ""},
 		"unknown theme":   {`{"content":"x","theme":"nrod"}`, 400, presswork.ThemeNotFound, "theme", `did you mean "nord"`},
 		"path theme":      {`{"content":"x","theme":"../../etc/passwd"}`, 400, presswork.ThemeNotFound, "theme", ""},
-		"auto theme":      {`{"content":"x","theme":"auto"}`, 400, presswork.ThemeNotFound, "theme", "not available yet"},
 		"front matter":    {`{"content":"---\ntheme: [\n---\nx"}`, 400, presswork.FrontMatterInvalid, "content", ""},
 		"matter's option": {`{"content":"---\npage_size: A99\n---\nx"}`, 400, presswork.FrontMatterInvalid, "content", "page_size"},
 		"priority":        {`{"content":"x","priority":"urgent"}`, 400, presswork.InvalidOption, "priority", "interactive, bulk"},

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
+	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/openai"
 )
 
 // statuses is what each code is over HTTP.
@@ -72,6 +76,9 @@ func statusOf(err error) int {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status
 	}
+	if e, ok := errors.AsType[*inference.Error](err); ok {
+		return e.Status
+	}
 	if status, ok := statuses[presswork.CodeOf(err)]; ok {
 		return status
 	}
@@ -119,7 +126,41 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 	h.Del("Location")
 	h.Set("Cache-Control", "no-store")
 	ctx.Response.ResetBody()
+	if inferencePath(string(ctx.Path())) {
+		writeInferenceError(ctx, inferenceError(err))
+		return
+	}
 	writeJSON(ctx, status, body)
+}
+
+// writeInferenceError answers in the form that the SDKs of the inference API
+// read, and tells them whether to try again.
+func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
+	h := &ctx.Response.Header
+	h.Set("X-Should-Retry", strconv.FormatBool(e.Retryable))
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	ctx.SetStatusCode(e.Status)
+	ctx.SetContentType("application/json")
+	ctx.Response.SetBodyRaw(openai.AppendError(nil, e))
+}
+
+// inferenceError puts any error into the inference API's form.
+func inferenceError(err error) *inference.Error {
+	if e, ok := errors.AsType[*inference.Error](err); ok {
+		return e
+	}
+	e := presswork.AsError(err)
+	refusal := inference.Errorf(statusOf(err), e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
+	switch e.Code {
+	case presswork.RateLimited:
+		refusal.Type, refusal.Code = "requests", rateLimitExceeded
+	case presswork.QueueFull, presswork.QueueUnavailable, presswork.StoreUnavailable, presswork.StoreFull:
+	default:
+		refusal.Retryable = false
+	}
+	return refusal
 }
 
 // onError answers for a handler that returned an error, and for fiber's router.

@@ -14,7 +14,7 @@ import (
 func Routes(t *testing.T) (all []string) {
 	t.Helper()
 	for _, r := range new(Server).routes() {
-		path := strings.NewReplacer(":id", "{id}", ":name", "{name}").Replace(r.path)
+		path := strings.NewReplacer(":id", "{id}", ":name", "{name}", "/v1/models/*", "/v1/models/{id}").Replace(r.path)
 		switch {
 		case strings.HasSuffix(path, "/*"):
 			// What lies below a page is the page's own.

@@ -151,7 +151,8 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 		c.Set("Idempotent-Replayed", "true")
 	}
 	c.Set("x-job-id", rec.ID)
-	if rec, err = s.awaitExport(c, rec); err != nil {
+	// One with an idempotency key comes back for the result.
+	if rec, err = s.awaitExport(c, rec, c.Get("Idempotency-Key") == ""); err != nil {
 		return err
 	}
 	if rec.Status != presswork.Completed {
@@ -193,9 +194,9 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	return s.Queue.Submit(ctx, sub)
 }
 
-// awaitExport returns the job when it has ended. A caller who leaves takes the
-// job with it.
-func (s *Server) awaitExport(c *fiber.Ctx, rec tasks.Record) (tasks.Record, error) {
+// awaitExport returns the job when it has ended. With abandon, a caller who
+// leaves takes the job with it.
+func (s *Server) awaitExport(c *fiber.Ctx, rec tasks.Record, abandon bool) (tasks.Record, error) {
 	running, leave, err := s.streams.join()
 	if err != nil {
 		return rec, err
@@ -219,7 +220,9 @@ func (s *Server) awaitExport(c *fiber.Ctx, rec tasks.Record) (tasks.Record, erro
 				continue
 			}
 		case <-ctx.Done():
-			s.abandon(rec.ID)
+			if abandon {
+				s.abandon(rec.ID)
+			}
 			return rec, context.Cause(ctx)
 		}
 		ask, cancel := s.deadline()
@@ -276,7 +279,7 @@ func pageFilename(name, extension string) string {
 // exportAccess is who may export pages.
 func (s *Server) exportAccess() access {
 	if s.ExportAuthOff {
-		return anybody
+		return byAnyKey
 	}
 	return byKey
 }

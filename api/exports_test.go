@@ -162,9 +162,6 @@ func TestAWrongExportIsRefused(t *testing.T) {
 	if n := h.queue.count(); n != 0 {
 		t.Errorf("%d jobs were submitted", n)
 	}
-	if r := h.do(http.MethodPost, "/export-pdf", strings.NewReader("x"), "Content-Type: text/plain"); r.StatusCode != 415 {
-		t.Errorf("text: %d", r.StatusCode)
-	}
 }
 
 func TestExportsCanBeOpenedAlone(t *testing.T) {
@@ -181,5 +178,61 @@ func TestExportsCanBeOpenedAlone(t *testing.T) {
 	}
 	if r := h.get("/api/conversion"); r.StatusCode != 401 {
 		t.Errorf("the rest: %d", r.StatusCode)
+	}
+	// A key that is sent all the same is the caller, and must be valid.
+	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async"); r.StatusCode != 202 || h.queue.last().Owner != "" {
+		t.Errorf("opened, without a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
+	}
+	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: wrong"); r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("opened, with a wrong key: %d", r.StatusCode)
+	}
+	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: "+testKey)
+	if id := h.queue.last().ID; r.StatusCode != 202 || h.get("/api/conversion/"+id, "X-API-Key: "+testKey).StatusCode != 200 {
+		t.Errorf("opened, with a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
+	}
+}
+
+func TestExportsArePostedAsJSON(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	for _, path := range []string{"/export-pdf", "/export-screenshot"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
+			if r := h.do(method, path, nil); r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "POST") {
+				t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
+			}
+		}
+		for _, kind := range []string{"multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain", ""} {
+			r := h.do(http.MethodPost, path, strings.NewReader("--x\r\n\r\n--x--"), "Content-Type: "+kind)
+			if r.StatusCode != 415 || !strings.Contains(string(r.body), "allowed: application/json") {
+				t.Errorf("%s as %q: %d %s", path, kind, r.StatusCode, r.body)
+			}
+		}
+	}
+}
+
+func TestACallerWithAnIdempotencyKeyCanComeBack(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		h.awaitWatcher()
+		leave()
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url("/export-pdf"), strings.NewReader(`{"url":"https://example.com/"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Content-Type": "application/json", "X-API-Key": h.key, "Idempotency-Key": "again"} {
+		req.Header.Set(name, value)
+	}
+	if _, err := h.client.Do(req); err == nil {
+		t.Fatal("it was answered")
+	}
+	first := h.queue.last().ID
+	eventually(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
+	go h.finishExport("application/pdf", []byte("the bytes"))
+	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
+	if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" || r.Header.Get("x-job-id") != first {
+		t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"presswork/internal/meter"
 )
 
 // reloadInterval is how often the file of keys is looked at.
@@ -20,8 +22,12 @@ type caller struct {
 	name string
 	// admin may see the metrics and the monitor.
 	admin bool
-	// rpm is the key's own limit; 0 for the server's.
+	// rpm is the key's own limit on requests; 0 for the server's.
 	rpm int
+	// limits are those on the key's completions, beside rpm.
+	limits meter.Limits
+	// models are names and globs of those the key may use; none for all.
+	models []string
 	// job is the one job the caller may read, for a token's bearer.
 	job string
 }

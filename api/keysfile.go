@@ -8,18 +8,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"regexp"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"presswork/internal/meter"
 )
 
 // maxKeysFile is the largest file of keys, in bytes.
 const maxKeysFile = 1 << 20
 
-// namedKey is one entry of the file. The limits other than rpm are read here,
-// so that a wrong one is found at once, and held by the inference routes.
+// namedKey is one entry of the file. The limits other than rpm, and the models,
+// are held by the inference routes.
 type namedKey struct {
 	Name        string   `yaml:"name"`
 	Key         string   `yaml:"key"`
@@ -83,7 +86,9 @@ var (
 )
 
 func (e namedKey) key(getenv func(string) string) (key, error) {
-	k := key{caller: caller{name: e.Name, admin: e.Admin, rpm: e.RPM}}
+	k := key{caller: caller{name: e.Name, admin: e.Admin, rpm: e.RPM, models: e.Models, limits: meter.Limits{
+		RPD: e.RPD, TPM: e.TPM, TPD: e.TPD, Concurrency: e.Concurrency,
+	}}}
 	switch {
 	case !keyName.MatchString(e.Name):
 		return k, errors.New("name must be 1 to 64 letters, digits, dots, dashes, underscores or @")
@@ -91,7 +96,13 @@ func (e namedKey) key(getenv func(string) string) (key, error) {
 		return k, fmt.Errorf("key %q needs either key or sha256", e.Name)
 	case min(e.RPM, e.RPD, e.TPM, e.TPD, e.Concurrency) < 0:
 		return k, fmt.Errorf("key %q has a negative limit; 0 is no limit", e.Name)
-	case e.SHA256 != "":
+	}
+	for _, pattern := range e.Models {
+		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+			return k, fmt.Errorf("key %q: models has %q, which is neither a name nor a pattern such as openai/*", e.Name, pattern)
+		}
+	}
+	if e.SHA256 != "" {
 		b, err := hex.DecodeString(e.SHA256)
 		if err != nil || len(b) != sha256.Size {
 			return k, fmt.Errorf("sha256 of key %q must be 64 hex digits", e.Name)

@@ -16,6 +16,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"presswork/internal/advise"
+	"presswork/internal/diagram"
 	"presswork/internal/guard"
 	"presswork/internal/ready"
 	"presswork/storage"
@@ -45,10 +47,19 @@ type Options struct {
 	// Fetch gets the remote images of POST /api/preview, through the address
 	// rules. Nil: they are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// Diagrams draws the Mermaid diagrams of POST /api/preview. Nil, as where no
+	// worker with its browser is in the process: they stay source.
+	Diagrams *diagram.Renderer
+	// Advisor reads documents and chooses themes. Default: one that remembers
+	// nothing.
+	Advisor *advise.Advisor
 	// Exports says which addresses a page to export may have. Mandatory.
 	Exports *guard.Policy
 	// ExportAuthOff opens page export, and nothing else, to callers without a key.
 	ExportAuthOff bool
+
+	// Inference wires the routes under /v1. Nil: there are none.
+	Inference *Inference
 
 	// TokenSecret signs the tokens in URLs; at least 16 bytes. Mandatory.
 	TokenSecret []byte
@@ -134,6 +145,9 @@ func (o *Options) defaults() {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()
+	}
+	if o.Advisor == nil {
+		o.Advisor = advise.New(advise.Options{})
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/advise"
 	"presswork/internal/pdf"
 )
 
@@ -22,8 +23,7 @@ const (
 	pagePolicy = "sandbox; default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
 
-// pages composes documents in this process, a few at a time; no browser takes
-// part.
+// pages composes documents in this process, a few at a time.
 type pages struct {
 	converter *pdf.Converter
 	slots     chan struct{}
@@ -31,7 +31,7 @@ type pages struct {
 
 func newPages(o Options) *pages {
 	return &pages{
-		converter: pdf.New(pdf.Options{Themes: o.Themes, Fetch: o.Fetch, Log: o.Log}),
+		converter: pdf.New(pdf.Options{Themes: o.Themes, Fetch: o.Fetch, Diagrams: o.Diagrams, Log: o.Log}),
 		slots:     make(chan struct{}, runtime.NumCPU()),
 	}
 }
@@ -63,16 +63,18 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	running, leave, err := s.streams.join()
+	ctx, done, err := s.composing(c)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	ctx, cancel := context.WithTimeoutCause(running, composeTimeout,
-		presswork.Errorf(presswork.RenderTimeout, "the page was not composed within %s", composeTimeout))
-	defer cancel()
-	ctx, unwatch := whileConnected(ctx, c.Context().Conn())
-	defer unwatch()
+	defer done()
+	if theme == advise.Auto {
+		verdict, err := s.advise(ctx, req.Content)
+		if err != nil {
+			return err
+		}
+		theme = verdict.Recommendation.Primary
+	}
 	composed, err := s.pages.compose(ctx, pdf.Document{
 		Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename, Asset: req.asset,
 	})
@@ -84,6 +86,23 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Status(http.StatusOK)
 	return c.SendString(composed.Page.HTML)
+}
+
+// composing bounds work that is done while the client waits; it ends with the
+// client's connection, too. done is to be called at its end.
+func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err error) {
+	running, leave, err := s.streams.join()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(running, composeTimeout,
+		presswork.Errorf(presswork.RenderTimeout, "this took longer than %s", composeTimeout))
+	ctx, unwatch := whileConnected(ctx, c.Context().Conn())
+	return ctx, func() {
+		unwatch()
+		cancel()
+		leave()
+	}, nil
 }
 
 // asset opens a file that came with the submission.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -32,12 +33,18 @@ func (s *Server) routes() []route {
 		{"GET", "/api/themes/:name/preview.png", byKey, s.themePicture},
 		{"GET", "/api/themes/:name/preview.pdf", byKey, s.themePDF},
 		{"POST", "/api/preview", byKey, s.preview},
+		{"POST", "/api/analysis", byKey, s.analyze},
 
 		{"GET", "/api/artifacts/:id/download", byToken, s.download},
 		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
 
 		{"POST", "/export-pdf", s.exportAccess(), s.exportPDF},
 		{"POST", "/export-screenshot", s.exportAccess(), s.exportScreenshot},
+
+		{"POST", "/v1/chat/completions", byKey, s.complete},
+		{"GET", "/v1/models", byKey, s.listModels},
+		{"GET", "/v1/models/*", byKey, s.getModel},
+		{"GET", "/v1/usage", byKey, s.usage},
 
 		{"GET", "/healthz", anybody, s.healthz},
 		{"GET", "/readyz", anybody, s.readyz},
@@ -48,6 +55,16 @@ func (s *Server) routes() []route {
 	}
 }
 
+// groqPrefix is where Groq's SDKs look for the routes under /v1.
+const groqPrefix = "/openai"
+
+// inferencePath reports whether a path is of the inference API, whose errors
+// have a form of their own.
+func inferencePath(path string) bool {
+	path = strings.TrimPrefix(path, groqPrefix)
+	return path == "/v1" || strings.HasPrefix(path, "/v1/")
+}
+
 // streaming are the GET routes a HEAD request makes no sense on.
 func streaming(path string) bool {
 	return path == "/api/conversion/ws/:id" || path == "/api/conversion/:id/events"
@@ -55,6 +72,12 @@ func streaming(path string) bool {
 
 func (s *Server) mount(app *fiber.App) {
 	for _, r := range s.routes() {
+		if inferencePath(r.path) {
+			if s.Inference == nil {
+				continue
+			}
+			app.Add(r.method, groqPrefix+r.path, s.guarded(r))
+		}
 		switch {
 		case r.method == "*":
 			app.All(r.path, s.guarded(r))

@@ -33,6 +33,9 @@ type Server struct {
 	tokens  signer
 	streams *streams
 	pages   *pages
+
+	analyses *analyses
+
 	metrics *metrics
 	tracer  trace.Tracer
 
@@ -67,6 +70,9 @@ func New(o Options) (*Server, error) {
 		tokens:  signer{secret: o.TokenSecret},
 		streams: newStreams(),
 		pages:   newPages(o),
+
+		analyses: newAnalyses(o),
+
 		metrics: newMetrics(o.Metrics, o.Stats),
 		tracer:  o.Tracer.Tracer("presswork/api"),
 		served:  make(chan error, 1),

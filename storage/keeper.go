@@ -146,23 +146,27 @@ func (k *Keeper) loop(ctx context.Context) {
 
 // Record notes that an object was stored.
 func (k *Keeper) Record(ctx context.Context, key string, size int64) error {
-	total, err := k.add(ctx, false, entry{key, size, k.Now()})
+	return k.record(ctx, entry{key: key, size: size, made: k.Now()})
+}
+
+// MetaUntil is the attribute that says when an artifact goes, in RFC 3339, if
+// that is before its retention ends.
+const MetaUntil = "until"
+
+// RecordUntil notes that an artifact was stored that is to go at a time before
+// its retention ends. It must have been stored with MetaUntil, so that this is
+// known when the index is lost.
+func (k *Keeper) RecordUntil(ctx context.Context, key string, size int64, until time.Time) error {
+	return k.record(ctx, entry{key, size, k.Now(), until})
+}
+
+func (k *Keeper) record(ctx context.Context, e entry) error {
+	total, err := k.add(ctx, false, e)
 	if err != nil {
-		return fmt.Errorf("record %s: %w", key, err)
+		return fmt.Errorf("record %s: %w", e.key, err)
 	}
 	if k.MaxBytes > 0 && total > k.MaxBytes {
 		k.wake()
-	}
-	return nil
-}
-
-// RecordUntil notes that an object was stored that is to go at a time before its
-// retention ends. The index keeps when objects were made, so this one is noted
-// as made early: it is also among the first that the cap takes. Should the index
-// be lost, the object is kept for the whole retention.
-func (k *Keeper) RecordUntil(ctx context.Context, key string, size int64, until time.Time) error {
-	if _, err := k.add(ctx, false, entry{key, size, until.Add(-k.Retention)}); err != nil {
-		return fmt.Errorf("record %s: %w", key, err)
 	}
 	return nil
 }

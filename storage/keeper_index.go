@@ -16,6 +16,7 @@ const (
 	sizeKey    = "pw:{keep}:size"    // hash: capped object → bytes
 	madeKey    = "pw:{keep}:made"    // sorted set: capped object by the time it was stored
 	usedKey    = "pw:{keep}:used"    // sorted set: capped object by its last use
+	untilKey   = "pw:{keep}:until"   // sorted set: capped object that goes early, by when
 	sourcesKey = "pw:{keep}:sources" // sorted set: source by the time it was stored
 	totalKey   = "pw:{keep}:total"   // the sum of sizeKey
 	readyKey   = "pw:{keep}:ready"   // when the index was last compared with the store
@@ -29,16 +30,18 @@ func capped(key string) bool {
 }
 
 // recordScript adds objects and returns the total. ARGV: "absent" to leave
-// alone what is in the index already, then key, size and time of each.
+// alone what is in the index already, then key, size, time and, 0 for none, the
+// time to go of each.
 var recordScript = redis.NewScript(`
-for i = 2, #ARGV, 3 do
-  local key, size, time = ARGV[i], ARGV[i+1], ARGV[i+2]
+for i = 2, #ARGV, 4 do
+  local key, size, time, gone = ARGV[i], ARGV[i+1], ARGV[i+2], ARGV[i+3]
   local old = redis.call('HGET', KEYS[1], key)
   if not old or ARGV[1] ~= 'absent' then
     redis.call('HSET', KEYS[1], key, size)
     redis.call('ZADD', KEYS[2], time, key)
     redis.call('ZADD', KEYS[3], 'GT', time, key)
     redis.call('INCRBY', KEYS[4], size - (old or 0))
+    if gone ~= '0' then redis.call('ZADD', KEYS[5], gone, key) end
   end
 end
 return tonumber(redis.call('GET', KEYS[4]) or '0')`)
@@ -53,6 +56,7 @@ for _, key in ipairs(ARGV) do
   end
   redis.call('ZREM', KEYS[2], key)
   redis.call('ZREM', KEYS[3], key)
+  redis.call('ZREM', KEYS[5], key)
 end
 return 0`)
 
@@ -67,9 +71,11 @@ type entry struct {
 	key  string
 	size int64
 	made time.Time
+	// until is when it goes, if that is before its retention ends.
+	until time.Time
 }
 
-func cappedKeys() []string { return []string{sizeKey, madeKey, usedKey, totalKey} }
+func cappedKeys() []string { return []string{sizeKey, madeKey, usedKey, totalKey, untilKey} }
 
 // add puts objects into the index; with absent, only those it lacks.
 func (k *Keeper) add(ctx context.Context, absent bool, entries ...entry) (total int64, err error) {
@@ -80,7 +86,11 @@ func (k *Keeper) add(ctx context.Context, absent bool, entries ...entry) (total 
 	var sources []redis.Z
 	for _, e := range entries {
 		if capped(e.key) {
-			args = append(args, e.key, e.size, e.made.UnixMilli())
+			gone := int64(0)
+			if !e.until.IsZero() {
+				gone = e.until.UnixMilli()
+			}
+			args = append(args, e.key, e.size, e.made.UnixMilli(), gone)
 		} else {
 			sources = append(sources, redis.Z{Score: float64(e.made.UnixMilli()), Member: e.key})
 		}
@@ -94,6 +104,28 @@ func (k *Keeper) add(ctx context.Context, absent bool, entries ...entry) (total 
 		return 0, nil
 	}
 	return recordScript.Run(ctx, k.Redis, cappedKeys(), args...).Int64()
+}
+
+// lacking gives those of the entries that the index does not have.
+func (k *Keeper) lacking(ctx context.Context, entries []entry) ([]entry, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	var keys []string
+	for _, e := range entries {
+		keys = append(keys, e.key)
+	}
+	sizes, err := k.Redis.HMGet(ctx, sizeKey, keys...).Result()
+	if err != nil {
+		return nil, err
+	}
+	var out []entry
+	for i, e := range entries {
+		if sizes[i] == nil {
+			out = append(out, e)
+		}
+	}
+	return out, nil
 }
 
 func (k *Keeper) remove(ctx context.Context, key string) error {

@@ -42,11 +42,11 @@ type sweep struct {
 	token string
 }
 
-// expire deletes what was stored longer than the retention ago, and the sources
-// of jobs that have ended: nobody asks for those again, and they count towards
-// no cap.
+// expire deletes what was stored longer than the retention ago, what was to go
+// earlier, and the sources of jobs that have ended: nobody asks for those again,
+// and they count towards no cap.
 func (s sweep) expire(ctx context.Context) error {
-	for index, age := range map[string]time.Duration{madeKey: s.Retention, sourcesKey: min(s.MinAge, s.Retention)} {
+	for index, age := range map[string]time.Duration{madeKey: s.Retention, untilKey: 0, sourcesKey: min(s.MinAge, s.Retention)} {
 		until := strconv.FormatInt(s.Now().Add(-age).UnixMilli(), 10)
 		// What is kept all the same stays in front and is stepped over.
 		for kept := int64(0); ; {
@@ -165,7 +165,11 @@ func (s sweep) addListed(ctx context.Context, prefix string, listed map[string]s
 		if err := s.renew(ctx, s.token); err != nil {
 			return err
 		}
-		_, err := s.add(ctx, true, entries...)
+		lacking, err := s.dated(ctx, prefix, entries)
+		if err != nil {
+			return err
+		}
+		_, err = s.add(ctx, true, lacking...)
 		entries = entries[:0]
 		return err
 	}
@@ -174,7 +178,7 @@ func (s sweep) addListed(ctx context.Context, prefix string, listed map[string]s
 			return err
 		}
 		listed[info.Key] = struct{}{}
-		entries = append(entries, entry{info.Key, info.Size, info.Modified})
+		entries = append(entries, entry{key: info.Key, size: info.Size, made: info.Modified})
 		if len(entries) == batch {
 			if err := flush(); err != nil {
 				return err
@@ -182,6 +186,44 @@ func (s sweep) addListed(ctx context.Context, prefix string, listed map[string]s
 		}
 	}
 	return flush()
+}
+
+// dated gives those of the entries that the index lacks; of artifacts, with the
+// time each goes.
+func (s sweep) dated(ctx context.Context, prefix string, entries []entry) ([]entry, error) {
+	if prefix != Artifacts {
+		return entries, nil
+	}
+	lacking, err := s.lacking(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	for i := range lacking {
+		if lacking[i].until, err = s.until(ctx, lacking[i].key); err != nil {
+			return nil, err
+		}
+	}
+	return lacking, nil
+}
+
+// until is what a listed artifact says about when it goes: a listing carries no
+// attributes.
+func (s sweep) until(ctx context.Context, key string) (time.Time, error) {
+	info, err := s.Store.Stat(ctx, key)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return time.Time{}, nil // it has gone since
+	case err != nil:
+		return time.Time{}, err
+	case info.Meta[MetaUntil] == "":
+		return time.Time{}, nil
+	}
+	until, err := time.Parse(time.RFC3339, info.Meta[MetaUntil])
+	if err != nil {
+		s.Log.WarnContext(ctx, "an artifact does not say when it goes; it is kept for the whole retention", "key", key, "error", err)
+		return time.Time{}, nil
+	}
+	return until, nil
 }
 
 // removeUnlisted forgets entries that the listing lacks. One may have been

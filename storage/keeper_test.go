@@ -64,8 +64,13 @@ func (k *keeping) add(t *testing.T, keeper *storage.Keeper, keys ...string) {
 // stored checks which objects are left, and that the index agrees.
 func (k *keeping) stored(t *testing.T, want ...string) {
 	t.Helper()
+	k.indexed(t, k.left(t, want...))
+}
+
+// left checks which objects are left, and counts those the cap is of.
+func (k *keeping) left(t *testing.T, want ...string) (capped int) {
+	t.Helper()
 	var got []string
-	capped := 0
 	for info, err := range k.store.List(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +83,7 @@ func (k *keeping) stored(t *testing.T, want ...string) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("stored (-want +got):\n%s", d)
 	}
-	k.indexed(t, capped)
+	return capped
 }
 
 func (k *keeping) indexed(t *testing.T, objects int) {
@@ -153,6 +158,39 @@ func TestKeeperDeletesWhatIsPastItsRetention(t *testing.T) {
 	k.pass(time.Hour)
 	sweep(t, keeper)
 	k.stored(t, "artifacts/new.pdf", "sources/live/assets/0", "sources/live/content.md", "sources/unknown/content.md")
+}
+
+func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, storage.KeeperOptions{Retention: 30 * day})
+	keeper := k.keeper()
+	sweep(t, keeper) // has compared the index: from here it is trusted
+	soon := time.UnixMilli(k.now.Load()).Add(10 * time.Minute)
+	attrs := storage.Attrs{Meta: map[string]string{storage.MetaUntil: soon.UTC().Format(time.RFC3339)}}
+	for _, key := range []string{"artifacts/known.pdf", "artifacts/lost.pdf"} {
+		if _, err := k.store.Put(t.Context(), key, strings.NewReader("0123456789"), 10, attrs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := keeper.RecordUntil(t.Context(), "artifacts/known.pdf", 10, soon); err != nil {
+		t.Fatal(err)
+	}
+	k.add(t, keeper, "artifacts/stays.pdf")
+	// Nobody recorded the other one: it is found when the index is compared.
+	k.pass(9 * time.Minute)
+	sweep(t, keeper)
+	k.left(t, "artifacts/known.pdf", "artifacts/lost.pdf", "artifacts/stays.pdf")
+	k.pass(2 * time.Minute)
+	sweep(t, keeper)
+	k.left(t, "artifacts/lost.pdf", "artifacts/stays.pdf")
+	if n := k.rdb.ZCard(t.Context(), "pw:{keep}:until").Val(); n != 0 {
+		t.Errorf("%d entries are left", n)
+	}
+	if err := k.rdb.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	sweep(t, keeper)
+	k.stored(t, "artifacts/stays.pdf")
 }
 
 func TestKeeperDeletesTheLeastRecentlyUsedAndNoMoreThanNeeded(t *testing.T) {

@@ -29,6 +29,9 @@ func ArtifactKeyOf(jobID, contentType string) string {
 // SourceKey is where the Markdown of a job lies when its payload is too large.
 func SourceKey(jobID string) string { return Sources + jobID + "/content.md" }
 
+// RequestKey is where the body of a call lies when it is too large for Redis.
+func RequestKey(callID string) string { return Sources + callID + "/request.json" }
+
 // AssetKey is where asset number n of a job lies. The asset's own name comes
 // from outside, so it travels in the payload and never in a key.
 func AssetKey(jobID string, n string) string { return path.Join(Sources+jobID, "assets", n) }

@@ -51,8 +51,9 @@ func (d dialer) MakeRedisClient() any {
 
 var _ asynq.RedisConnOpt = dialer("")
 
-// showPayload shortens the documents in a payload and hides passwords, so that
-// a page of tasks stays a page and tells no secret.
+// showPayload shortens the documents in a payload and hides passwords, and the
+// cookies and headers of exports, so that a page of tasks stays a page and tells
+// no secret.
 func showPayload(_ string, payload []byte) string {
 	var v any
 	if err := json.Unmarshal(payload, &v); err != nil {
@@ -65,13 +66,19 @@ func showPayload(_ string, payload []byte) string {
 	return string(b)
 }
 
-const shownBytes = 200
+const (
+	shownBytes = 200
+	hidden     = "•••"
+)
 
 func shorten(name string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, member := range v {
 			v[k] = shorten(k, member)
+			if name == "extraHTTPHeaders" || name == "cookies" && k == "value" {
+				v[k] = hidden
+			}
 		}
 	case []any:
 		for i, member := range v {
@@ -79,7 +86,7 @@ func shorten(name string, v any) any {
 		}
 	case string:
 		if name == "password" && v != "" {
-			return "•••"
+			return hidden
 		}
 		if len(v) > shownBytes {
 			cut := shownBytes

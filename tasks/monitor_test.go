@@ -22,6 +22,13 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	}
 	s.Task = task
 	b.submit(t, s)
+	export := submission(t)
+	export.Task, err = tasks.ExportPage.Task(tasks.PageExport{URL: "https://example.com/", PDF: &presswork.ExportOptions{VisitOptions: presswork.VisitOptions{
+		ExtraHTTPHeaders: map[string]string{"Authorization": "Bearer hunter3"}, Cookies: []presswork.Cookie{{Name: "id", Value: "hunter4"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.submit(t, export)
 	m, err := tasks.NewMonitor(b.address, "/monitor", true)
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +51,9 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	}
 	if strings.Contains(body, "hunter2") || strings.Contains(body, "the end") {
 		t.Errorf("tells too much: %s", body)
+	}
+	if code, body := ask("GET", "/api/queues/export/pending_tasks"); code != http.StatusOK || !strings.Contains(body, "Authorization") || strings.Contains(body, "hunter") {
+		t.Errorf("exports: %d %s", code, body)
 	}
 	if code, _ := ask("POST", "/api/queues/render:pause"); code == http.StatusNoContent || code == http.StatusOK {
 		t.Errorf("a read-only monitor paused a queue: %d", code)

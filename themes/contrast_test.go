@@ -2,6 +2,11 @@ package themes
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,10 +20,10 @@ func pairs() map[string][]string {
 		"--link": {"--base-100", "--table-stripe", "--tint", "--quote-bg", "--alert-note-bg", "--alert-tip-bg", "--alert-important-bg",
 			"--alert-warning-bg", "--alert-caution-bg"},
 		// Captions, header and footer, page numbers in the contents, struck text.
-		"--muted":   {"--base-100", "--table-stripe", "--tint"},
+		"--muted":   {"--base-100", "--table-stripe", "--tint", "--quote-bg"},
 		"--heading": {"--base-100"}, "--h1-color": {"--base-100"}, "--h2-color": {"--h2-bg"}, "--h3-color": {"--base-100"},
 		"--quote-text": {"--quote-bg"}, "--table-head-text": {"--table-head-bg"}, "--fill-text": {"--fill"},
-		"--cover-text": {"--cover-bg"}, "--code-text": {"--code-bg"},
+		"--cover-text": {"--cover-bg"}, "--code-text": {"--code-bg", "--code-added-bg", "--code-removed-bg"},
 		"--alert-note": {"--alert-note-bg"}, "--alert-tip": {"--alert-tip-bg"}, "--alert-important": {"--alert-important-bg"},
 		"--alert-warning": {"--alert-warning-bg"}, "--alert-caution": {"--alert-caution-bg"},
 	}
@@ -65,25 +70,65 @@ func TestEveryThemeMeetsAA(t *testing.T) {
 }
 
 // Three colours make a theme, whatever they and the styles are: only a page
-// whose own text cannot be read is left as its author wants it.
+// whose own text cannot be read is left as its author wants it. Each triple has
+// another choice of styles.
 func TestThreeColoursMakeAReadableTheme(t *testing.T) {
 	t.Parallel()
-	colors := []string{"#ffffff", "#fff25e", "#ece3ca", "#808080", "#1a368b", "#09090b", "#000000", "#ff42f4", "#00ff88"}
+	colors := []string{"#ffffff", "#fff25e", "#808080", "#1a368b", "#000000", "#ff42f4"}
+	all, n := styles(), 0
+	parts := slices.Sorted(maps.Keys(all))
 	for _, page := range colors {
 		for _, text := range colors {
 			for _, primary := range colors {
-				for part, choices := range styles() {
-					for _, s := range choices {
-						theme, _, err := parse("mine", fmt.Sprintf(":root{--base-100:%s;--base-content:%s;--primary:%s;%s:%s}", page, text, primary, part, s.name))
-						if err != nil {
-							t.Fatal(err)
-						}
-						if theme.Contrast.Text >= textRatio {
-							checkAA(t, theme)
-						}
-						checkAA(t, theme.InkSaver())
-					}
+				css := fmt.Sprintf("--base-100:%s;--base-content:%s;--primary:%s;", page, text, primary)
+				for i, part := range parts {
+					choices := all[part]
+					css += part + ":" + choices[(n/(i+1))%len(choices)].name + ";"
 				}
+				n++
+				theme, _, err := parse("mine", ":root{"+css+"}")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if theme.Contrast.Text >= textRatio {
+					checkAA(t, theme)
+				}
+				checkAA(t, theme.InkSaver())
+			}
+		}
+	}
+}
+
+// Every colour that a stylesheet of ours gives to text is one of the pairs.
+func TestEveryColourOfTextIsChecked(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := pairs()
+	for _, aside := range []string{
+		"--alert",                              // one of the --alert- tokens
+		"--bullet-color", "--quote-mark-color", // ornaments
+		"--change", // the mark of an added or deleted line, which is told by its sign
+	} {
+		checked[aside] = nil
+	}
+	given := regexp.MustCompile(`[{;\s]color:\s*([^;}]+)`)
+	for _, file := range append(files, "../internal/pdf/print.css", "../internal/pdf/paper.css", "../internal/pdf/syntax.css") {
+		css, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range given.FindAllStringSubmatch(string(css), -1) {
+			value := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[1]), "!important"))
+			name, isToken := strings.CutPrefix(value, "var(")
+			name, _, _ = strings.Cut(strings.TrimSuffix(name, ")"), ",")
+			if value == "inherit" || value == "currentcolor" {
+				continue
+			}
+			if _, ok := checked[name]; !isToken || !ok {
+				t.Errorf("%s: the text colour %s is in none of the pairs", file, value)
 			}
 		}
 	}

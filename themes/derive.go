@@ -147,6 +147,8 @@ func (t tokens) deriveCode() {
 	} {
 		t.set("--code-"+name, readable(t.get(from), text, textRatio, background))
 	}
+	t.set("--code-added-bg", wash(t.get("--alert-tip"), background, text, 0.13))
+	t.set("--code-removed-bg", wash(t.get("--alert-caution"), background, text, 0.13))
 	t.set("--code-comment", readable(mix(text, background, 0.62), text, textRatio, background))
 }
 

@@ -26,6 +26,7 @@ func inkTokens(full tokens) tokens {
 	}
 	own["--fill"], own["--fill-text"] = "var(--tint)", "var(--base-content)"
 	own["--cover-bg"], own["--cover-text"] = "var(--base-100)", "var(--base-content)"
+	own["--cover-accent"] = "var(--primary)"
 	return own
 }
 

@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"unicode"
 
 	"presswork"
+	"presswork/internal/advise"
+	"presswork/internal/analysis"
 	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/tasks"
@@ -87,19 +90,45 @@ func (w *Worker) within(ctx context.Context, do func(context.Context) error) err
 	return err
 }
 
+// choose replaces advise.Auto by the theme that suits the document, and tells on
+// the job why.
+func (w *Worker) choose(ctx context.Context, run *tasks.Run, theme string, content []byte) (string, error) {
+	if theme != advise.Auto {
+		return theme, nil
+	}
+	ctx, ended := w.stage(ctx, presswork.StageAnalyzing)
+	defer ended()
+	if err := run.Progress(ctx, presswork.StageAnalyzing, 10, "reading the document"); err != nil {
+		return "", err
+	}
+	advice, err := w.Advisor.Advise(ctx, content, w.Themes.List(), analysis.Steer{})
+	if err != nil {
+		return "", err
+	}
+	verdict, err := json.Marshal(advice.Analysis)
+	if err != nil {
+		return "", err
+	}
+	return advice.Recommendation.Primary, run.SetAnalysis(ctx, verdict)
+}
+
 func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert) (pdf.Composed, error) {
+	content, err := w.content(ctx, task)
+	if err != nil {
+		return pdf.Composed{}, err
+	}
+	theme, err := w.choose(ctx, run, task.Theme, content)
+	if err != nil {
+		return pdf.Composed{}, err
+	}
 	ctx, ended := w.stage(ctx, presswork.StageRendering)
 	defer ended()
 	if err := run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown"); err != nil {
 		return pdf.Composed{}, err
 	}
-	content, err := w.content(ctx, task)
-	if err != nil {
-		return pdf.Composed{}, err
-	}
 	composed, err := w.Converter.Compose(ctx, pdf.Document{
 		Content:  content,
-		Theme:    task.Theme,
+		Theme:    theme,
 		Options:  task.Options,
 		Filename: task.Filename,
 		Asset:    w.assets(ctx, task.Assets),

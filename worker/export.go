@@ -92,14 +92,17 @@ func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExpor
 	var reported error
 	visit.Loaded = func() { reported = run.Progress(ctx, presswork.StagePrinting, 60, "printing the page") }
 	loading, ended := w.stage(ctx, presswork.StagePrinting)
+	began, output := time.Now(), "pdf"
 	var exported chromium.Exported
 	var err error
 	if task.Screenshot != nil {
+		output = "picture"
 		exported, err = w.Exporter.Screenshot(loading, visit, *task.Screenshot)
 	} else {
 		exported, err = w.Exporter.PDF(loading, visit, *task.PDF)
 	}
 	ended()
+	w.metrics.visited(output, began, err)
 	if err := errors.Join(err, reported); err != nil {
 		return developed{}, err
 	}
@@ -124,6 +127,10 @@ func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
 	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
+	until := time.Now().UTC().Add(w.kept(task))
+	if task.Keep > 0 {
+		attrs.Meta[storage.MetaUntil] = until.Format(time.RFC3339)
+	}
 	info, err := w.Store.Put(ctx, storage.ArtifactKeyOf(run.ID, d.contentType), bytes.NewReader(d.data), int64(len(d.data)), attrs)
 	if errors.Is(err, storage.ErrExists) {
 		artifact, _, err := w.adopted(ctx, run, d.contentType)
@@ -132,7 +139,12 @@ func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport
 	if err != nil {
 		return presswork.Artifact{}, storeError(err)
 	}
-	if err := w.Keeper.RecordUntil(ctx, info.Key, info.Size, time.Now().Add(w.kept(task))); err != nil {
+	if task.Keep > 0 {
+		err = w.Keeper.RecordUntil(ctx, info.Key, info.Size, until)
+	} else {
+		err = w.Keeper.Record(ctx, info.Key, info.Size)
+	}
+	if err != nil {
 		w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", info.Key, "error", err)
 	}
 	return artifactOf(run, info), nil

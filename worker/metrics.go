@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"presswork"
@@ -9,6 +11,7 @@ import (
 type metrics struct {
 	jobs   *prometheus.CounterVec
 	stages *prometheus.HistogramVec
+	visits *prometheus.HistogramVec
 }
 
 func newMetrics(reg prometheus.Registerer) metrics {
@@ -22,9 +25,14 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Help:    "Time spent in a stage of a job.",
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 16),
 		}, []string{"stage"}),
+		visits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "presswork_export_visit_seconds",
+			Help:    "Time a foreign page was open for its export, by what was made of it and by result: completed, or an error code.",
+			Buckets: prometheus.ExponentialBuckets(0.05, 2, 12),
+		}, []string{"output", "result"}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.jobs, m.stages)
+		reg.MustRegister(m.jobs, m.stages, m.visits)
 	}
 	return m
 }
@@ -39,4 +47,13 @@ func (m metrics) done(kind presswork.Kind, cached bool, err error) {
 		result = "cached"
 	}
 	m.jobs.WithLabelValues(string(kind), result).Inc()
+}
+
+// visited notes that a foreign page was open since began.
+func (m metrics) visited(output string, began time.Time, err error) {
+	result := "completed"
+	if err != nil {
+		result = string(presswork.CodeOf(err))
+	}
+	m.visits.WithLabelValues(output, result).Observe(time.Since(began).Seconds())
 }

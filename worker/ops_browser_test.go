@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"presswork/internal/chromium"
+	"presswork/internal/guard"
 	"presswork/worker"
 )
 
@@ -16,6 +17,9 @@ func TestBrowserMetricsShowWhatTheBrowserSays(t *testing.T) {
 	reg.MustRegister(worker.BrowserMetrics(func() chromium.Stats {
 		return chromium.Stats{Prints: 9, Recycles: 2, Crashes: 1, TabsLost: 3, Busy: 4, Waiting: 5, MemoryBytes: 6}
 	}))
+	reg.MustRegister(worker.ExporterMetrics(func() chromium.Stats {
+		return chromium.Stats{Launches: 7, Recycles: 2, Crashes: 1, TabsLost: 3, Busy: 4, Waiting: 5, MemoryBytes: 6}
+	}, func() map[guard.Reason]int64 { return map[guard.Reason]int64{guard.Port: 8} }))
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +33,8 @@ func TestBrowserMetricsShowWhatTheBrowserSays(t *testing.T) {
 	for _, want := range []string{
 		"presswork_browser_prints_total counter:{value:9", `label:{name:"reason" value:"crash"} counter:{value:1`, `label:{name:"reason" value:"recycle"} counter:{value:2`,
 		"presswork_browser_tabs_lost_total counter:{value:3", "presswork_browser_busy gauge:{value:4", "presswork_browser_waiting gauge:{value:5", "presswork_browser_memory_bytes gauge:{value:6",
+		"presswork_export_browser_launches_total counter:{value:7", "presswork_export_browser_memory_bytes gauge:{value:6",
+		`presswork_guard_refusals_total label:{name:"reason" value:"port"} counter:{value:8`, `presswork_guard_refusals_total label:{name:"reason" value:"own"} counter:{value:0`,
 	} {
 		if !strings.Contains(strings.ReplaceAll(got.String(), "  ", " "), want) {
 			t.Errorf("no %s in\n%s", want, got.String())

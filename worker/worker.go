@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"presswork"
+	"presswork/internal/advise"
 	"presswork/internal/chromium"
 	"presswork/internal/pdf"
 	"presswork/storage"
@@ -29,10 +30,14 @@ type Options struct {
 	Converter *pdf.Converter
 	// Picture takes a PNG of a page's first sheet. Mandatory for Preview.
 	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
-	// Exporter opens foreign pages, Themes gives them our variables. Mandatory for
-	// Export.
+	// Themes are what Advisor chooses from, and what gives foreign pages our
+	// variables. Mandatory.
+	Themes *themes.Catalogue
+	// Exporter opens foreign pages. Mandatory for Export.
 	Exporter *chromium.Exporter
-	Themes   *themes.Catalogue
+	// Advisor chooses the theme of a document that wants one chosen. Default: one
+	// that remembers nothing.
+	Advisor *advise.Advisor
 	// RenderTimeout bounds what comes before the printing, and what comes after;
 	// the printing is bounded by the browser's own limit. Default 120 s.
 	RenderTimeout time.Duration
@@ -64,6 +69,9 @@ func New(o Options) *Worker {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Advisor == nil {
+		o.Advisor = advise.New(advise.Options{Log: o.Log})
 	}
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()

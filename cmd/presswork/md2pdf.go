@@ -12,10 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/cache"
 	"presswork/internal/chromium"
 	"presswork/internal/config"
 	"presswork/internal/guard"
 	"presswork/internal/local"
+	"presswork/internal/telemetry"
 )
 
 // stopLimit bounds the browser's end: nothing is worth waiting for.
@@ -27,6 +30,9 @@ type md2pdf struct {
 	cfg       config.Config
 	stdin     io.Reader
 	theme     string
+	aiTheme   bool
+	steer     steerFlags
+	cache     cacheFlags
 	options   presswork.Options
 	output    string
 	cssFile   string
@@ -40,6 +46,12 @@ type md2pdf struct {
 	epoch time.Time
 
 	html, merge, watch, open, json, quiet bool
+
+	// asked is steer checked, remember cache; diary is where runs are noted, nil
+	// for nowhere.
+	asked    analysis.Steer
+	remember cache.Config
+	diary    *telemetry.Diary
 
 	// shared is, for --watch, what every document depends on.
 	shared local.Snapshot
@@ -55,6 +67,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 			"When a conversion fails, no partial PDF is left and an older one stays as it is.\n\n" +
 			"Exit status: 0 done; 1 a file failed; 2 wrong usage; 3 no Chromium; 130 interrupted.",
 		Example: "  presswork md2pdf report.md --theme nord\n" +
+			"  presswork md2pdf letter.md --ai-theme --mood=elegant\n" +
 			"  presswork md2pdf docs/*.md -o out/ --jobs 4\n" +
 			"  presswork md2pdf --merge intro.md usage.md -o manual.pdf --toc --cover\n" +
 			"  cat notes.md | presswork md2pdf - > notes.pdf",
@@ -67,6 +80,8 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&m.output, "output", "o", "", "`FILE`, or a folder (always one for several inputs), or - for standard output")
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
+	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; nothing leaves this machine")
+	addSteerFlags(cmd, &m.steer)
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
 	f.StringVar(&m.passwordFile, "password-file", "", "`FILE` whose first line is the password: a --password can be seen by every user of this machine")
@@ -79,6 +94,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")
+	addCacheFlags(f, &m.cache)
 	completeDocuments(cmd, p)
 	return cmd
 }
@@ -93,6 +109,8 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		return usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
 	}
 	report := newReporter(m, len(inputs))
+	advisor, done := newAdvisor(ctx, m.remember, m.notices())
+	defer done()
 	converter := local.New(local.Options{
 		Browser:   m.cfg.ChromiumPath,
 		Epoch:     m.epoch,
@@ -104,6 +122,8 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		Fetch:     guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
 		Stdin:     m.stdin,
 		Stdout:    m.stdout,
+		Advisor:   advisor,
+		Steer:     m.asked,
 		Progress:  report.stage,
 		Log:       m.logger(),
 	})
@@ -165,6 +185,7 @@ func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *report
 		}
 	}
 	report.end(len(failures))
+	m.note(outputs, len(failures))
 	switch {
 	case len(failures) == 0:
 		return outputs, nil
@@ -191,6 +212,14 @@ func (e fileError) Error() string {
 }
 
 func (e fileError) Unwrap() error { return e.err }
+
+// notices says what went wrong without costing a document: with --quiet, nothing.
+func (m *md2pdf) notices() *slog.Logger {
+	if m.quiet {
+		return slog.New(slog.DiscardHandler)
+	}
+	return newNotices(m.stderr)
+}
 
 // logger writes what a user should see; with DEBUG, everything.
 func (m *md2pdf) logger() *slog.Logger {

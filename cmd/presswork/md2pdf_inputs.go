@@ -41,6 +41,9 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	if err := pdf.CheckOptions(m.options); err != nil {
 		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
 	}
+	if err := m.prepareChoice(); err != nil {
+		return nil, err
+	}
 	ext := ".pdf"
 	if m.html {
 		ext = ".html"

@@ -28,6 +28,7 @@ type reporter struct {
 	mu    sync.Mutex
 	total int // documents of this round
 	taken int // of those, the ones begun
+	begun map[string]bool
 	pages int // printed so far
 	since time.Time
 }
@@ -41,7 +42,7 @@ func newReporter(m *md2pdf, total int) *reporter {
 func (r *reporter) begin(total int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.total, r.taken, r.pages, r.since = total, 0, 0, time.Now()
+	r.total, r.taken, r.pages, r.since, r.begun = total, 0, 0, time.Now(), map[string]bool{}
 }
 
 // stage shows a step on a terminal.
@@ -51,7 +52,8 @@ func (r *reporter) stage(input string, stage presswork.Stage) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if stage == presswork.StageRendering {
+	if !r.begun[input] {
+		r.begun[input] = true
 		r.taken++
 	}
 	count := ""
@@ -76,6 +78,9 @@ func (r *reporter) done(out local.Output, failure error) error {
 	r.pages += out.Pages
 	r.rewrite("")
 	if !r.quiet {
+		if out.Analysis != nil && !r.json {
+			printChoice(r.err, label(out), *out.Analysis)
+		}
 		for _, w := range out.Warnings {
 			fmt.Fprintln(r.err, printable(warningLine(out, w)))
 		}
@@ -122,13 +127,13 @@ type line struct {
 	MS       int64               `json:"ms"`
 	Warnings []presswork.Warning `json:"warnings"`
 	// Analysis is there for a theme that was chosen by one.
-	Analysis json.RawMessage  `json:"analysis"`
-	Error    *presswork.Error `json:"error"`
+	Analysis *presswork.Analysis `json:"analysis"`
+	Error    *presswork.Error    `json:"error"`
 }
 
 func jsonLine(out local.Output, failure error) line {
 	return line{Input: out.Input, Merged: out.Merged, Output: out.Path, Pages: out.Pages, Bytes: out.Bytes, Theme: out.Theme,
-		MS: out.Elapsed.Milliseconds(), Warnings: out.Warnings, Error: presswork.AsError(failure)}
+		MS: out.Elapsed.Milliseconds(), Warnings: out.Warnings, Analysis: out.Analysis, Error: presswork.AsError(failure)}
 }
 
 // label names a result's input for a person.

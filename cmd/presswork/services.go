@@ -170,6 +170,22 @@ func workersCheck(queue *tasks.Client, r roles) ready.Check {
 	}}
 }
 
+// exporterCheck starts nothing: the browser for foreign pages runs when there is
+// one, and documents are converted without it.
+func exporterCheck(exporter *chromium.Exporter) ready.Check {
+	return ready.Check{Name: "export_browser", Optional: true, Probe: func(context.Context) (map[string]any, error) {
+		running, err := exporter.Running()
+		detail := map[string]any{"running": running}
+		if on, why := exporter.Sandbox(); running {
+			detail["sandbox"] = on
+			if !on {
+				detail["reason"] = why
+			}
+		}
+		return detail, err
+	}}
+}
+
 func browserCheck(browser *chromium.Browser) ready.Check {
 	return ready.Check{Name: "browser", Probe: func(ctx context.Context) (map[string]any, error) {
 		err := browser.Health(ctx)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -128,12 +129,14 @@ func swatch(paint painter, list []themes.Theme, i int) string {
 // (48) to "#rrggbb".
 type painter func(layer int, hex string) string
 
-// painter is what the terminal can show: 16 million colours, 256, or nil for
+// painter is what standard output can show: 16 million colours, 256, or nil for
 // none.
-func (p *program) painter() painter {
+func (p *program) painter() painter { return p.painterFor(p.stdout) }
+
+func (p *program) painterFor(w io.Writer) painter {
 	term := p.getenv("TERM")
 	switch {
-	case !isTerminal(p.stdout), p.getenv("NO_COLOR") != "", term == "", term == "dumb":
+	case !isTerminal(w), p.getenv("NO_COLOR") != "", term == "", term == "dumb":
 		return nil
 	case p.getenv("COLORTERM") == "truecolor", p.getenv("COLORTERM") == "24bit", p.getenv("WT_SESSION") != "",
 		strings.HasSuffix(term, "-direct"), slices.Contains([]string{"xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"}, term):

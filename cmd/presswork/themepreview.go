@@ -12,9 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork"
 	"presswork/internal/config"
 	"presswork/internal/guard"
 	"presswork/internal/local"
+	"presswork/themes"
 )
 
 // themePreview is one run of the command.
@@ -22,6 +24,8 @@ type themePreview struct {
 	*program
 	stdin     io.Reader
 	explore   string
+	steer     steerFlags
+	cache     cacheFlags
 	output    string
 	themesDir string
 	allow     []string
@@ -36,8 +40,11 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 		Use:   "theme-preview [THEME...]",
 		Short: "Show themes side by side: the first page of a document, or of a sample, in each",
 		Long: "Show themes side by side, to choose one: the first page of a document, or of a sample, in each of the\n" +
-			"themes named, or in all. The result is a PDF, or one HTML page when -o ends in .html.",
+			"themes named, or in all. The result is a PDF, or one HTML page when -o ends in .html.\n\n" +
+			"With --explore, the document is read, and the themes that suit it come first; --mood and --doc-type say\n" +
+			"what it does not. Without a document, they show the themes that suit such a one.",
 		Example: "  presswork theme-preview --explore report.md\n" +
+			"  presswork theme-preview --mood=creative -o creative.html\n" +
 			"  presswork theme-preview nord dracula silk -o choice.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v.stdin = cmd.InOrStdin()
@@ -47,12 +54,14 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&v.explore, "explore", "e", "", "`FILE.md` whose first page is shown (default a sample)")
+	addSteerFlags(cmd, &v.steer)
 	f.StringVarP(&v.output, "output", "o", "", "`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)")
 	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	f.StringArrayVar(&v.allow, "allow", nil, "`DIR` outside the document's folder from which images may be shown; repeatable")
 	f.IntVarP(&v.jobs, "jobs", "j", runtime.NumCPU(), "how many pages are rendered at a time")
 	f.BoolVar(&v.open, "open", false, "open the result")
 	f.BoolVarP(&v.quiet, "quiet", "q", false, "print errors only")
+	addCacheFlags(f, &v.cache)
 	completeThemes(cmd, p)
 	return cmd
 }
@@ -70,6 +79,16 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
 	}
+	steer, err := v.steer.parse()
+	if err != nil {
+		return usageError{err}
+	}
+	remember, _, err := v.cache.load(v.getenv)
+	if err != nil {
+		return usageError{err}
+	}
+	advisor, done := newAdvisor(ctx, remember, newNotices(v.stderr))
+	defer done()
 	converter := local.New(local.Options{
 		Browser:   cfg.ChromiumPath,
 		ThemesDir: v.themesDir,
@@ -79,6 +98,8 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 		Fetch:     guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
 		Stdin:     v.stdin,
 		Stdout:    v.stdout,
+		Advisor:   advisor,
+		Steer:     steer,
 	})
 	stop, err := begin(ctx, converter)
 	if err != nil {
@@ -92,7 +113,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	}
 	live := !v.quiet && isTerminal(v.stderr)
 	out, err := converter.MakeGallery(ctx, local.Gallery{
-		Document: v.explore, Themes: names, Output: output,
+		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.steer.set(),
 		Progress: func(theme string, done, of int) {
 			if live {
 				fmt.Fprintf(v.stderr, "\r\x1b[K[%d/%d] %s", done, of, printable(theme))
@@ -113,10 +134,28 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if !v.quiet && output != local.Std {
 		fmt.Fprintf(v.stderr, "%s (%s, %d ms)\n", printable(output), sizes(out), out.Elapsed.Milliseconds())
 	}
+	if out.Analysis != nil && !v.quiet {
+		v.printChosen(*out.Analysis, converter.Themes())
+	}
 	if v.open {
 		return openFile(output)
 	}
 	return nil
+}
+
+// printChosen tells which themes suit, on a terminal with their colours.
+func (v *themePreview) printChosen(a presswork.Analysis, list []themes.Theme) {
+	paint := v.painterFor(v.stderr)
+	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
+		note := ""
+		if i == 0 {
+			note = fmt.Sprintf(" (%.0f %% sure)", 100*a.Recommendation.Confidence)
+		}
+		fmt.Fprintf(v.stderr, "  %s%s\n", swatchOf(paint, list, name), printable(name+note))
+	}
+	for _, reason := range a.Recommendation.Reasons {
+		fmt.Fprintln(v.stderr, printable("  "+reason))
+	}
 }
 
 // plan says where the gallery goes; each error is one of usage.

@@ -15,8 +15,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork/api"
+	"presswork/internal/advise"
+	"presswork/internal/cache"
 	"presswork/internal/config"
+	"presswork/internal/diagram"
 	"presswork/internal/guard"
+	"presswork/internal/inference"
+	"presswork/internal/meter"
 	"presswork/internal/ready"
 	"presswork/storage"
 	"presswork/tasks"
@@ -43,8 +48,12 @@ type parts struct {
 	keeper   *storage.Keeper
 	secret   []byte // of the tokens in URLs
 	themes   *themes.Catalogue
-	outbound *guard.Policy // of webhooks and remote images
-	exports  *guard.Policy // of exported pages
+	outbound *guard.Policy     // of webhooks and remote images
+	exports  *guard.Policy     // of exported pages
+	diagrams *diagram.Renderer // nil without a browser
+	advisor  *advise.Advisor
+	models   *inference.Source
+	meter    *meter.Meter
 }
 
 // wire builds the parts that the roles need and starts them, in the order in
@@ -99,6 +108,8 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		WebhookData: func(rec tasks.Record) any { return api.WebhookData(p.secret, rec) },
 		Queues:      queues(cfg),
 		RenderSlots: workers(cfg),
+
+		InferConcurrency: cfg.InferenceConcurrency,
 	}
 	if p.queue, err = tasks.NewClient(p.redisURL, p.tasks); err != nil {
 		return nil, err
@@ -130,8 +141,35 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		{Name: "redis", Probe: func(ctx context.Context) (map[string]any, error) { return nil, p.queue.Health(ctx) }},
 		{Name: "store", Probe: func(ctx context.Context) (map[string]any, error) { return nil, p.store.Health(ctx) }},
 	}
-	return p, p.policies()
+	if err := p.policies(); err != nil {
+		return nil, err
+	}
+	if err := p.openAdvisor(); err != nil {
+		return nil, err
+	}
+	return p, p.openModels(ctx)
 }
+
+// openAdvisor makes what reads documents and chooses their themes.
+func (p *parts) openAdvisor() error {
+	client := p.redis
+	if p.cfg.CacheRedisURL != "" {
+		var err error
+		if client, err = tasks.Dial(p.cfg.CacheRedisURL, 0); err != nil {
+			return usageError{fmt.Errorf("CACHE_REDIS_URL: %w", err)}
+		}
+		p.life.onStop("cache", func(context.Context) error { return client.Close() })
+	}
+	log := p.log.With("room", "cache")
+	p.advisor = advise.New(advise.Options{
+		Cache: func() cache.Cache { return cache.NewRedis(client, cache.Options{MaxEntries: adviceEntries, Log: log}) }, Log: log,
+	})
+	return nil
+}
+
+// adviceEntries caps what is remembered of analysed documents: a few kilobytes
+// each.
+const adviceEntries = 20_000
 
 // policies say which addresses may be dialled for a caller.
 func (p *parts) policies() error {
@@ -177,6 +215,8 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		Webhooks:        p.outbound,
 		Exports:         p.exports,
 		ExportAuthOff:   cfg.ExportAuth == "off",
+		Advisor:         p.advisor,
+		Inference:       p.inferenceRoutes(),
 		TokenSecret:     p.secret,
 		Keys:            cfg.APIKeys,
 		KeysFile:        keysFile(cfg),
@@ -184,6 +224,7 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		AllowedOrigins:  cfg.AllowedOrigins,
 		TrustedProxies:  cfg.TrustedProxies,
 		Fetch:           p.fetcher().Fetch,
+		Diagrams:        p.diagrams,
 		MaxContentBytes: cfg.MaxContentBytes,
 		MaxUploadBytes:  cfg.MaxUploadBytes,
 		RateLimitRPM:    cfg.RateLimitRPM,

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/diagram"
 	"presswork/internal/fonts"
 	"presswork/internal/pdf"
 	"presswork/tasks"
@@ -15,49 +17,74 @@ import (
 // newWorker builds the taker of tasks and starts what its work needs. It takes
 // no task before it is started itself.
 func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
-	browser, exporter, err := p.browsers(ctx)
+	taker, err := tasks.NewServer(p.redisURL, p.tasks)
 	if err != nil {
 		return nil, err
 	}
+	if err := p.handleWebhooks(ctx, taker); err != nil {
+		return nil, err
+	}
+	p.handleCompletions(taker)
+	if !p.prints() {
+		return taker, nil
+	}
+	return taker, p.handlePages(ctx, taker)
+}
+
+// prints reports whether this worker takes any queue that needs a browser.
+func (p *parts) prints() bool {
+	taken := queues(p.cfg)
+	return len(taken) == 0 || slices.ContainsFunc(taken, func(q tasks.Queue) bool { return q != tasks.Text && q != tasks.Infer })
+}
+
+// handlePages wires conversions, exports and previews.
+func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
+	browser, exporter, err := p.browsers(ctx)
+	if err != nil {
+		return err
+	}
+	p.diagrams = diagram.New(diagram.Options{Script: browser.Script, Log: p.log.With("room", "diagram")})
 	jobs := worker.New(worker.Options{
 		Store:  p.store,
 		Keeper: p.keeper,
 		Converter: pdf.New(pdf.Options{
-			Printer: browser,
-			Themes:  p.themes,
-			Fetch:   p.fetcher().Fetch,
-			Log:     p.log.With("room", "pdf"),
+			Printer:  browser,
+			Themes:   p.themes,
+			Fetch:    p.fetcher().Fetch,
+			Diagrams: p.diagrams,
+			Log:      p.log.With("room", "pdf"),
 		}),
 		Picture: func(ctx context.Context, page presswork.Page) ([]byte, error) {
 			return browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
 		},
 		Exporter:      exporter,
 		Themes:        p.themes,
+		Advisor:       p.advisor,
 		RenderTimeout: p.cfg.RenderTimeout,
 		Retention:     p.retention,
 		Metrics:       p.metrics,
 		Tracer:        p.tracer,
 		Log:           p.log.With("room", "worker"),
 	})
+	tasks.Handle(taker, tasks.ConvertPDF, jobs.Convert)
+	tasks.Handle(taker, tasks.ExportPage, jobs.Export)
+	tasks.HandlePlain(taker, tasks.RenderPreview, jobs.Preview)
+	return nil
+}
+
+func (p *parts) handleWebhooks(ctx context.Context, taker *tasks.Server) error {
 	secret, err := webhookSecret(ctx, p.queue, p.cfg.WebhookSecret)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	webhooks, err := worker.NewWebhooks(worker.WebhookOptions{
 		Policy: p.outbound, Secret: secret, Version: version(), Metrics: p.metrics, Log: p.log.With("room", "webhooks"),
 	})
 	if err != nil {
-		return nil, usageError{fmt.Errorf("WEBHOOK_SECRET: %w", err)}
+		return usageError{fmt.Errorf("WEBHOOK_SECRET: %w", err)}
 	}
-	taker, err := tasks.NewServer(p.redisURL, p.tasks)
-	if err != nil {
-		return nil, err
-	}
-	tasks.Handle(taker, tasks.ConvertPDF, jobs.Convert)
-	tasks.Handle(taker, tasks.ExportPage, jobs.Export)
-	tasks.HandlePlain(taker, tasks.RenderPreview, jobs.Preview)
 	tasks.HandlePlain(taker, tasks.DeliverWebhook, webhooks.Deliver)
-	return taker, nil
+	return nil
 }
 
 // browsers starts the one that prints our own documents and prepares the one
@@ -84,5 +111,7 @@ func (p *parts) browsers(ctx context.Context) (*chromium.Browser, *chromium.Expo
 		Browser: chromium.Options{Path: p.cfg.ChromiumPath, Tabs: workers(p.cfg), Dir: profiles, Log: p.log.With("room", "export")},
 		Policy:  p.exports,
 	})
+	p.metrics.MustRegister(worker.ExporterMetrics(exporter.Stats, exporter.Refusals))
+	p.checks = append(p.checks, exporterCheck(exporter))
 	return browser, exporter, p.life.start(ctx, "exporter", exporter)
 }

@@ -191,7 +191,7 @@ func TestANewerDatabaseIsLeftAlone(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	said := &warnings{}
-	c, err := cache.Open(t.Context(), cache.Config{Backend: "sqlite", Path: dir, MaxSize: "10"}, cache.Options{Log: said.log()})
+	c, err := cache.OpenOrMemory(t.Context(), cache.Config{Backend: "sqlite", Path: dir, MaxSize: "10"}, cache.Options{Log: said.log()})
 	if _, memory := c.(*cache.Memory); err != nil || !memory || !strings.Contains(said.String(), "newer version") {
 		t.Errorf("got %T, %v, said %s", c, err, said.String())
 	}
@@ -205,7 +205,7 @@ func TestAnUnusableFolderCostsNoRun(t *testing.T) {
 	}
 	for _, backend := range []string{"file", "sqlite"} {
 		said := &warnings{}
-		c, err := cache.Open(t.Context(), cache.Config{Backend: backend, Path: file, MaxSize: "1MB"}, cache.Options{Log: said.log()})
+		c, err := cache.OpenOrMemory(t.Context(), cache.Config{Backend: backend, Path: file, MaxSize: "1MB"}, cache.Options{Log: said.log()})
 		if _, memory := c.(*cache.Memory); err != nil || !memory || !strings.Contains(said.String(), "cannot be used") {
 			t.Errorf("%s: got %T, %v, said %s", backend, c, err, said.String())
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ type Config struct {
 	// Backend is memory, file or sqlite (default).
 	Backend string
 	// Path is the folder of the cache. Default: presswork below the user's cache
-	// directory.
+	// directory; a user without one gets a memory cache.
 	Path string
 	// TTL is the time to live by kind.
 	TTL map[Kind]time.Duration
@@ -51,11 +52,10 @@ type Origin map[string]string
 // defaults. Origin tells of backend, path, ttl.analysis, ttl.theme and max_size.
 // Errors: InvalidOption that names what is wrong and what is allowed.
 func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
-	user, err := os.UserCacheDir()
-	if err != nil {
-		user = os.TempDir()
+	c := Config{Backend: BackendSQLite, Path: userFolder(getenv), MaxSize: defaultMaxSize, TTL: map[Kind]time.Duration{}}
+	if c.Path == "" {
+		c.Backend = BackendMemory
 	}
-	c := Config{Backend: BackendSQLite, Path: filepath.Join(user, "presswork"), MaxSize: defaultMaxSize, TTL: map[Kind]time.Duration{}}
 	from := Origin{"backend": "default", "path": "default", "max_size": "default"}
 	for _, k := range Kinds() {
 		c.TTL[k], from["ttl."+string(k)] = DefaultTTL(k), "default"
@@ -77,6 +77,22 @@ func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
 		l.over(&c, from)
 	}
 	return c, from, c.Check()
+}
+
+// userFolder is presswork below the user's cache directory, "" for a user
+// without one: a folder others may write to is no place for a cache.
+func userFolder(getenv func(string) string) string {
+	if dir := getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "presswork")
+	}
+	switch home := getenv("HOME"); {
+	case !filepath.IsAbs(home):
+		return ""
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Caches", "presswork")
+	default:
+		return filepath.Join(home, ".cache", "presswork")
+	}
 }
 
 // layer is one source of settings.
@@ -166,6 +182,9 @@ func (c Config) Check() error {
 	default:
 		return invalid("cache backend %q does not exist%s; allowed: %s", c.Backend, suggest.Phrase(c.Backend, backends()), strings.Join(backends(), ", "))
 	}
+	if c.Path == "" && c.Backend != BackendMemory {
+		return invalid("the %s cache has no folder: set HOME or PRESSWORK_CACHE_PATH", c.Backend)
+	}
 	_, _, err := c.limits()
 	return err
 }
@@ -194,30 +213,46 @@ func invalid(format string, args ...any) error {
 	return presswork.Errorf(presswork.InvalidOption, format, args...)
 }
 
-// Open opens the cache a checked configuration names; o has the rest. One that
-// cannot be used is replaced by a memory cache, with a warning in o.Log: a run
-// does not fail for its cache. Errors: those of Check.
+// Open opens the cache a configuration names; o has the rest. Errors: those of
+// Check, ErrNewer, or the reason why the folder cannot be used.
 func Open(ctx context.Context, c Config, o Options) (Cache, error) {
-	entries, size, err := c.limits()
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	o, err := c.options(o)
 	if err != nil {
 		return nil, err
 	}
-	o = o.withDefaults()
-	o.TTL, o.MaxEntries, o.MaxBytes = c.TTL, entries, size
-	var opened Cache
 	switch c.Backend {
-	case BackendMemory:
-		return NewMemory(o), nil
 	case BackendFile:
-		opened, err = OpenFile(c.Path, o)
+		return OpenFile(c.Path, o)
 	case BackendSQLite:
-		opened, err = OpenSQLite(ctx, c.Path, o)
-	default:
-		return nil, c.Check()
+		return OpenSQLite(ctx, c.Path, o)
 	}
-	if err != nil {
-		o.Log.WarnContext(ctx, "the cache cannot be used; this run keeps its own in memory", "error", err)
-		return NewMemory(o), nil
+	return NewMemory(o), nil
+}
+
+// OpenOrMemory is Open for a run that must not fail for its cache: one that
+// cannot be used is replaced by a memory cache, with a warning in o.Log. Errors:
+// those of Check.
+func OpenOrMemory(ctx context.Context, c Config, o Options) (Cache, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
 	}
-	return opened, nil
+	opened, err := Open(ctx, c, o)
+	if err == nil {
+		return opened, nil
+	}
+	o.withDefaults().Log.WarnContext(ctx, "the cache cannot be used; this run keeps its own in memory", "error", err)
+	if o, err = c.options(o); err != nil {
+		return nil, err
+	}
+	return NewMemory(o), nil
+}
+
+func (c Config) options(o Options) (Options, error) {
+	var err error
+	o.TTL = c.TTL
+	o.MaxEntries, o.MaxBytes, err = c.limits()
+	return o, err
 }

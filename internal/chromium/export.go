@@ -20,6 +20,9 @@ type ExporterOptions struct {
 	// and MaxPDFBytes (128 MiB, of a PDF; a picture is at most 48 MiB). Tabs is
 	// how many pages are open at a time; PrintTimeout is not used.
 	Browser Options
+	// IdleAfter is the time without an export after which the browser ends, until
+	// the next one. Default 5 min.
+	IdleAfter time.Duration
 	// Policy says which addresses pages may reach. Mandatory.
 	Policy *guard.Policy
 	// Limits are what one page may load.
@@ -64,6 +67,7 @@ func NewExporter(o ExporterOptions) *Exporter {
 	b.foreign = true
 	b.UID = cmp.Or(b.UID, foreignUID)
 	b.MaxPDFBytes = cmp.Or(b.MaxPDFBytes, 128<<20)
+	b.idleAfter = cmp.Or(o.IdleAfter, 5*time.Minute)
 	return &Exporter{browser: New(b), policy: o.Policy, proxy: guard.NewProxy(o.Policy, o.Limits)}
 }
 
@@ -76,6 +80,21 @@ func (e *Exporter) Stop(ctx context.Context) error { return e.browser.Stop(ctx) 
 
 // Stats counts exports as prints.
 func (e *Exporter) Stats() Stats { return e.browser.Stats() }
+
+// Refusals is how many connections of pages were refused, by reason.
+func (e *Exporter) Refusals() map[guard.Reason]int64 { return e.proxy.Refusals() }
+
+// Running says whether the browser runs; when it does not because it did not
+// start the last time, err is BrowserUnavailable with the reason.
+func (e *Exporter) Running() (running bool, err error) {
+	b := e.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cur == nil && b.lastErr != nil {
+		return false, unavailable(b.lastErr)
+	}
+	return b.cur != nil && b.cur.usable(), nil
+}
 
 // Sandbox says whether Chromium's own sandbox confines the running browser, and
 // if not, why.
@@ -145,14 +164,18 @@ func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o presswo
 	}
 	session, err := e.proxy.Open(ctx)
 	if err != nil {
-		return out, err
+		return out, unavailable(err)
 	}
-	defer session.Close()
 	v, err := inst.openVisit(ctx, session, page, o)
 	if err != nil {
 		return out, err
 	}
 	defer v.leave()
+	defer func() {
+		if inst.finished() >= e.browser.opt.RecycleAfter {
+			e.browser.replace(inst, "it has exported enough")
+		}
+	}()
 	if err := v.load(want.ThemeCSS); err != nil {
 		return out, v.blame(err)
 	}
@@ -164,9 +187,6 @@ func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o presswo
 	}
 	out.URL, out.Title, out.Usage = v.place(), v.title, session.Usage()
 	e.browser.proven()
-	if inst.finished() >= e.browser.opt.RecycleAfter {
-		e.browser.replace(inst, "it has exported enough")
-	}
 	return out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -56,174 +57,213 @@ var ways = map[string]string{
 	"imgredirect":   `<img src="/to?http://HOST/imgredirect">`,
 	"fetchredirect": `<script>fetch("/to?http://HOST/fetchredirect",{mode:"no-cors"}).catch(()=>{})</script>`,
 	"history":       `<script>history.pushState({},"","/elsewhere");fetch("//HOST/history",{mode:"no-cors"}).catch(()=>{})</script>`,
-	"escape":        `<img src="http://HOST/escape%20/%zz">`,
+	"imagebutton":   `<input type=image src="http://HOST/imagebutton">`,
+	"mask":          `<style>u{mask:url(http://HOST/mask)}</style><u>x</u>`,
+	"speculation":   `<script type=speculationrules>{"prefetch":[{"urls":["http://HOST/speculation"],"eagerness":"immediate"}]}</script>`,
+	"linkheader":    `<iframe src="/header?Link=%3Chttp://HOST/linkheader%3E;rel=preload;as=image"></iframe>`,
+	"cspreport":     `<iframe src="/header?Content-Security-Policy=img-src%20'none';report-uri%20http://HOST/cspreport"></iframe>`,
+	"refresh":       `<iframe src="/header?Refresh=0;url=http://HOST/refresh"></iframe>`,
 }
 
-// closed are ways out that are shut for every host.
-const closed = `
-	<link rel=dns-prefetch href="//HOST/"><link rel=preconnect href="https://HOST/">
-	<img src="ftp://HOST/"><iframe src="file:///etc/passwd"></iframe><iframe src="view-source:http://HOST/"></iframe><iframe src="chrome://version"></iframe>
+// shut are ways out that Chromium has, and that are shut for every host.
+var shut = map[string]string{
+	"popup":   `<script>open("http://HOST/popup")</script>`,
+	"stun":    `<script>gather("stun:HOST")</script>`,
+	"turn":    `<script>gather("turn:HOST?transport=udp")</script>`,
+	"turntcp": `<script>gather("turn:HOST?transport=tcp")</script>`,
+	"peer": `<script>(async () => {
+		const [p, q] = [new RTCPeerConnection, new RTCPeerConnection]
+		p.createDataChannel("x")
+		await p.setLocalDescription(await p.createOffer()); await q.setRemoteDescription(p.localDescription)
+		await q.setLocalDescription(await q.createAnswer()); await p.setRemoteDescription(q.localDescription)
+		const port = "HOST".split(":")[1], at = {sdpMid: "0", sdpMLineIndex: 0}
+		p.addIceCandidate({candidate: "candidate:1 1 tcp 1518280447 127.0.0.1 " + port + " typ host tcptype passive", ...at})
+		p.addIceCandidate({candidate: "candidate:2 1 udp 2113937151 127.0.0.1 " + port + " typ host", ...at})
+	})()</script>`,
+	"webtransport": `<script>new WebTransport("https://HOST/").ready.catch(() => {})</script>`,
+}
+
+const gather = `<script>function gather(server) {
+	const p = new RTCPeerConnection({iceServers: [{urls: server, username: "u", credential: "c"}]})
+	p.onicecandidate = e => { if (e.candidate) document.body.append(" candidate " + e.candidate.candidate) }
+	p.createDataChannel("x"); p.createOffer().then(o => p.setLocalDescription(o))
+}</script>`
+
+// inside are ways to files, to the browser's own pages and to the machine, which
+// no page of the web has in any Chromium.
+const inside = `
+	<link rel=dns-prefetch href="//leak.test/"><link rel=preconnect href="https://HOST/"><img src="ftp://HOST/">
+	<iframe src="file:///etc/passwd"></iframe><iframe src="view-source:http://HOST/"></iframe><iframe src="chrome://version"></iframe>
 	<object data="file:///etc/passwd"></object><embed src="file:///etc/passwd"><img src="file:///etc/passwd"><link rel=stylesheet href="file:///etc/passwd">
 	<iframe src="\\localhost\etc\passwd"></iframe><iframe src="FILE:///etc/passwd"></iframe><iframe src="filesystem:file:///etc/passwd"></iframe>
 	<script>
-	for (const server of ["stun:HOST", "turn:HOST?transport=udp", "turn:HOST?transport=tcp", "turns:HOST?transport=tcp"])
-		try {
-			const p = new RTCPeerConnection({iceServers: [{urls: server, username: "u", credential: "c"}]})
-			p.createDataChannel("x"); p.createOffer().then(o => p.setLocalDescription(o))
-		} catch {}
-	try { new WebTransport("https://HOST/").ready.catch(() => {}) } catch {}
-	try { window.open("http://HOST/popup"); window.open("file:///etc/passwd") } catch {}
+	try { open("file:///etc/passwd") } catch {}
 	try { fetch("file:///etc/passwd").then(r => r.text()).then(x => document.body.append(x)).catch(() => {}) } catch {}
-	try { navigator.serviceWorker.register("/sw.js").catch(() => {}) } catch {}
 	try { navigator.geolocation.getCurrentPosition(() => document.body.append("located")) } catch {}
 	try { Notification.requestPermission().then(p => document.body.append("notified-" + p)) } catch {}
 	try { const i = document.createElement("input"); i.type = "file"; i.click() } catch {}
 	try { const a = document.createElement("a"); a.href = "/download"; a.download = "x"; a.click() } catch {}
 	</script>`
 
-// attackSite serves the ways to a host, one by one and all at once.
+// attackSite serves the ways to a host, all at once.
 func attackSite(host string) pages {
-	site := pages{
-		"/to": func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, r.URL.RawQuery, http.StatusFound)
+	var all strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(ways)) {
+		all.WriteString(ways[name])
+	}
+	return pages{
+		"/to": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.RawQuery, http.StatusFound) },
+		"/header": func(w http.ResponseWriter, r *http.Request) {
+			name, value, _ := strings.Cut(r.URL.RawQuery, "=")
+			value, _ = url.PathUnescape(value)
+			w.Header().Set(name, value)
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<img src=/x>")
 		},
 		"/ok":     "<p>next",
-		"/closed": "<p>closed</p>" + strings.ReplaceAll(closed, "HOST", host),
-		"/sw.js": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/javascript")
-			fmt.Fprintf(w, "fetch('http://%s/serviceworker',{mode:'no-cors'});importScripts('http://%s/serviceworker')", host, host)
-		},
+		"/all":    "<p>page</p>" + strings.ReplaceAll(all.String(), "HOST", host),
+		"/inside": "<p>inside</p>" + strings.ReplaceAll(inside, "HOST", host),
 		"/download": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Disposition", "attachment; filename=x")
 			w.Write(make([]byte, 1<<20))
+		},
+		"/worker": "<p>page</p><script>navigator.serviceWorker.register('/sw.js')</script>",
+		"/sw.js": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprintf(w, "fetch('http://%s/serviceworker',{mode:'no-cors'})", host)
 		},
 		"/meta":     "<meta http-equiv=refresh content='0;url=http://" + host + "/meta'>",
 		"/script":   "<script>location='http://" + host + "/jump'</script>",
 		"/form":     "<form method=post action='http://" + host + "/form'></form><script>document.forms[0].submit()</script>",
 		"/late":     "<script>onload=()=>setTimeout(()=>location='http://" + host + "/late',50)</script>",
 		"/twice":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/to?http://"+host+"/twice", 307) },
+		"/escape":   "<p>page</p><img src='http://" + host + "/escape%20/%zz'>",
 		"/tofile":   "<p>stays</p><script>location='file:///etc/passwd'</script>",
 		"/todata":   "<p>stays</p><script>location='data:text/html,<p>data'</script>",
 		"/toview":   "<p>stays</p><script>location='view-source:http://" + host + "/'</script>",
 		"/tochrome": "<p>stays</p><script>location='chrome://version'</script><meta http-equiv=refresh content='0;url=chrome://crash'>",
 		"/toblob":   "<script>location=URL.createObjectURL(new Blob(['<p>blob'],{type:'text/html'}))</script>",
-		"/rebound":  "<p>page</p><iframe src='http://rebound.test:80/'></iframe>",
 	}
-	var all strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(ways)) {
-		way := strings.ReplaceAll(ways[name], "HOST", host)
-		site["/one/"+name] = "<p>page</p>" + way
-		all.WriteString(way)
+}
+
+// spellings are names of this machine and of what no exemption opens. The bare
+// browser of TestTheAttacksAreLive reaches this machine by the first ones.
+var spellings, unroutable = []string{
+	"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "①②⑦.0.0.1", "127.0.0.1.", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
+	"localhost", "LOCALHOST.", "a.localhost", "rebound.test", "0.0.0.0", "[::]",
+}, []string{"[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::127.0.0.1]", "169.254.169.254"}
+
+// spelled is a page that asks this machine for a picture, a frame and more by
+// each name: the path tells which.
+func spelled(hosts []string, port string) string {
+	var b strings.Builder
+	b.WriteString("<p>page</p>")
+	for n, host := range hosts {
+		fmt.Fprintf(&b, `<img src="http://%[1]s:%[2]s/img%[3]d"><iframe src="/to?http://%[1]s:%[2]s/frame%[3]d"></iframe><img src="https://%[1]s:%[2]s/">`, host, port, n)
+		fmt.Fprintf(&b, `<script>fetch("http://%[1]s:%[2]s/fetch%[3]d",{mode:"no-cors"}).catch(()=>{});new WebSocket("ws://%[1]s:%[2]s/ws%[3]d")</script>`, host, port, n)
 	}
-	site["/all"] = "<p>page</p>" + all.String()
-	return site
+	return b.String()
 }
 
 func TestNoPageReachesThisMachine(t *testing.T) {
 	t.Parallel()
 	secret := newSecret(t)
-	hosts := []string{
-		"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "①②⑦.0.0.1", "127.0.0.1.", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
-		"[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::127.0.0.1]", "0.0.0.0", "[::]", "localhost", "LOCALHOST.", "a.localhost", "rebound.test", "169.254.169.254",
+	hosts := slices.Concat(spellings, unroutable)
+	site, rebinding := attackSite("127.0.0.1:"+secret.port), attackSite("rebound.test:"+secret.port)
+	site["/hosts"] = spelled(hosts, secret.port)
+	site["/shut"] = "<p>shut</p>" + gather + shutFor(func(string) string { return "127.0.0.1:" + secret.port })
+	ports := []string{serve(t, site), serve(t, rebinding)}
+	base, other := "http://site.test:"+ports[0], "http://site.test:"+ports[1]
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}}, guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: byName})
+	var jobs []func()
+	fails := func(address string, o presswork.ExportOptions, code presswork.Code) {
+		jobs = append(jobs, func() {
+			_, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
+			wantCodeFor(t, address, err, code)
+		})
 	}
-	sites := map[string]string{}
-	var allow []string
-	for _, host := range hosts {
-		port := serve(t, attackSite(host+":"+secret.port))
-		sites[host] = "http://site.test:" + port
-		allow = append(allow, "site.test:"+port)
+	// shows exports a page whose own words must be there, and nothing of what it
+	// may not have; the next page is not harmed.
+	shows := func(address string, o presswork.ExportOptions, words string) {
+		jobs = append(jobs, func() {
+			out, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
+			if err != nil {
+				t.Errorf("%s: %v", address, err)
+				return
+			}
+			got := text(t, out.Data)
+			for _, leak := range []string{"secret", "root:", "located", "granted", "candidate"} {
+				if !strings.HasPrefix(got, words) || strings.Contains(got, leak) {
+					t.Errorf("%s: %q", address, got)
+				}
+			}
+			if out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(20_000)); err != nil || text(t, out.Data) != "next" {
+				t.Errorf("the page after %s: %v", address, err)
+			}
+		})
 	}
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}}, guard.Options{Allow: strings.Join(allow, ","), Lookup: byName})
+	wait := presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForTimeout: 500}}
 
-	// As the page itself: however it is written.
+	// As the page itself, however it is written.
 	for _, host := range hosts {
-		for _, url := range []string{"http://" + host + ":" + secret.port + "/", "https://" + host + ":" + secret.port, sites[host] + "/to?http://" + host + ":" + secret.port} {
-			_, err := e.PDF(t.Context(), chromium.Visit{URL: url}, within(10_000))
-			wantCodeFor(t, url, err, presswork.AddressNotAllowed)
+		for _, address := range []string{"http://" + host + ":" + secret.port + "/", "https://" + host + ":" + secret.port, base + "/to?http://" + host + ":" + secret.port} {
+			fails(address, within(10_000), presswork.AddressNotAllowed)
 		}
 	}
-	for _, url := range []string{
+	for _, address := range []string{
 		"file:///etc/passwd", "FILE:///etc/passwd", "view-source:http://site.test", "chrome://version", "data:text/html,x", "ftp://site.test/", "about:blank",
 		"javascript:alert(1)", "http://a:b@site.test/", "http://site.test\x00.example/", "site.test", "",
 	} {
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: url}, within(10_000))
-		wantCodeFor(t, url, err, presswork.InvalidURL)
+		fails(address, within(10_000), presswork.InvalidURL)
 	}
-
-	// From within a page: its own export is not harmed by what it may not have.
-	for _, host := range hosts {
-		out := mustExport(t, e, sites[host]+"/all", within(20_000))
-		if got := text(t, out.Data); !strings.HasPrefix(got, "page") || strings.Contains(got, "secret") {
-			t.Errorf("%s: %q", host, got)
-		}
-		if got := text(t, mustExport(t, e, sites[host]+"/ok", within(10_000)).Data); got != "next" {
-			t.Errorf("next page: %q", got)
-		}
-	}
-	base := sites["127.0.0.1"]
-	for _, name := range slices.Sorted(maps.Keys(ways)) {
-		if got := text(t, mustExport(t, e, base+"/one/"+name, within(20_000)).Data); strings.Contains(got, "secret") {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	wait := presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForTimeout: 500}}
-	if got := text(t, mustExport(t, e, base+"/closed", wait).Data); !strings.HasPrefix(got, "closed") || strings.Contains(got, "root:") || strings.Contains(got, "located") || strings.Contains(got, "granted") {
-		t.Errorf("closed ways: %q", got)
-	}
-
 	// By leading there.
 	for _, path := range []string{"/meta", "/script", "/form", "/twice", "/to?file:///etc/passwd", "/to?data:text/html,x", "/to?chrome://version", "/to?ftp://site.test/"} {
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, within(10_000))
-		wantCodeFor(t, path, err, presswork.AddressNotAllowed)
+		fails(base+path, within(10_000), presswork.AddressNotAllowed)
 	}
-	_, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/to?view-source:http://site.test/"}, wait)
-	wantCodeFor(t, "view-source", err, presswork.PageError)
-	_, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/late"}, wait)
-	wantCodeFor(t, "/late", err, presswork.AddressNotAllowed)
-	for path, want := range map[string]string{"/tofile": "stays", "/todata": "stays", "/toview": "stays", "/tochrome": "stays", "/toblob": "blob"} {
-		out, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, within(10_000))
-		if err != nil || text(t, out.Data) != want {
-			t.Errorf("%s: %v", path, err)
-		}
+	fails(base+"/to?view-source:http://site.test/", wait, presswork.PageError)
+	fails(base+"/late", wait, presswork.AddressNotAllowed)
+	for path, words := range map[string]string{"/tofile": "stays", "/todata": "stays", "/toview": "stays", "/tochrome": "stays", "/toblob": "blob", "/escape": "page"} {
+		shows(base+path, within(10_000), words)
 	}
+	// From within a page: its own export is not harmed by what it may not have.
+	shows(base+"/all", wait, "page")
+	shows(other+"/all", wait, "page")
+	shows(base+"/hosts", within(20_000), "page")
+	shows(base+"/worker", wait, "page")
+	shows(base+"/shut", wait, "shut")
+	shows(base+"/inside", wait, "inside")
+	// By the templates of the caller, which Chromium prints or refuses.
+	for _, template := range []string{ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"] + "<img src=file:///etc/passwd>", inside, ways["iframe"]} {
+		template = strings.ReplaceAll(template, "HOST", "127.0.0.1:"+secret.port)
+		jobs = append(jobs, func() {
+			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, presswork.ExportOptions{DisplayHeaderFooter: new(true),
+				HeaderTemplate: template, FooterTemplate: template, Margin: presswork.ExportMargin{Top: "2cm", Bottom: "2cm"}})
+			if err != nil && presswork.CodeOf(err) != presswork.PageError {
+				t.Errorf("template: %v", err)
+			} else if err == nil && text(t, out.Data) != "next" {
+				t.Errorf("template: %q", text(t, out.Data))
+			}
+		})
+	}
+	together(jobs)
 	if n := secret.count(); n != 0 {
 		t.Errorf("%d connections reached the secret: %v", n, secret.paths)
 	}
 	if s := e.Stats(); s.Launches != 1 || s.Crashes != 0 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}
+	if n := e.Refusals()[guard.NotPublic]; n < 100 {
+		t.Errorf("%d connections were refused; the pages do not try", n)
+	}
 }
 
-// The same pages where the guard allows the address: each way works, so that
-// the test above tests something.
-func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
-	t.Parallel()
-	secret := newSecret(t)
-	port := serve(t, attackSite("127.0.0.1:"+secret.port))
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}}, guard.Options{Allow: "true", Lookup: byName})
-	base := "http://127.0.0.1:" + port
-	mustExport(t, e, base+"/all", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForTimeout: 1000}})
-	for path, want := range map[string]string{"/meta": "/meta", "/script": "/jump", "/form": "/form", "/twice": "/twice"} {
-		if got := text(t, mustExport(t, e, base+path, within(20_000)).Data); got != "the secret" {
-			t.Errorf("%s: %q", path, got)
-		}
-		if !secret.was(want) {
-			t.Errorf("%s leads nowhere", path)
-		}
+// shutFor writes the ways that are shut, each to a host of its own.
+func shutFor(host func(name string) string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(shut)) {
+		b.WriteString(strings.ReplaceAll(shut[name], "HOST", host(name)))
 	}
-	mustExport(t, e, base+"/closed", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForTimeout: 500}})
-	if n := secret.byUDP(); n != 0 {
-		t.Errorf("%d packets by UDP", n)
-	}
-	for name := range ways {
-		path := "/" + name
-		if name == "escape" {
-			continue // the guard takes no %zz over plain HTTP
-		}
-		if !secret.was(path) {
-			t.Errorf("the way %s is none", name)
-		}
-	}
+	return b.String()
 }
 
 func wantCodeFor(t *testing.T, what string, err error, code presswork.Code) {

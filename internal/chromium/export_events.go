@@ -14,8 +14,9 @@ import (
 const (
 	maxMoves    = 20
 	maxSeen     = 10_000 // requests, those within tunnels and data: addresses included
-	maxFrames   = 1_000
-	maxDialogs  = 1_000
+	maxFrames   = 300
+	maxTargets  = 100 // frames in processes of their own, and workers, over time
+	maxDialogs  = 100
 	maxKeptText = 1 << 10
 )
 
@@ -83,9 +84,7 @@ func (v *visit) see(e *cdp.Event) {
 		v.follow(h.SessionID) // before any event of it is read
 		go v.adopt(h.SessionID, h.TargetInfo.Type)
 	case "Target.detachedFromTarget":
-		v.inst.mu.Lock()
-		delete(v.inst.visits, h.SessionID)
-		v.inst.mu.Unlock()
+		v.unfollow(h.SessionID)
 	default:
 		v.note(e.Method, &h)
 		v.notify()

@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/go-rod/rod/lib/cdp"
 
 	"presswork"
 )
@@ -19,8 +22,9 @@ const settleTime = 5 * time.Second
 // pollEvery is the time between two looks at the page.
 const pollEvery = 50 * time.Millisecond
 
-// settleScript is an async function of the milliseconds it may take: it scrolls
-// through the page and waits for its pictures and fonts.
+// settleScript is an async function of the milliseconds it may take, and of
+// whether to scroll through the page: it brings all of it into view, and waits
+// for its pictures and fonts.
 //
 //go:embed settle.js
 var settleScript string
@@ -177,7 +181,11 @@ func (v *visit) waitFor(option, expression string, ours bool) error {
 func (v *visit) settle() error {
 	limit := min(settleTime, remaining(v.ctx)/2)
 	if !v.scriptsOff() {
-		_, err := v.evaluate(fmt.Sprintf("(%s)(%d)", settleScript, limit.Milliseconds()), true)
+		scrolls, err := v.listensToScrolling()
+		if err != nil {
+			return err
+		}
+		_, err = v.evaluate(fmt.Sprintf("(%s)(%d,%t)", settleScript, limit.Milliseconds(), scrolls), true)
 		if _, thrown := errors.AsType[*scriptError](err); thrown {
 			return nil // a page may break even this
 		}
@@ -197,4 +205,50 @@ func (v *visit) settle() error {
 		}
 	}
 	return nil
+}
+
+// listensToScrolling says whether scripts of the page do something when it is
+// scrolled, which takes a frame for each screenful.
+func (v *visit) listensToScrolling() (bool, error) {
+	for _, target := range []string{"window", "document"} { // no page can replace these
+		answer, err := v.call("Runtime.evaluate", map[string]any{"expression": target, "objectGroup": "presswork"})
+		if err != nil {
+			return true, v.unlessMoved(err)
+		}
+		var object struct {
+			Result struct {
+				ID string `json:"objectId"`
+			} `json:"result"`
+		}
+		if err := json.Unmarshal(answer, &object); err != nil {
+			return false, err
+		}
+		answer, err = v.call("DOMDebugger.getEventListeners", map[string]any{"objectId": object.Result.ID})
+		if err != nil {
+			return true, v.unlessMoved(err)
+		}
+		var found struct {
+			Listeners []struct {
+				Type string `json:"type"`
+			} `json:"listeners"`
+		}
+		if err := json.Unmarshal(answer, &found); err != nil {
+			return false, err
+		}
+		for _, l := range found.Listeners {
+			if strings.HasPrefix(l.Type, "scroll") {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// unlessMoved forgets an error that another document in the page's place, or a
+// page with too much to tell, may have caused.
+func (v *visit) unlessMoved(err error) error {
+	if _, refused := errors.AsType[*cdp.Error](err); refused || errors.Is(err, errTooLarge) {
+		return nil
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
 	"net/http"
 	"strings"
 	"testing"
@@ -35,7 +36,8 @@ func TestWaits(t *testing.T) {
 		},
 	})
 	base := "http://site.test:" + port
-	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	var jobs []func()
 	for name, tc := range map[string]struct {
 		path string
 		o    presswork.VisitOptions
@@ -51,12 +53,16 @@ func TestWaits(t *testing.T) {
 		"policy":       {"/strict", presswork.VisitOptions{WaitForExpression: "1+1"}, "page"},
 		"dom":          {"/image", presswork.VisitOptions{WaitUntil: "domcontentloaded"}, "page loading"},
 	} {
-		got := text(t, mustExport(t, e, base+tc.path, presswork.ExportOptions{VisitOptions: tc.o}).Data)
-		if got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		jobs = append(jobs, func() {
+			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + tc.path}, presswork.ExportOptions{VisitOptions: tc.o})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if got := text(t, out.Data); got != tc.want {
+				t.Errorf("%s: %q, want %q", name, got, tc.want)
+			}
+		})
 	}
-	quick := new(1500)
+	quick := new(1000)
 	for name, tc := range map[string]struct {
 		o    presswork.VisitOptions
 		code presswork.Code
@@ -74,11 +80,24 @@ func TestWaits(t *testing.T) {
 		if name == "idle" {
 			path = "/hangs"
 		}
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, presswork.ExportOptions{VisitOptions: tc.o})
-		if presswork.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
-			t.Errorf("%s: %v", name, err)
-		}
+		jobs = append(jobs, func() {
+			_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, presswork.ExportOptions{VisitOptions: tc.o})
+			if presswork.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
+	together(jobs)
+}
+
+// corner is the top left pixel of a picture.
+func corner(t *testing.T, data []byte) color.NRGBA {
+	t.Helper()
+	img, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return color.NRGBAModel.Convert(img.At(0, 0)).(color.NRGBA)
 }
 
 func TestPaperAndPictureOptions(t *testing.T) {
@@ -89,7 +108,9 @@ func TestPaperAndPictureOptions(t *testing.T) {
 			<h1 id=top>Head</h1><p class=s>screen</p><p class=p>print</p><div id=box>box</div><iframe src="http://other.test:` + other + `"></iframe><script>document.body.append('scripted')</script><noscript>quiet</noscript>
 			<script>addEventListener('load',()=>document.body.append(document.documentElement.dataset.theme||''))</script>`,
 		"/sized": "<style>@page{size:100mm 100mm;margin:0}</style><p>x",
-		"/tall":  "<div style='height:20000px'>tall",
+		"/tall":  "<style>body{margin:0}</style><div style='height:20000px'>tall",
+		"/blue":  "<style>body{margin:0}</style><div style='height:3000px;background:#00f'></div>",
+		"/clear": "<p>clear",
 	})
 	base := "http://site.test:" + port
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: byName})
@@ -107,7 +128,6 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"no script": {"/", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{JavaScriptEnabled: off}}, "", "Head print box quiet"},
 		"banners": {"/", presswork.ExportOptions{DisplayHeaderFooter: new(true), HeaderTemplate: "<b style='font-size:9px'>Top of <i class=title></i></b>",
 			FooterTemplate: "<b style='font-size:9px'><i class=pageNumber></i>/<i class=totalPages></i></b>", Margin: presswork.ExportMargin{Top: "2cm", Bottom: "2cm"}}, "", "Top of T Head print"},
-		"one page": {"/tall", presswork.ExportOptions{PageRanges: "2-3"}, "", ""},
 	} {
 		out := mustExport(t, e, base+tc.path, tc.o)
 		if got := text(t, out.Data); !strings.HasPrefix(got, tc.want) {
@@ -116,8 +136,32 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		if size := info(t, out.Data, "Page size"); tc.size != "" && !strings.HasPrefix(size, tc.size) {
 			t.Errorf("%s: %s, want %s", name, size, tc.size)
 		}
-		if n := info(t, out.Data, "Pages"); name == "one page" && n != "2" {
-			t.Errorf("%s pages", n)
+	}
+	for name, tc := range map[string]struct {
+		o     presswork.ExportOptions
+		pages string // of 20000 px
+	}{
+		"letter":   {presswork.ExportOptions{}, "19"},
+		"two":      {presswork.ExportOptions{PageRanges: "2-3"}, "2"},
+		"scaled":   {presswork.ExportOptions{Scale: new(0.5)}, "10"},
+		"margins":  {presswork.ExportOptions{Margin: presswork.ExportMargin{Top: "96", Bottom: "1in"}}, "24"},
+		"sideways": {presswork.ExportOptions{Landscape: new(true)}, "25"},
+	} {
+		if n := info(t, mustExport(t, e, base+"/tall", tc.o).Data, "Pages"); n != tc.pages {
+			t.Errorf("%s: %s pages, want %s", name, n, tc.pages)
+		}
+	}
+	for _, tc := range []struct {
+		o    presswork.ExportOptions
+		want color.NRGBA
+	}{
+		{presswork.ExportOptions{}, color.NRGBA{0, 0, 255, 255}},
+		{presswork.ExportOptions{PrintBackground: off}, color.NRGBA{255, 255, 255, 255}},
+		{presswork.ExportOptions{Margin: presswork.ExportMargin{Top: "4cm"}}, color.NRGBA{255, 255, 255, 255}},
+	} {
+		out := mustExport(t, e, base+"/blue", tc.o)
+		if got := corner(t, []byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-"))); got != tc.want {
+			t.Errorf("%+v: the corner is %v, want %v", tc.o, got, tc.want)
 		}
 	}
 	if out := mustExport(t, e, base+"/", presswork.ExportOptions{Tagged: off}); info(t, out.Data, "Tagged") != "no" {
@@ -164,7 +208,26 @@ func TestPaperAndPictureOptions(t *testing.T) {
 	if out := shot(presswork.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
 		t.Error("no webp")
 	}
-	for says, o := range map[string]presswork.ScreenshotOptions{"16384": {FullPage: new(true)}, "selector": {Selector: "#none"}} {
+	shoot := func(path string, o presswork.ScreenshotOptions) chromium.Exported {
+		out, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + path}, o)
+		if err != nil {
+			t.Fatalf("%+v: %v", o, err)
+		}
+		return out
+	}
+	if c := decode(t, shoot("/blue", presswork.ScreenshotOptions{FullPage: new(true)}).Data); c.Width != 800 || c.Height != 3000 {
+		t.Errorf("the whole page is %d × %d", c.Width, c.Height)
+	}
+	if a, b := shoot("/", presswork.ScreenshotOptions{Type: "jpeg", Quality: new(5)}), shoot("/", presswork.ScreenshotOptions{Type: "jpeg", Quality: new(95)}); len(a.Data) >= len(b.Data) {
+		t.Errorf("the quality of 5 takes %d bytes, that of 95 %d", len(a.Data), len(b.Data))
+	}
+	for _, omit := range []bool{false, true} {
+		out := shoot("/clear", presswork.ScreenshotOptions{VisitOptions: presswork.VisitOptions{OmitBackground: new(omit)}})
+		if got := corner(t, out.Data); (got.A == 0) != omit {
+			t.Errorf("omitBackground %v: the corner is %v", omit, got)
+		}
+	}
+	for says, o := range map[string]presswork.ScreenshotOptions{"16384": {FullPage: new(true)}, "million pixels": {Clip: &presswork.Clip{Width: 9000, Height: 9000}}, "selector": {Selector: "#none"}} {
 		_, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/tall"}, o)
 		if presswork.CodeOf(err) != presswork.PageError || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v", err)

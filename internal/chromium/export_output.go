@@ -118,6 +118,10 @@ func (v *visit) picture(o presswork.ScreenshotOptions) ([]byte, string, error) {
 			return nil, "", presswork.Errorf(presswork.PageError,
 				"the picture would be %.0f pixels on one side, and at most %d are possible; take part of it with clip, or a PDF", side, export.MaxSide)
 		}
+		if area := clip.Width * clip.Height * math.Pow(export.ViewportOf(o.VisitOptions).DeviceScaleFactor, 2); area > export.MaxPixels {
+			return nil, "", presswork.Errorf(presswork.PageError,
+				"the picture would have %.0f million pixels, and at most %d are possible; take part of it with clip, or a PDF", area/1e6, export.MaxPixels/1_000_000)
+		}
 		params["clip"] = map[string]any{"x": clip.X, "y": clip.Y, "width": clip.Width, "height": clip.Height, "scale": 1}
 		params["captureBeyondViewport"] = true
 	}

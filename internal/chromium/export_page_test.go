@@ -3,7 +3,6 @@ package chromium_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	_ "image/jpeg"
@@ -19,7 +18,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/chromium"
@@ -228,56 +226,4 @@ func TestPagesThatAreNotThere(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
-	t.Parallel()
-	asked := make(chan struct{}, 9)
-	port := serve(t, pages{"/": func(w http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		if len(asked) == 1 {
-			<-r.Context().Done()
-		}
-		fmt.Fprint(w, "page")
-	}})
-	dir := publicDir(t)
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
-	if len(processes(t, dir)) != 0 {
-		t.Error("the browser runs before it is needed")
-	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
-		done <- err
-	}()
-	eventually(t, 10*time.Second, "the page is asked for", func() bool { return len(asked) == 1 })
-	for _, pid := range pids(t, dir, "browser") {
-		syscall.Kill(pid, syscall.SIGKILL)
-	}
-	if err := <-done; err != nil {
-		t.Errorf("export: %v", err)
-	}
-	if s := e.Stats(); s.Launches != 2 || s.Crashes != 1 || s.Prints != 1 {
-		t.Errorf("stats %+v", s)
-	}
-}
-
-func TestCancelledExportLeavesNothing(t *testing.T) {
-	t.Parallel()
-	gone := make(chan struct{})
-	port := serve(t, pages{"/": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done(); close(gone) }, "/ok": "<p>next"})
-	dir := publicDir(t)
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
-	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", presswork.ExportOptions{})
-	eventually(t, 10*time.Second, "the renderer of the first page is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
-	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("the client left")
-	time.AfterFunc(200*time.Millisecond, func() { cancel(why) })
-	begun := time.Now()
-	_, err := e.PDF(ctx, chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
-	if !errors.Is(err, why) || time.Since(begun) > 2*time.Second {
-		t.Errorf("%v after %s", err, time.Since(begun))
-	}
-	<-gone
-	eventually(t, 10*time.Second, "its renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
 }

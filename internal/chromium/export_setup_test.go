@@ -165,6 +165,24 @@ func (s *secret) was(path string) bool {
 	return s.paths[path]
 }
 
+// together runs jobs, three at a time.
+func together(jobs []func()) {
+	var work sync.WaitGroup
+	todo := make(chan func(), len(jobs))
+	for _, job := range jobs {
+		todo <- job
+	}
+	close(todo)
+	for range 3 {
+		work.Go(func() {
+			for job := range todo {
+				job()
+			}
+		})
+	}
+	work.Wait()
+}
+
 func mustExport(t testing.TB, e *chromium.Exporter, url string, o presswork.ExportOptions) chromium.Exported {
 	t.Helper()
 	out, err := e.PDF(t.Context(), chromium.Visit{URL: url}, o)

@@ -32,12 +32,13 @@ type visit struct {
 	changed chan struct{} // something below has
 
 	mu       sync.Mutex
-	sessions []string // of the tab and the frames in other processes
+	sessions map[string]bool // of the tab, the frames in other processes and the workers
 	frames   map[string]*frame
 	main     document
 	requests map[string]string // id → URL, of those without an answer yet
 	seen     int               // requests
 	moves    int               // navigations of the main frame
+	targets  int               // sessions there were
 	dialogs  int
 	lost     string // the first resource that was not loaded
 	thrown   string // the first script error
@@ -58,17 +59,18 @@ type document struct {
 }
 
 // openVisit makes a context whose only way out is session, and a tab in it. It
-// is paired with leave.
+// is paired with leave, which closes the session, too.
 func (i *instance) openVisit(ctx context.Context, session *guard.Session, page *url.URL, o presswork.VisitOptions) (*visit, error) {
 	i.mu.Lock()
 	if i.retired {
 		i.mu.Unlock()
+		session.Close()
 		return nil, errRetired
 	}
 	i.busy++
 	i.mu.Unlock()
 	v := &visit{inst: i, session: session, page: page, opts: o, changed: make(chan struct{}, 1),
-		frames: map[string]*frame{}, requests: map[string]string{}}
+		sessions: map[string]bool{}, frames: map[string]*frame{}, requests: map[string]string{}}
 	v.ctx, v.giveUp = context.WithCancelCause(ctx)
 	// Not under ctx: a context whose id nobody learns would stay for ever.
 	made := make(chan error, 1)
@@ -146,12 +148,27 @@ func (v *visit) open(ctx context.Context) error {
 	}
 	v.tab.session = made.SessionID
 	v.follow(made.SessionID)
-	for _, c := range v.preparations() {
-		if _, err := i.conn.Call(ctx, made.SessionID, c.method, c.params); err != nil {
-			return refused(c, err)
+	return v.prepare(ctx)
+}
+
+// prepare sends all preparations at once: the browser takes them in the order
+// they come, which is of no consequence.
+func (v *visit) prepare(ctx context.Context) error {
+	commands := v.preparations()
+	errs := make(chan error, len(commands))
+	for _, c := range commands {
+		go func() {
+			_, err := v.inst.conn.Call(ctx, v.tab.session, c.method, c.params)
+			errs <- refused(c, err)
+		}()
+	}
+	var first error
+	for range commands {
+		if err := <-errs; first == nil {
+			first = err
 		}
 	}
-	return nil
+	return first
 }
 
 // refused names the option that the browser took no liking to.
@@ -167,10 +184,11 @@ func refused(c command, err error) error {
 // its time.
 func (v *visit) leave() {
 	v.giveUp(nil)
+	v.session.End()
 	i := v.inst
 	i.mu.Lock()
 	v.mu.Lock()
-	for _, s := range v.sessions {
+	for s := range v.sessions {
 		delete(i.visits, s)
 	}
 	v.mu.Unlock()
@@ -180,6 +198,7 @@ func (v *visit) leave() {
 		if v.browser != "" {
 			i.dispose(v)
 		}
+		v.session.Close() // not before: the page knows its port
 	}()
 }
 
@@ -209,7 +228,20 @@ func (v *visit) follow(session string) {
 	v.inst.visits[session] = v
 	v.inst.mu.Unlock()
 	v.mu.Lock()
-	v.sessions = append(v.sessions, session)
+	v.sessions[session] = true
+	if v.targets++; v.targets > maxTargets {
+		v.giveUp(tooMany("opens more than %d frames of other sites and workers", maxTargets))
+	}
+	v.mu.Unlock()
+}
+
+// unfollow forgets a session that has ended.
+func (v *visit) unfollow(session string) {
+	v.inst.mu.Lock()
+	delete(v.inst.visits, session)
+	v.inst.mu.Unlock()
+	v.mu.Lock()
+	delete(v.sessions, session)
 	v.mu.Unlock()
 }
 

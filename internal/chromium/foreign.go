@@ -40,6 +40,10 @@ func (o Options) messageLimit() int64 {
 	return o.MaxPDFBytes/3*4 + 4096
 }
 
+// foreignHogFactor times MaxMemory is what the whole browser may take before it is
+// killed with the pages it shows: many processes, or what pages have it store.
+const foreignHogFactor = 2
+
 // rendererLimit is what one renderer may take, in bytes.
 func (o Options) rendererLimit() int64 {
 	if o.foreign {

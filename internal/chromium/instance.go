@@ -36,9 +36,10 @@ type instance struct {
 	tabs    map[string]*tab   // by target, all of them
 	visits  map[string]*visit // by session
 	idle    []*tab
-	busy    int  // tabs taken
-	prints  int  // finished well
-	retired bool // takes no more prints; killed when none is left
+	busy    int       // tabs taken
+	left    time.Time // the last one was given back
+	prints  int       // finished well
+	retired bool      // takes no more prints; killed when none is left
 }
 
 // watch follows what happens to the tabs. It runs in the connection's reader.
@@ -179,6 +180,7 @@ func (i *instance) drop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.busy--
+	i.left = time.Now()
 	i.leave()
 }
 
@@ -224,6 +226,16 @@ func (i *instance) retire() {
 	defer i.mu.Unlock()
 	i.retired = true
 	i.leave()
+}
+
+// retireIdle ends the browser that nobody has used since before then.
+func (i *instance) retireIdle(then time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.busy == 0 && i.left.Before(then) && i.born.Before(then) {
+		i.retired = true
+		i.leave()
+	}
 }
 
 // leave kills a retired browser that nobody uses. The lock is held.

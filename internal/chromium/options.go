@@ -53,8 +53,10 @@ type Options struct {
 	// Log receives the browser's life. Default: nothing is logged.
 	Log *slog.Logger
 
-	// foreign is for the browser that shows other people's pages.
-	foreign bool
+	// foreign is for the browser that shows other people's pages. It runs when it
+	// is needed, and idleAfter longer.
+	foreign   bool
+	idleAfter time.Duration
 }
 
 const defaultUID = 60910

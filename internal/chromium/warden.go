@@ -129,7 +129,9 @@ func (b *Browser) attend(inst *instance) {
 	}
 	if b.cur == inst {
 		b.cur = nil
-		b.launch()
+		if !b.opt.foreign {
+			b.launch()
+		}
 	}
 	b.mu.Unlock()
 	if !wanted {
@@ -180,6 +182,9 @@ func (b *Browser) janitor() {
 				if inst.printed() > 0 && time.Since(inst.born) >= b.opt.RecycleAge {
 					b.replace(inst, "it is old")
 				}
+				if b.opt.foreign {
+					inst.retireIdle(time.Now().Add(-b.opt.idleAfter))
+				}
 			}
 		case <-check.C:
 			inst := b.peek()
@@ -189,7 +194,11 @@ func (b *Browser) janitor() {
 			if inst == nil {
 				continue
 			}
-			if memory := groupMemory(inst.proc.pid); memory > b.opt.MaxMemory {
+			switch memory := groupMemory(inst.proc.pid); {
+			case b.opt.foreign && memory > foreignHogFactor*b.opt.MaxMemory:
+				b.log.Error("the browser takes too much memory; killing it", "pid", inst.proc.pid, "mib", memory>>20)
+				inst.proc.kill()
+			case memory > b.opt.MaxMemory:
 				b.replace(inst, fmt.Sprintf("it takes %d MiB", memory>>20))
 			}
 			if inst.ping(b.background) == nil || b.background.Err() != nil {

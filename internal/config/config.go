@@ -34,6 +34,7 @@ type Config struct {
 	CacheRetentionDays int     `env:"CACHE_RETENTION_DAYS" default:"30" min:"1" max:"3650" help:"Artifacts and job records older than this are deleted; the record of a deleted artifact stays 7 days more."`
 
 	RedisURL         string `env:"REDIS_URL" redact:"url" help:"redis://, rediss://, unix:// or redis-sentinel:// address; a comma list is a cluster. Unset: a private redis-server under DATA_DIR."`
+	CacheRedisURL    string `env:"CACHE_REDIS_URL" redact:"url" help:"Redis that remembers analyses and choices of themes; it may forget them (an LRU). Unset: REDIS_URL's."`
 	S3Endpoint       string `env:"S3_ENDPOINT" help:"host:port of MinIO or any S3. Unset: files in PDF_OUTPUT_DIR."`
 	S3Bucket         string `env:"S3_BUCKET" help:"Bucket; made when missing."`
 	S3AccessKey      string `env:"S3_ACCESS_KEY" secret:"true" help:"Access key."`
@@ -55,8 +56,14 @@ type Config struct {
 	ExportAllowPrivate   string `env:"EXPORT_ALLOW_PRIVATE" help:"Addresses beyond the public internet that pages to export may reach, and on which ports: comma list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA on any port. Link-local and metadata addresses, and Presswork's own services, never."`
 	ExportAllowHosts     string `env:"EXPORT_ALLOW_HOSTS" help:"Comma list of host globs (*.example.com) that pages to export may reach; their addresses are checked all the same. Unset: every host."`
 	ExportDenyHosts      string `env:"EXPORT_DENY_HOSTS" help:"Comma list of host globs that pages to export may not reach."`
-	MonitorReadonly      bool   `env:"MONITOR_READONLY" default:"false" help:"The queue monitor without buttons."`
-	LogFormat            string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is text on a terminal and json elsewhere."`
-	LogLevel             string `env:"LOG_LEVEL" default:"info" allowed:"debug,info,warn,error" help:"Lowest level that is logged."`
-	OTLPEndpoint         string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" check:"url" help:"OpenTelemetry collector (http://host:4318) that traces of requests and jobs are sent to. Unset: none are made."`
+
+	InferenceConfig      string `env:"INFERENCE_CONFIG" help:"File of models and their upstreams, reloaded when it changes. Unset: models.yaml if present, else what an Ollama or llama-server on this machine offers."`
+	InferenceVendor      string `env:"INFERENCE_VENDOR" default:"presswork" check:"word" help:"Names the member x_<vendor> of completions."`
+	InferenceLax         bool   `env:"INFERENCE_LAX" default:"false" help:"Completions take options that exclude each other, as the tests of some SDKs send them."`
+	InferenceConcurrency int    `env:"INFERENCE_CONCURRENCY" default:"512" min:"1" max:"10000" help:"Completions at a time in this worker."`
+
+	MonitorReadonly bool   `env:"MONITOR_READONLY" default:"false" help:"The queue monitor without buttons."`
+	LogFormat       string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is text on a terminal and json elsewhere."`
+	LogLevel        string `env:"LOG_LEVEL" default:"info" allowed:"debug,info,warn,error" help:"Lowest level that is logged."`
+	OTLPEndpoint    string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" check:"url" help:"OpenTelemetry collector (http://host:4318) that traces of requests and jobs are sent to. Unset: none are made."`
 }

@@ -160,6 +160,10 @@ func checkWord(tag reflect.StructTag, word string) error {
 		if _, port, err := net.SplitHostPort(word); err != nil || port == "" {
 			return errors.New("allowed: host:port (127.0.0.1:9090)")
 		}
+	case "word":
+		if strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || len(word) > 32 {
+			return errors.New("allowed: up to 32 of a to z, 0 to 9 and _")
+		}
 	case "url":
 		if u, err := url.Parse(word); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || strings.HasSuffix(word, "/") {
 			return errors.New("allowed: http(s)://host[:port][/path], without a slash at its end")

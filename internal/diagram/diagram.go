@@ -49,6 +49,8 @@ type Renderer struct {
 // Picture is a drawn diagram: one svg element, or in words why there is none.
 type Picture struct {
 	SVG, Problem string
+	// Line of the source is where the problem is, 0 when that is not known.
+	Line int
 }
 
 // New wires a Renderer.

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -54,7 +56,7 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]s
 	for _, name := range names {
 		tasks = append(tasks, task{name, sources[name]})
 	}
-	job, err := json.Marshal(map[string]any{"config": s.config(), "diagrams": tasks})
+	job, err := json.Marshal(map[string]any{"config": s.config(), "sheet": s.sheet(), "diagrams": tasks})
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +73,18 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]s
 	}
 	pictures := map[string]Picture{}
 	for i, d := range drawings {
-		pictures[names[i]] = d.picture(names[i])
+		pictures[names[i]] = d.picture(names[i], sources[names[i]])
 	}
 	return pictures, nil
 }
 
-func (d drawing) picture(name string) Picture {
+func (d drawing) picture(name, source string) Picture {
 	if d.Error != "" {
-		return Picture{Problem: plainError(d.Error)}
+		problem, line := plainError(d.Error)
+		if strings.Contains(source, "%%") || strings.HasPrefix(strings.TrimSpace(source), "---") {
+			line = 0 // Mermaid counts without comments and front matter
+		}
+		return Picture{Problem: problem, Line: min(line, len(strings.Split(strings.TrimRight(source, "\n"), "\n")))}
 	}
 	svg, err := clean(d, name)
 	if err != nil {
@@ -87,9 +93,14 @@ func (d drawing) picture(name string) Picture {
 	return Picture{SVG: svg}
 }
 
-// plainError makes one line of a parser's report, without the piece of source
-// and the arrow under it: "line 2: expecting 'SQE', got 'PE'".
-func plainError(report string) string {
+var (
+	lineNumber = regexp.MustCompile(`^line (\d{1,6}):?\s*`)
+	earlyEnd   = regexp.MustCompile(`unexpected '(?:1|EOF)'$`)
+)
+
+// plainError makes a few words of a parser's report, "unexpected 'PE'", without
+// the piece of source and the arrow under it, and tells the line it names.
+func plainError(report string) (text string, line int) {
 	var kept []string
 	for line := range strings.Lines(report) {
 		line = strings.TrimSpace(line)
@@ -98,7 +109,7 @@ func plainError(report string) string {
 		}
 		kept = append(kept, line)
 	}
-	text := strings.Join(kept, " ")
+	text = strings.Join(kept, " ")
 	if before, rest, ok := strings.Cut(text, "Expecting "); ok {
 		if i := strings.LastIndex(rest, "got "); i >= 0 {
 			text = before + "unexpected " + rest[i+len("got "):]
@@ -107,8 +118,14 @@ func plainError(report string) string {
 	for _, prefix := range []string{"Parse error on ", "Lexical error on ", "Error: ", "Syntax error in "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
+	if m := lineNumber.FindStringSubmatch(text); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		text = text[len(m[0]):]
+	}
+	// The parser's name for the end is a number.
+	text = earlyEnd.ReplaceAllString(text, "it ends before it is complete")
 	if r := []rune(text); len(r) > 200 {
 		text = string(r[:200]) + "…"
 	}
-	return text
+	return text, line
 }

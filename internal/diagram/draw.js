@@ -1,4 +1,4 @@
-async ({config, diagrams}) => {
+async ({config, sheet, diagrams}) => {
   // What a shape or a text looks like, with the value each has where nothing is
   // said. Those without one are inherited.
   const inherited = ["fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset",
@@ -35,20 +35,68 @@ async ({config, diagrams}) => {
       }
       e.removeAttribute("style");
       e.removeAttribute("class");
+      for (const p of [...inherited, ...Object.keys(own), "text-decoration"]) e.removeAttribute(p);
       delete kept.display;
       for (const [p, value] of Object.entries(kept)) e.setAttribute(p === "text-decoration-line" ? "text-decoration" : p, value);
     }
   };
 
+  // legible gives the texts of a node that its author has coloured the black or
+  // white that can be read on it, unless they have a colour of their own.
+  const luminance = (rgb) => rgb.map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const channels = (color) => /^rgb\(/.test(color) ? color.match(/[\d.]+/g).map(Number) : null;
+  const contrast = (a, b) => (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+  const legible = (root) => {
+    const usual = getComputedStyle(root).fill;
+    for (const node of root.querySelectorAll(".node, .actor-man")) {
+      const shape = [...node.querySelectorAll("rect, circle, ellipse, polygon, path")].find((e) => e.style.fill);
+      const back = shape && channels(getComputedStyle(shape).fill);
+      if (!back) continue;
+      for (const text of node.querySelectorAll("text, tspan")) {
+        const color = getComputedStyle(text).fill, front = channels(color);
+        if (color !== usual || !front || contrast(luminance(front), luminance(back)) >= 4.5) continue;
+        text.style.setProperty("fill", luminance(back) > .18 ? "#000000" : "#ffffff", "important");
+      }
+    }
+  };
+
+  // thin takes off the labels of an axis that lie on the one before them.
+  const thin = (root) => {
+    for (const axis of root.querySelectorAll("g.grid")) {
+      let end = -Infinity;
+      for (const text of axis.querySelectorAll(".tick text")) {
+        const box = text.getBoundingClientRect();
+        if (box.left < end + 6) text.remove();
+        else end = box.right;
+      }
+    }
+  };
+
+  const sheetElement = document.createElement("style");
+  sheetElement.textContent = sheet;
+  document.head.append(sheetElement);
+
+  // Two kinds set their texts in boxes of one width: larger texts, and then all
+  // of it smaller, make the boxes fit them.
+  const shrink = 0.68;
+  const boxed = /^(timeline|journey)$/;
+  const enlarged = {
+    ...config, fontSize: Math.round(config.fontSize / shrink),
+    themeVariables: {...config.themeVariables, fontSize: Math.round(config.fontSize / shrink) + "px"},
+  };
+  const kindOf = (source) => { try { return mermaid.detectType(source) } catch { return "" } };
+
   // The same source gives the same picture: Git commits have random names.
   let seed = 1;
   Math.random = () => (seed = seed * 16807 % 2147483647) / 2147483647;
 
-  mermaid.initialize(config);
   const drawings = [];
   for (const {name, source} of diagrams) {
     try {
       seed = 1;
+      const large = boxed.test(kindOf(source));
+      mermaid.initialize(large ? enlarged : config);
       const {svg} = await mermaid.render(name, source);
       document.body.innerHTML = svg;
       const root = document.body.querySelector("svg");
@@ -56,15 +104,33 @@ async ({config, diagrams}) => {
       const title = [text("title"), text("desc")].filter(Boolean).join(": ");
       const kind = root.getAttribute("aria-roledescription") ?? "";
       let box = root.viewBox.baseVal;
-      if (!box || !box.width || !box.height) {
+      if (!box || !box.width || !box.height || large) {
         box = root.getBBox();
         root.setAttribute("viewBox", [box.x, box.y, box.width, box.height].join(" "));
+      }
+      if (large) {
+        const title = root.querySelector(':scope > text[font-size="4ex"]');
+        if (title) {
+          title.setAttribute("text-anchor", "middle");
+          title.setAttribute("x", box.x + box.width / 2);
+        }
       }
       root.querySelectorAll(".today").forEach((e) => e.remove()); // a print has no today
       // Without HTML, Mermaid begins the text of a mind map's round nodes in the middle.
       root.querySelectorAll('.mindmap-node > g.label[transform^="translate(0,"] text').forEach((e) => e.setAttribute("text-anchor", "middle"));
+      // It puts the title of a composite state on the line above it, too.
+      root.querySelectorAll(".statediagram-cluster").forEach((e) => {
+        const [outer, inner, label] = [".outer", ".inner", ".cluster-label"].map((s) => e.querySelector(s)?.getBoundingClientRect());
+        if (!outer || !inner || !label) return;
+        const down = (outer.top + inner.top) / 2 - (label.top + label.bottom) / 2;
+        e.querySelector(".cluster-label").setAttribute("transform",
+          `translate(0, ${down}) ${e.querySelector(".cluster-label").getAttribute("transform") ?? ""}`);
+      });
+      thin(root);
+      legible(root);
       flatten(root);
-      drawings.push({svg: new XMLSerializer().serializeToString(root), kind, title, width: box.width, height: box.height});
+      drawings.push({svg: new XMLSerializer().serializeToString(root), kind, title, 
+        width: box.width * (large ? shrink : 1), height: box.height * (large ? shrink : 1)});
     } catch (e) {
       drawings.push({error: String(e?.message ?? e) || "unknown error"});
     }

@@ -3,6 +3,7 @@ package diagram
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Style is what a diagram takes over from the document around it. Colours are
@@ -35,17 +36,29 @@ func (s Style) config() map[string]any {
 		"state":                  map[string]any{"htmlLabels": false},
 		"sequence":               map[string]any{"useMaxWidth": false, "actorFontFamily": s.Font, "noteFontFamily": s.Font, "messageFontFamily": s.Font},
 		"gantt":                  map[string]any{"useWidth": 640, "fontSize": 12, "sectionFontSize": 12, "leftPadding": 90},
-		"journey":                map[string]any{"taskFontFamily": s.Font, "textPlacement": "tspan", "taskFontSize": s.Size - 1, "width": 112, "leftMargin": 110,
+		"journey": map[string]any{"taskFontFamily": s.Font, "textPlacement": "tspan", "taskFontSize": s.Size + 4, "width": 130, "taskMargin": 12, "leftMargin": 110,
 			"sectionColours": []string{s.Text}, "actorColours": s.Accents},
-		"timeline":               map[string]any{"leftMargin": 20},
-		"deterministicIds":       true,
-		"fontFamily":             s.Font,
-		"fontSize":               s.Size,
-		"theme":                  "base",
-		"themeVariables":         s.variables(),
+		"timeline":         map[string]any{"leftMargin": 20},
+		"deterministicIds": true,
+		"fontFamily":       s.Font,
+		"fontSize":         s.Size,
+		"theme":            "base",
+		"themeVariables":   s.variables(),
 		"secure": []string{"secure", "securityLevel", "startOnLoad", "suppressErrorRendering", "maxTextSize", "maxEdges",
 			"htmlLabels", "themeCSS", "fontFamily", "altFontFamily", "deterministicIds", "dompurifyConfig"},
 	}
+}
+
+// sheet mends what no variable of Mermaid's can.
+func (s Style) sheet() string {
+	return strings.NewReplacer("TEXT", s.Text, "LINE", s.Line, "PAGE", s.Page, "FACE", s.wash(2)).Replace(`
+[aria-roledescription=gantt] .tick line { stroke: LINE !important }
+[aria-roledescription=journey] text { fill: TEXT !important }
+[aria-roledescription=journey] rect:is(.task, .journey-section) { stroke: LINE }
+[aria-roledescription=journey] .face { fill: FACE; stroke: TEXT }
+.edgeLabel rect { fill: PAGE !important; opacity: 1 !important }
+:is([aria-roledescription=timeline], [aria-roledescription=journey]) > text[font-size="4ex"] { font-size: 26px; font-weight: normal }
+`)
 }
 
 // accent is the nth accent.
@@ -97,6 +110,9 @@ func (s Style) variables() map[string]any {
 	for i := range 4 {
 		v[fmt.Sprintf("quadrant%dFill", i+1)] = mix(s.accent(i), s.Page, 0.12)
 		v[fmt.Sprintf("quadrant%dTextFill", i+1)] = s.Text
+	}
+	for i := range 6 {
+		v[fmt.Sprintf("actor%d", i)] = s.accent(i)
 	}
 	for i := range 8 {
 		v[fmt.Sprintf("git%d", i)] = s.accent(i)

@@ -81,10 +81,11 @@ const (
 	// MaxSide is the longest side of a picture, in device pixels: what Chromium
 	// paints in one piece.
 	MaxSide = 16384
+	// MaxPixels is the largest area of a picture or a viewport, in device pixels.
+	MaxPixels = 64 << 20
 
 	maxOffset    = 1_000_000 // CSS pixels
 	maxWindow    = 8192      // CSS pixels of a viewport's side
-	maxPixels    = 64 << 20  // device pixels of a viewport
 	maxTemplate  = 64 << 10
 	maxScript    = 16 << 10
 	maxUserAgent = 1 << 10

@@ -59,8 +59,8 @@ func checkViewport(v *presswork.Viewport) error {
 	if f != 0 && !(f >= 0.1 && f <= 4) {
 		return invalid("viewport.deviceScaleFactor", "viewport.deviceScaleFactor %v is not allowed; allowed: 0.1 to 4", f)
 	}
-	if float64(v.Width)*float64(v.Height)*max(f*f, 1) > maxPixels {
-		return invalid("viewport", "viewport has more than %d million device pixels", maxPixels>>20)
+	if float64(v.Width)*float64(v.Height)*max(f*f, 1) > MaxPixels {
+		return invalid("viewport", "viewport has more than %d million device pixels", MaxPixels/1_000_000)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 	addrs := []netip.Addr{addr}
 	switch {
 	case isMetadata(name):
-		return nil, refuse(name, "cloud metadata addresses are never allowed")
+		return nil, refuse(Never, name, "cloud metadata addresses are never allowed")
 	case name != "":
 		if addrs, err = p.lookup(ctx, name); err != nil {
 			return nil, fmt.Errorf("resolving %s: %w", name, err)
@@ -75,7 +75,7 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 			return nil, err
 		}
 		if p.ownByName(ctx, ap) {
-			return nil, refuse(host, "it is one of Presswork's own services")
+			return nil, refuse(Own, host, "it is one of Presswork's own services")
 		}
 	}
 	return addrs, nil

@@ -41,8 +41,23 @@ func serverOf(u *url.URL) string {
 // already.
 func rewrite(r *httputil.ProxyRequest) {
 	r.Out.Host = r.In.URL.Host
-	// Not as httputil cleans it: the browser's words pass as they are.
+	// Not as httputil cleans it: the browser's words pass as they are, and so do
+	// headers a caller set for a site that expects a proxy before it.
 	r.Out.URL.RawQuery = r.In.URL.RawQuery
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if values, ok := r.In.Header[name]; ok {
+			r.Out.Header[name] = values
+		}
+	}
+}
+
+// keepType leaves an answer without a content type without one: net/http would
+// guess it, and what a page may be taken for is the browser's to say.
+func keepType(r *http.Response) error {
+	if _, ok := r.Header["Content-Type"]; !ok {
+		r.Header["Content-Type"] = nil
+	}
+	return nil
 }
 
 // refuseRequest answers for a server that was not reached, without a body: the

@@ -11,11 +11,18 @@ import (
 	"golang.org/x/net/idna"
 )
 
+// maxHost is the longest host that is looked at, in bytes: a name of 253 may be
+// written with percent signs and in other scripts.
+const maxHost = 1 << 10
+
 // canonicalHost reads a host as browsers do (WHATWG URL, host parsing): percent
 // signs decoded, names mapped by UTS 46, and everything that ends in a number
 // read as an IPv4 address, however it is written (0x7f.1, 2130706433, ①②⑦.0.0.1).
 // It returns a lower-case name without trailing dot, or a valid address.
 func canonicalHost(host string) (name string, addr netip.Addr, err error) {
+	if len(host) > maxHost {
+		return "", addr, errors.New("the host is too long")
+	}
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
 		if host = inner; !ok || !strings.Contains(inner, ":") {

@@ -57,9 +57,9 @@ func (r hostRules) check(name string, addr netip.Addr) error {
 	}
 	switch {
 	case slices.ContainsFunc(r.deny, matches):
-		return refuse(host, "the operator denies this host")
+		return refuse(Host, host, "the operator denies this host")
 	case len(r.allow) > 0 && !slices.ContainsFunc(r.allow, matches):
-		return refuse(host, "the operator allows other hosts only")
+		return refuse(Host, host, "the operator allows other hosts only")
 	}
 	return nil
 }

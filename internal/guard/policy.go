@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"presswork"
 )
 
 // Options say what a Policy exempts.
@@ -183,42 +181,38 @@ func (p *Policy) check(host string, ap netip.AddrPort) error {
 		shown = addr.String()
 	}
 	if !addr.IsValid() {
-		return refuse(shown, "it is not an address")
+		return refuse(NotPublic, shown, "it is not an address")
 	}
 	if addr.Zone() != "" {
-		return refuse(shown, "link-local addresses are never allowed")
+		return refuse(Never, shown, "link-local addresses are never allowed")
 	}
 	s, isSpecial := classify(addr)
 	switch {
 	case isSpecial && s.class == never:
-		return refuse(shown, fmt.Sprintf("%s addresses are never allowed", s.name))
+		return refuse(Never, shown, fmt.Sprintf("%s addresses are never allowed", s.name))
 	case !isSpecial && webPort(port):
 		return nil
 	case p.exempt(host, addr, port, s):
 		if p.own(addr, port) {
-			return refuse(shown, "it is one of Presswork's own services")
+			return refuse(Own, shown, "it is one of Presswork's own services")
 		}
 		return nil
 	case isSpecial:
-		return p.refuseUntilExempt(shown, fmt.Sprintf("it is not on the public internet (%s, %s)", s.name, s.source))
+		return p.refuseUntilExempt(NotPublic, shown, fmt.Sprintf("it is not on the public internet (%s, %s)", s.name, s.source))
 	}
 	return p.refusePort(shown, port)
 }
 
-func refuse(host, reason string) error {
-	return presswork.Errorf(presswork.AddressNotAllowed, "%s is not allowed: %s", clip(host), reason)
-}
-
 // refuseUntilExempt adds where an operator could exempt the address.
-func (p *Policy) refuseUntilExempt(host, reason string) error {
+func (p *Policy) refuseUntilExempt(reason Reason, host, why string) error {
 	if p.setting != "" {
-		reason += "; the operator can allow it in " + p.setting
+		why += "; the operator can allow it in " + p.setting
 	}
-	return refuse(host, reason)
+	return refuse(reason, host, why)
 }
 
 func (p *Policy) refusePort(host string, port uint16) error {
-	return p.refuseUntilExempt(host, fmt.Sprintf("port %d is neither 80 nor 443", port))
+	return p.refuseUntilExempt(Port, host, fmt.Sprintf("port %d is neither 80 nor 443", port))
 }
 
 func webPort(port uint16) bool { return port == 80 || port == 443 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net"
 	"net/netip"
 	"sync"
@@ -30,8 +31,9 @@ type Proxy struct {
 	opts    ProxyOptions
 	buffers buffers
 
-	mu    sync.Mutex
-	ports map[uint16]bool // of the open sessions
+	mu       sync.Mutex
+	ports    map[uint16]bool // of the sessions that are not closed
+	refusals map[Reason]int64
 }
 
 // NewProxy returns a Proxy that goes where the policy allows, and never to a
@@ -40,14 +42,30 @@ func NewProxy(policy *Policy, o ProxyOptions) *Proxy {
 	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 	o.MaxRequests = cmp.Or(o.MaxRequests, 10000)
 	o.AnswerTimeout = cmp.Or(o.AnswerTimeout, 30*time.Second)
-	p := &Proxy{opts: o, ports: map[uint16]bool{}}
+	p := &Proxy{opts: o, ports: map[uint16]bool{}, refusals: map[Reason]int64{}}
 	own := *policy
 	own.ownToo = p.owns
 	p.policy = &own
 	return p
 }
 
-// owns says whether the address is that of an open session.
+// Refusals is how many connections were refused since NewProxy, by reason.
+func (p *Proxy) Refusals() map[Reason]int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.refusals)
+}
+
+// count notes a failure that is a refusal.
+func (p *Proxy) count(err error) {
+	if reason := ReasonOf(err); reason != "" {
+		p.mu.Lock()
+		p.refusals[reason]++
+		p.mu.Unlock()
+	}
+}
+
+// owns says whether the address is that of a session.
 func (p *Proxy) owns(ap netip.AddrPort) bool {
 	p.mu.Lock()
 	listens := p.ports[ap.Port()]
@@ -55,10 +73,10 @@ func (p *Proxy) owns(ap netip.AddrPort) bool {
 	return listens && (ap.Addr().IsLoopback() || ap.Addr().IsUnspecified() || ofThisMachine(ap.Addr()))
 }
 
-// Open starts a session. It ends with Close, with ctx, or when it takes more
-// than the options allow.
+// Open starts a session. It ends with End, with ctx, or when it takes more than
+// the options allow; Close must follow.
 func (p *Proxy) Open(ctx context.Context) (*Session, error) {
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	listener, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,12 @@ import (
 
 // Session is one page's proxy: it forwards plain requests and upgrades, and
 // tunnels by CONNECT. Connections to a server are kept for its later requests.
+// It must be closed.
 type Session struct {
 	proxy     *Proxy
 	port      uint16
 	addr      string
+	listener  *net.TCPListener
 	server    *http.Server
 	forward   *httputil.ReverseProxy
 	transport *http.Transport
@@ -41,8 +43,9 @@ type Session struct {
 // maxFailures is how many servers a session remembers the failure of.
 const maxFailures = 256
 
-func newSession(ctx context.Context, p *Proxy, listener net.Listener, port uint16) *Session {
-	s := &Session{proxy: p, port: port, addr: listener.Addr().String(), conns: map[io.Closer]struct{}{}, failures: map[string]error{}}
+func newSession(ctx context.Context, p *Proxy, listener *net.TCPListener, port uint16) *Session {
+	s := &Session{proxy: p, port: port, addr: listener.Addr().String(), listener: listener,
+		conns: map[io.Closer]struct{}{}, failures: map[string]error{}}
 	s.life, s.end = context.WithCancelCause(ctx)
 	s.transport = &http.Transport{
 		DialContext:            s.dial,
@@ -54,10 +57,11 @@ func newSession(ctx context.Context, p *Proxy, listener net.Listener, port uint1
 	}
 	quiet := log.New(io.Discard, "", 0)
 	s.forward = &httputil.ReverseProxy{
-		Rewrite:       rewrite,
-		Transport:     s.transport,
-		FlushInterval: -1, // event streams
-		BufferPool:    &p.buffers,
+		Rewrite:        rewrite,
+		ModifyResponse: keepType,
+		Transport:      s.transport,
+		FlushInterval:  -1, // event streams
+		BufferPool:     &p.buffers,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			s.failed(r.Context(), serverOf(r.URL), err)
 			refuseRequest(w, err)
@@ -71,7 +75,7 @@ func newSession(ctx context.Context, p *Proxy, listener net.Listener, port uint1
 		BaseContext:       func(net.Listener) context.Context { return s.life },
 		ErrorLog:          quiet,
 	}
-	s.served.Go(func() { s.server.Serve(listener) })
+	s.served.Go(func() { s.server.Serve(deafListener{listener}) })
 	s.shut = context.AfterFunc(s.life, s.closeAll)
 	return s
 }
@@ -110,14 +114,29 @@ type Usage struct {
 // Usage returns the counters.
 func (s *Session) Usage() Usage { return Usage{Requests: s.requests.Load(), Bytes: s.bytes.Load()} }
 
-// Close ends the session and all its connections.
-func (s *Session) Close() {
+// End ends the session and all its connections. It keeps the port, and answers
+// nobody there, so that no other server of this machine gets it while a browser
+// still sends to it what its page asks for.
+func (s *Session) End() {
 	s.end(net.ErrClosed)
 	if s.shut() {
 		s.closeAll()
 	}
 	s.served.Wait()
 }
+
+// Close ends the session and gives its port back. Twice is harmless.
+func (s *Session) Close() {
+	s.End()
+	if s.listener.Close() == nil {
+		s.proxy.forget(s.port)
+	}
+}
+
+// deafListener accepts nothing more once it is closed, and keeps its port.
+type deafListener struct{ *net.TCPListener }
+
+func (l deafListener) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
 
 func (s *Session) closeAll() {
 	s.server.Close()
@@ -129,7 +148,6 @@ func (s *Session) closeAll() {
 		c.Close()
 	}
 	s.transport.CloseIdleConnections()
-	s.proxy.forget(s.port)
 }
 
 // dial connects where the policy allows, counts what is carried, and remembers
@@ -137,6 +155,7 @@ func (s *Session) closeAll() {
 func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := s.proxy.policy.DialContext(ctx, network, address)
 	if err != nil {
+		s.proxy.count(err)
 		s.failed(ctx, address, err)
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (p *Policy) checkWritten(name string, addr netip.Addr, port uint16) error {
 	case addr.IsValid():
 		return p.check("", netip.AddrPortFrom(addr, port))
 	case isMetadata(name):
-		return refuse(name, "cloud metadata addresses are never allowed")
+		return refuse(Never, name, "cloud metadata addresses are never allowed")
 	case isLocalhost(name):
 		return p.check(name, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
 	case webPort(port), p.allowsName(name, port), p.allPrivate, len(p.prefixes) > 0:

@@ -24,7 +24,8 @@ type Input struct {
 	Merge []string
 	// Output is a file, or Std.
 	Output string
-	// Theme is a theme's name; "" is the front matter's.
+	// Theme is a theme's name, or advise.Auto for the one that suits; "" is the
+	// front matter's.
 	Theme string
 	// Options win over the front matter's.
 	Options presswork.Options
@@ -40,12 +41,20 @@ type Output struct {
 	Pages int
 	Bytes int
 	// Theme is the name of the theme in force.
-	Theme    string
+	Theme string
+	// Analysis is there for a theme that was chosen.
+	Analysis *presswork.Analysis
 	Elapsed  time.Duration
-	Warnings []presswork.Warning
+	Times    Times
+	// Lookups counts what the analysis cache was asked for, Hits what it had.
+	Lookups, Hits int
+	Warnings      []presswork.Warning
 	// Sources are the files that were read or looked for, as they were then.
 	Sources Snapshot
 }
+
+// Times are how long the steps of a conversion took.
+type Times struct{ Analyze, Render, Print time.Duration }
 
 // Convert converts one document. When it fails, what was at the output before
 // is still there; the Output then tells what is known. Errors are fit for the
@@ -64,13 +73,18 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 }
 
 func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
-	c.o.Progress(in.Path, presswork.StageRendering)
 	document, closeFiles, err := c.document(ctx, in, out.Sources)
 	defer closeFiles()
 	if err != nil {
 		return err
 	}
+	if err := c.chooseTheme(ctx, &document, out); err != nil {
+		return err
+	}
+	c.o.Progress(in.Path, presswork.StageRendering)
+	begun := time.Now()
 	composed, err := c.engine.Compose(ctx, document)
+	out.Times.Render = time.Since(begun)
 	if err != nil {
 		return err
 	}
@@ -79,7 +93,9 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
 	data := []byte(composed.Page.HTML)
 	if !c.o.HTML {
 		c.o.Progress(in.Path, presswork.StagePrinting)
+		begun := time.Now()
 		printed, err := c.engine.Print(ctx, composed)
+		out.Times.Print = time.Since(begun)
 		if err != nil {
 			return err
 		}

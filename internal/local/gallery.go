@@ -26,6 +26,10 @@ type Gallery struct {
 	Document string
 	// Themes are their names. Default: all.
 	Themes []string
+	// Choose reads the document and puts the themes that suit it first; without
+	// a document, those that suit Options.Steer are shown. With Themes, only the
+	// analysis is made.
+	Choose bool
 	// Output is a file or Std; one that ends in .html is a page that needs
 	// nothing else, any other a PDF.
 	Output string
@@ -44,6 +48,8 @@ type exhibit struct {
 	// Families are the first families of the theme's stacks, each once.
 	Families []string
 	Swatches []swatch
+	// Standing is "chosen", "alternative" or "".
+	Standing string
 }
 
 // swatch is one of the theme's colours.
@@ -60,20 +66,18 @@ const sheetWidth, sheetHeight = 210 / 25.4, 297 / 25.4
 func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) {
 	begun := time.Now()
 	out := Output{Input: g.Document, Path: g.Output, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
-	shown, err := c.chosen(g.Themes)
-	if err != nil {
-		return out, err
-	}
 	first := func(ctx context.Context, theme string) (presswork.Page, error) {
 		return c.engine.PreviewSheet(ctx, theme)
 	}
 	name := "The sample"
+	var text []byte
 	if g.Document != "" {
 		document, closeFiles, err := c.document(ctx, Input{Path: g.Document}, out.Sources)
 		defer closeFiles()
 		if err != nil {
 			return out, err
 		}
+		text = wholeText(document)
 		first = func(ctx context.Context, theme string) (presswork.Page, error) {
 			d := document
 			d.Theme = theme
@@ -83,11 +87,26 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 			name = filepath.Base(g.Document)
 		}
 	}
+	names := g.Themes
+	if g.Choose {
+		ranked, err := c.rank(ctx, text, &out)
+		if err != nil {
+			return out, err
+		}
+		if len(names) == 0 {
+			names = ranked
+		}
+	}
+	shown, err := c.chosen(names)
+	if err != nil {
+		return out, err
+	}
 	exhibits, err := c.exhibits(ctx, shown, first, g)
 	if err != nil {
 		return out, err
 	}
-	data, pages, err := c.hang(ctx, name, exhibits, isHTML(g.Output))
+	mark(exhibits, out.Analysis)
+	data, pages, err := c.hang(ctx, wall{Document: name, Exhibits: exhibits, Analysis: out.Analysis, Read: text != nil}, isHTML(g.Output))
 	if err == nil {
 		err = c.write(ctx, g.Output, data)
 	}
@@ -178,18 +197,32 @@ func newExhibit(t themes.Theme, format string, picture []byte) exhibit {
 	return e
 }
 
+// wall is what a gallery shows.
+type wall struct {
+	Title, Document string
+	Exhibits        []exhibit
+	Default         string
+	// Screen tells that it is an HTML page.
+	Screen bool
+	// Analysis is there when themes were chosen, Read when a document was read
+	// for it.
+	Analysis *presswork.Analysis
+	Read     bool
+}
+
 // hang puts the pictures on pages.
-func (c *Converter) hang(ctx context.Context, document string, exhibits []exhibit, asHTML bool) (data []byte, pages int, err error) {
+func (c *Converter) hang(ctx context.Context, w wall, asHTML bool) (data []byte, pages int, err error) {
 	t, err := template.New("gallery").Parse(galleryHTML)
 	if err != nil {
 		return nil, 0, fmt.Errorf("the gallery's template: %w", err)
 	}
-	title := fmt.Sprintf("%s in %d themes", document, len(exhibits))
-	if len(exhibits) == 1 {
-		title = fmt.Sprintf("%s in %s", document, exhibits[0].Label)
+	w.Default, w.Screen = themes.Default, asHTML
+	w.Title = fmt.Sprintf("%s in %d themes", w.Document, len(w.Exhibits))
+	if len(w.Exhibits) == 1 {
+		w.Title = fmt.Sprintf("%s in %s", w.Document, w.Exhibits[0].Label)
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, map[string]any{"Title": title, "Exhibits": exhibits, "Default": themes.Default, "Screen": asHTML}); err != nil {
+	if err := t.Execute(&b, w); err != nil {
 		return nil, 0, fmt.Errorf("the gallery: %w", err)
 	}
 	if asHTML {
@@ -197,7 +230,7 @@ func (c *Converter) hang(ctx context.Context, document string, exhibits []exhibi
 	}
 	printed, err := c.engine.Print(ctx, pdf.Composed{
 		Page: presswork.Page{HTML: b.String(), Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true}},
-		Meta: pdf.Meta{Title: title, Subject: "Themes of Presswork"},
+		Meta: pdf.Meta{Title: w.Title, Subject: "Themes of Presswork"},
 	})
 	return printed.PDF, printed.Pages, err
 }

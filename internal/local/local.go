@@ -10,11 +10,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"presswork"
+	"presswork/internal/advise"
+	"presswork/internal/analysis"
 	"presswork/internal/chromium"
-	"presswork/internal/fonts"
+	"presswork/internal/diagram"
 	"presswork/internal/pdf"
 	"presswork/themes"
 )
@@ -29,7 +32,8 @@ type Options struct {
 	// Allow are folders from which a document may show images, beside its own.
 	// Default: none.
 	Allow []string
-	// HTML writes the themed page instead of a PDF; that needs no browser.
+	// HTML writes the themed page instead of a PDF; that needs a browser only
+	// for diagrams.
 	HTML bool
 	// Jobs is how many documents are printed at a time. Default 1.
 	Jobs int
@@ -46,6 +50,11 @@ type Options struct {
 	// Stdin and Stdout are read and written for Std. Default: the process's.
 	Stdin  io.Reader
 	Stdout io.Writer
+	// Advisor chooses the theme of a document whose theme is advise.Auto. Default:
+	// one that remembers nothing.
+	Advisor *advise.Advisor
+	// Steer is what is known of the documents whose theme is chosen.
+	Steer analysis.Steer
 	// Progress is told of each step of each input, from several goroutines.
 	// Default: nobody is.
 	Progress func(input string, stage presswork.Stage)
@@ -57,7 +66,9 @@ type Options struct {
 // and Stop.
 type Converter struct {
 	o         Options
-	browser   *chromium.Browser // nil for HTML
+	browser   *chromium.Browser // nil for HTML until a diagram is drawn
+	launch    sync.Mutex        // guards browser for HTML
+	diagrams  *diagram.Renderer
 	allowed   []allowedDir
 	catalogue *themes.Catalogue
 	engine    *pdf.Converter
@@ -70,17 +81,17 @@ func New(o Options) *Converter {
 	o.Stdin = cmp.Or[io.Reader](o.Stdin, os.Stdin)
 	o.Stdout = cmp.Or[io.Writer](o.Stdout, os.Stdout)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Advisor == nil {
+		o.Advisor = advise.New(advise.Options{Log: o.Log})
+	}
 	if o.Progress == nil {
 		o.Progress = func(string, presswork.Stage) {}
 	}
 	c := &Converter{o: o}
 	if !o.HTML {
-		fontConfig, err := fonts.Install("")
-		if err != nil {
-			o.Log.Warn("documents are printed with the system's fonts", "error", err)
-		}
-		c.browser = chromium.New(chromium.Options{Path: o.Browser, Tabs: o.Jobs, FontConfig: fontConfig, Log: o.Log})
+		c.browser = newBrowser(o)
 	}
+	c.diagrams = diagram.New(diagram.Options{Script: c.script, Log: o.Log})
 	return c
 }
 
@@ -113,16 +124,20 @@ func (c *Converter) Reload() error {
 	if err != nil {
 		return err
 	}
-	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Log: c.o.Log}
-	if c.browser != nil {
+	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Diagrams: c.diagrams, Log: c.o.Log}
+	if !c.o.HTML {
 		o.Printer = printer{c.browser}
 	}
 	c.catalogue, c.engine = catalogue, pdf.New(o)
 	return nil
 }
 
-// CheckTheme refuses a name that is no theme's. Errors: ThemeNotFound.
+// CheckTheme refuses a name that is neither a theme's nor advise.Auto. Errors:
+// ThemeNotFound.
 func (c *Converter) CheckTheme(name string) error {
+	if name == advise.Auto {
+		return nil
+	}
 	_, err := c.catalogue.Get(name)
 	return err
 }

@@ -38,10 +38,10 @@ type budget struct {
 	look  int
 	depth int
 
-	block     ast.Node // whose inline content is being parsed
-	marks     []mark
-	brackets  []int // offsets of the open ones
-	footnotes int
+	block    ast.Node // whose inline content is being parsed
+	marks    []mark
+	brackets []int // offsets of the open ones
+	notes    notes
 
 	ticksOf ast.Node // the block that ticks is of
 	ticks   map[int]int

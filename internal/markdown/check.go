@@ -54,7 +54,7 @@ func invalidAt(src []byte) int {
 // stretch without a blank line holds many special characters, or the document
 // defines many things.
 func looksLikeBomb(src []byte) bool {
-	special, footnotes, divisions := 0, 0, 0
+	special, divisions := 0, 0
 	for line := range bytes.Lines(src) {
 		text := bytes.TrimLeft(line, " \t")
 		if len(text) <= 1 {
@@ -65,11 +65,6 @@ func looksLikeBomb(src []byte) bool {
 		}
 		if containersOf(line) > maxNesting/4 {
 			return true
-		}
-		if bytes.HasPrefix(text, []byte("[^")) {
-			if footnotes++; footnotes > suspicious {
-				return true
-			}
 		}
 		if bytes.HasPrefix(text, []byte(":::")) {
 			if divisions++; divisions > maxNesting {

@@ -51,9 +51,9 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 	}
 	for i, code := range fences {
 		if p := pictures[i]; p.Problem != "" {
-			d.warn(presswork.DiagramFailed, d.lines.at(code.Info.Segment.Start), "diagram: "+strings.Join(strings.Fields(p.Problem), " "))
+			d.warn(presswork.DiagramFailed, d.lines.at(code.Info.Segment.Start)+p.Line, "diagram: "+strings.Join(strings.Fields(p.Problem), " "))
 		} else {
-			replace(code, &diagram{embed: d.embed(fmt.Sprintf("<figure class=\"diagram\">%s", p.SVG))})
+			replace(code, &diagram{embed: d.embed(fmt.Sprintf("<div class=\"diagram\">%s", p.SVG))})
 		}
 	}
 	return nil
@@ -64,7 +64,7 @@ type diagramRenderer struct{}
 func (diagramRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindDiagram, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
-			writeEmbed(w, "figure", n.(*diagram).embed)
+			writeEmbed(w, "div", n.(*diagram).embed)
 			_ = w.WriteByte('\n')
 		}
 		return ast.WalkSkipChildren, nil

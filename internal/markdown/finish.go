@@ -28,7 +28,7 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 	for _, h := range d.headings {
 		outline[h.ID] = true
 	}
-	cells := 0
+	texts := textWriter{out: &out, words: d.words}
 	z := html.NewTokenizer(bytes.NewReader(safe))
 	for {
 		kind := z.Next()
@@ -36,9 +36,9 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 			break
 		}
 		raw := z.Raw()
-		cells += cellChange(kind, raw)
-		if kind == html.TextToken && cells > 0 {
-			writeBreakable(&out, raw)
+		texts.tag(kind, raw)
+		if kind == html.TextToken {
+			texts.write(raw)
 			continue
 		}
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
@@ -100,36 +100,24 @@ func cellChange(kind html.TokenType, raw []byte) int {
 	return 0
 }
 
-// writeBreakable writes escaped text with places where its long words may be
-// broken: a word that cannot be broken makes its table wider than the page, and
-// the browser then shrinks the whole document.
-func writeBreakable(out *strings.Builder, text []byte) {
+// writeBreakable writes an escaped word with places where it may be broken if
+// it is long: a word that cannot be broken makes its table wider than the page,
+// and the browser then shrinks the whole document.
+func writeBreakable(out *strings.Builder, word []byte) {
 	const longWord, piece = 18, 12
-	for len(text) > 0 {
-		end := bytes.IndexAny(text, " \t\n")
-		if end < 0 {
-			end = len(text)
+	if len(word) <= longWord {
+		out.Write(word)
+		return
+	}
+	run := 0
+	for i := 0; i < len(word); run++ {
+		size := unit(word[i:])
+		out.Write(word[i : i+size])
+		if strings.IndexByte("/_.,-:;=&?", word[i]) >= 0 && run > 2 || run >= piece {
+			out.WriteString("<wbr>")
+			run = 0
 		}
-		word := text[:end]
-		if len(word) <= longWord {
-			out.Write(word)
-		} else {
-			run := 0
-			for i := 0; i < len(word); run++ {
-				size := unit(word[i:])
-				out.Write(word[i : i+size])
-				if strings.IndexByte("/_.,-:;=&?", word[i]) >= 0 && run > 2 || run >= piece {
-					out.WriteString("<wbr>")
-					run = 0
-				}
-				i += size
-			}
-		}
-		text = text[end:]
-		if len(text) > 0 {
-			out.WriteByte(text[0])
-			text = text[1:]
-		}
+		i += size
 	}
 }
 

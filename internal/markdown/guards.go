@@ -18,18 +18,12 @@ const (
 // containerGuard wraps a block parser whose blocks hold others.
 type containerGuard struct {
 	parser.BlockParser
-	// foot counts the block as a footnote: finding one scans them all.
-	foot bool
 }
 
 func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	node, state := g.BlockParser.Open(parent, reader, pc)
 	if node != nil {
-		b := budgetOf(pc)
-		b.nest(containers(pc.OpenedBlocks()) + 1)
-		if g.foot {
-			b.footnotes++
-		}
+		budgetOf(pc).nest(containers(pc.OpenedBlocks()) + 1)
 	}
 	return node, state
 }
@@ -129,20 +123,6 @@ func (g inlineGuard) CloseBlock(parent ast.Node, block text.Reader, pc parser.Co
 	if c, ok := g.InlineParser.(parser.CloseBlocker); ok {
 		c.CloseBlock(parent, block, pc)
 	}
-}
-
-// footnoteGuard wraps the parser of footnote references, which scans every
-// definition at each.
-type footnoteGuard struct {
-	parser.InlineParser
-}
-
-func (g footnoteGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	if line, _ := block.PeekLine(); len(line) > 1 && (line[1] == '^' || line[0] == '!') {
-		b := budgetOf(pc)
-		b.spend(b.footnotes + readCost(parent))
-	}
-	return g.InlineParser.Parse(parent, block, pc)
 }
 
 // readCost is that of cutting a label out of a block: goldmark looks for it

@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 
 	"presswork"
+	"presswork/internal/hyphen"
 	"presswork/internal/tex"
 )
 
@@ -24,11 +25,12 @@ type Renderer struct {
 	renderer renderer.Renderer
 	policy   *bluemonday.Policy
 	formulas *tex.Renderer
+	words    *hyphen.Library
 }
 
 // New makes a Renderer.
 func New() *Renderer {
-	return &Renderer{parser: newParser(), renderer: newHTMLRenderer(), policy: newPolicy(), formulas: tex.New()}
+	return &Renderer{parser: newParser(), renderer: newHTMLRenderer(), policy: newPolicy(), formulas: tex.New(), words: hyphen.New()}
 }
 
 // Options are the choices about one document.
@@ -43,6 +45,8 @@ type Options struct {
 	// Lang is the document's language (BCP 47), by which quotes, dashes and
 	// spaces are set. "" and languages without a rule: as in English.
 	Lang string
+	// Hyphenate puts soft hyphens into long words of Lang.
+	Hyphenate bool
 	// NumberHeadings writes 1.2.3 before headings. A single leading h1 is the
 	// document's title and stays without.
 	NumberHeadings bool
@@ -68,6 +72,8 @@ type Options struct {
 // Diagram is a drawn diagram: safe SVG, or in words why there is none.
 type Diagram struct {
 	SVG, Problem string
+	// Line of the source is where the problem is, 0 when that is not known.
+	Line int
 }
 
 // Document is rendered Markdown.
@@ -106,6 +112,9 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 		return Document{}, err
 	}
 	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, formulas: r.formulas}
+	if o.Hyphenate {
+		d.words = r.words.For(o.Lang)
+	}
 	d.transform(root)
 	if err := d.draw(ctx, root); err != nil {
 		return Document{}, err
@@ -131,6 +140,7 @@ type draft struct {
 	headings []Heading
 	links    []fragmentLink
 	formulas *tex.Renderer
+	words    *hyphen.Dictionary // nil: they are not divided
 	// embeds are the finished pieces of HTML that wait for their places.
 	embeds []string
 	// equations is how many rows of formulas have a number.

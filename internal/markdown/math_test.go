@@ -49,7 +49,7 @@ func TestDiagramsAreDrawnOnceAndFailuresKeepTheirSource(t *testing.T) {
 		}
 		return []markdown.Diagram{{SVG: "<svg id=first></svg>"}, {Problem: "line 1: what is\nthat?"}}
 	}})
-	if calls != 1 || !strings.Contains(d.HTML, `<figure class="diagram"><svg id=first></svg></figure>`) || !strings.Contains(d.HTML, "broken") {
+	if calls != 1 || !strings.Contains(d.HTML, `<div class="diagram"><svg id=first></svg></div>`) || !strings.Contains(d.HTML, "broken") {
 		t.Errorf("%d calls, %s", calls, d.HTML)
 	}
 	want := presswork.Warning{Code: presswork.DiagramFailed, Line: 5, Message: "diagram: line 1: what is that?"}

@@ -22,7 +22,7 @@ func newParser() parser.Parser {
 }
 
 func blockParsers() []util.PrioritizedValue {
-	container := func(p parser.BlockParser) parser.BlockParser { return containerGuard{BlockParser: p} }
+	container := func(p parser.BlockParser) parser.BlockParser { return containerGuard{p} }
 	kinds := alertKinds()
 	return []util.PrioritizedValue{
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -39,7 +39,7 @@ func blockParsers() []util.PrioritizedValue {
 		util.Prioritized(container(admonitionParser{kinds}), 810),
 		util.Prioritized(container(fenceParser{kinds}), 820),
 		util.Prioritized(parser.NewHTMLBlockParser(), 900),
-		util.Prioritized(containerGuard{BlockParser: extension.NewFootnoteBlockParser(), foot: true}, 999),
+		util.Prioritized(noteParser{containerGuard{extension.NewFootnoteBlockParser()}}, 999),
 		util.Prioritized(parser.NewParagraphParser(), 1000),
 	}
 }
@@ -50,7 +50,7 @@ func inlineParsers() []util.PrioritizedValue {
 		util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
 		util.Prioritized(codeGuard{parser.NewCodeSpanParser()}, 100),
 		util.Prioritized(formulaParser{}, 100),
-		util.Prioritized(footnoteGuard{extension.NewFootnoteParser()}, 101),
+		util.Prioritized(noteLinkParser{}, 101),
 		util.Prioritized(sizedImageParser{}, 190),
 		util.Prioritized(inline(parser.NewLinkParser()), 200),
 		util.Prioritized(parser.NewAutoLinkParser(), 300),
@@ -79,7 +79,7 @@ func astTransformers() []util.PrioritizedValue {
 		util.Prioritized(extension.NewTableASTTransformer(), 0),
 		util.Prioritized(inlineTransformer{}, 100),
 		util.Prioritized(abbreviationMarker{}, 110),
-		util.Prioritized(extension.NewFootnoteASTTransformer(), 999),
+		util.Prioritized(noteTransformer{}, 999),
 	}
 }
 

@@ -76,7 +76,7 @@ func (m *marker) end(offset int) error {
 }
 
 func (m *marker) visit(op operation) error {
-	switch op.operator {
+	switch string(op.operator) {
 	case "BDC", "BMC":
 		// A span that only gives the text of a ligature covers nothing.
 		covers := len(op.operands) > 0 && (bytes.HasPrefix(op.operands[0], []byte("/Artifact")) || len(op.operands) > 1 && bytes.Contains(op.operands[1], []byte("/MCID ")))

@@ -35,8 +35,9 @@ func tableSizes() []tableSize {
 // tableWidths is what a table's columns hold.
 type tableWidths struct {
 	columns []column
-	// spans says that cells reach over columns or rows.
-	spans bool
+	// spans says that cells reach over columns or rows, holdsMore that some hold
+	// other things than text.
+	spans, holdsMore bool
 }
 
 // column is what a table's column holds, in letters.
@@ -64,26 +65,44 @@ func (c column) comfortable() int {
 	return max(c.word, 30)
 }
 
+// takes is how many millimetres wide the table is when its longest rows have so
+// many letters of a width in em.
+func (t tableWidths) takes(letters int, width float64, s tableSize) float64 {
+	return (float64(letters)*width + float64(len(t.columns))*s.padding) * s.size * bodySize
+}
+
+// least is how many letters cannot be broken: short cells and the longest words
+// of the others.
+func (t tableWidths) least() (letters int) {
+	for _, c := range t.columns {
+		if c.short() {
+			letters += c.cell
+		} else {
+			letters += c.word
+		}
+	}
+	return letters
+}
+
+// surelyFits says that the table does not leave an area of so many millimetres
+// even if every letter is as wide as the widest.
+func (t tableWidths) surelyFits(area float64) bool {
+	const widest = 1
+	return !t.spans && !t.holdsMore && t.takes(t.least(), widest, tableSizes()[0]) <= area
+}
+
 // fit picks the classes of a table for an area of so many millimetres upright,
 // and turned (0: it cannot be).
 func fit(t tableWidths, upright, turned float64) (class string, turn bool) {
 	// squeezed is by how much a table may be narrower than it wants.
 	const squeezed = 1.15
-	comfortable, full, least, words := 0, 0, 0, 0
+	comfortable, full, least, words := 0, 0, t.least(), 0
 	for _, c := range t.columns {
 		comfortable += c.comfortable()
 		full += c.cell
 		words += c.word
-		if c.short() {
-			least += c.cell
-		} else {
-			least += c.word
-		}
 	}
-	takes := func(letters int, s tableSize) float64 {
-		em := s.size * bodySize
-		return (float64(letters)*letterWidth + float64(len(t.columns))*s.padding) * em
-	}
+	takes := func(letters int, s tableSize) float64 { return t.takes(letters, letterWidth, s) }
 	for _, area := range []float64{upright, turned} {
 		if area < upright {
 			break
@@ -124,7 +143,7 @@ func (t tableWidths) unbroken() string {
 func measure(table string) tableWidths {
 	const maxColumns = 1000
 	var columns []column
-	spans := false
+	spans, holdsMore := false, false
 	at, span, letters, word, depth := -1, 1, 0, 0, 0
 	inCell := false
 	closeWord := func() {
@@ -149,6 +168,7 @@ func measure(table string) tableWidths {
 			case tag == atom.Table:
 				depth += map[html.TokenType]int{html.StartTagToken: 1, html.EndTagToken: -1}[kind]
 			case depth > 1: // a table within: its words count for its cell
+				holdsMore = true
 			case tag == atom.Tr && kind == html.StartTagToken:
 				closeCell()
 				at, span = -1, 1
@@ -167,6 +187,8 @@ func measure(table string) tableWidths {
 				inCell = false
 			case tag == atom.Br, tag == atom.P, tag == atom.Li:
 				closeWord()
+			case tag == atom.Img, tag == atom.Svg, tag == atom.Math, tag == atom.Pre:
+				holdsMore = true
 			}
 		case html.TextToken:
 			if !inCell {
@@ -180,6 +202,8 @@ func measure(table string) tableWidths {
 					closeWord()
 					letters++
 				case r == '\u00ad':
+					word++ // the hyphen that it becomes
+					closeWord()
 				case wideRune(r):
 					closeWord() // a line may end at any such character
 					word, letters = 2, letters+2
@@ -192,7 +216,7 @@ func measure(table string) tableWidths {
 		}
 	}
 	closeCell()
-	return tableWidths{columns, spans}
+	return tableWidths{columns, spans, holdsMore}
 }
 
 // wideRune says whether a character is as wide as two letters.

@@ -52,8 +52,9 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	for _, word := range o.Keywords {
 		meta.Keywords = append(meta.Keywords, clean(word))
 	}
+	fitted, doubtful := fitTables(body.HTML, sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, now: c.now(), lang: lang,
-		contents: contentsOf(body, o.TOC), body: fillCells(fitTables(body.HTML, sheet))}
+		contents: contentsOf(body, o.TOC), body: fillCells(fitDiagrams(fitted, sheet))}
 	if namesChapter(o) {
 		page.chapters = chaptersOf(body.Headings)
 	}
@@ -62,7 +63,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		Meta:  meta,
 		Theme: theme.Name, Warnings: body.Warnings,
 		Finish:   finishOf(d, o, body, c.epoch),
-		revision: revisionOf(page.chapters, page.contents), preflight: preflightOf(d, o, page),
+		revision: revisionOf(page.chapters, page.contents), preflight: preflightOf(d, o, page, doubtful),
 	}
 	composed.Key = c.key(composed)
 	return composed, nil
@@ -73,6 +74,7 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		FirstLine:      matter.BodyLine,
 		EscapeHTML:     o.RawHTML == "escaped",
 		Lang:           lang,
+		Hyphenate:      o.Lang != "", // a wrong guess would divide wrongly
 		LineNumbers:    isTrue(o.LineNumbers),
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,

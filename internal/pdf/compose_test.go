@@ -29,11 +29,7 @@ func (b blank) Version() string { return b.version }
 func converter(t testing.TB, o pdf.Options) *pdf.Converter {
 	t.Helper()
 	if o.Themes == nil {
-		catalogue, err := themes.Open(themes.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Themes = catalogue
+		o.Themes = catalogue(t)
 	}
 	if o.Printer == nil {
 		o.Printer = blank{"test/1"}

@@ -11,11 +11,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf16"
 
 	"presswork/internal/pdf"
 )
+
+// patterns keeps what compiled returns: the rules go through every object.
+var patterns sync.Map
+
+func compiled(pattern string) *regexp.Regexp {
+	re, known := patterns.Load(pattern)
+	if !known {
+		re, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
+	}
+	return re.(*regexp.Regexp)
+}
 
 // claim is what a file says it is.
 type claim struct {
@@ -32,7 +44,7 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 	if head := data[:min(len(data), 14)]; !bytes.HasPrefix(head, []byte("%PDF-1.7\n%")) || slices.Min(head[10:]) < 0x80 {
 		fault("the header is %q", head)
 	}
-	if m := regexp.MustCompile(`/ID \[<([0-9A-F]{32})> <([0-9A-F]{32})>\]`).FindSubmatch(data); m == nil {
+	if m := compiled(`/ID \[<([0-9A-F]{32})> <([0-9A-F]{32})>\]`).FindSubmatch(data); m == nil {
 		fault("there is no file id")
 	}
 	objects := pdf.Objects(t, data)
@@ -64,7 +76,7 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 	} {
 		got := text(match(info, "/"+pair[0]+` (<[0-9A-F]+>|\((?:[^()\\]|\\.)*\))`))
 		if pair[2] == "date" {
-			d := regexp.MustCompile(`^D:(....)(..)(..)(..)(..)(..)\+00'00'$`).FindStringSubmatch(got)
+			d := compiled(`^D:(....)(..)(..)(..)(..)(..)\+00'00'$`).FindStringSubmatch(got)
 			if d == nil {
 				fault("%s is %q", pair[0], got)
 				continue
@@ -98,8 +110,8 @@ func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim
 		if strings.HasSuffix(o, "endstream") {
 			o, _, _ = strings.Cut(o, "stream\n")
 		}
-		bare := regexp.MustCompile(`\((?:[^()\\]|\\.)*\)`).ReplaceAllString(o, "()")
-		if m := regexp.MustCompile(`/(JavaScript|JS|Launch|Movie|Sound|AA|AcroForm|XFA|LZWDecode|Crypt|Encrypt|DeviceCMYK|Interpolate true|OPI|Alternates)\b`).FindString(bare); m != "" {
+		bare := compiled(`\((?:[^()\\]|\\.)*\)`).ReplaceAllString(o, "()")
+		if m := compiled(`/(JavaScript|JS|Launch|Movie|Sound|AA|AcroForm|XFA|LZWDecode|Crypt|Encrypt|DeviceCMYK|Interpolate true|OPI|Alternates)\b`).FindString(bare); m != "" {
 			found = append(found, fmt.Sprintf("object %d has %s", n, m))
 		}
 		if strings.Contains(bare, "/Type /Annot\n") && (!strings.Contains(bare, "/F 4\n") || !strings.Contains(bare, "/Subtype /Link\n")) {
@@ -111,7 +123,7 @@ func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim
 				found = append(found, fmt.Sprintf("font %d is not embedded", n))
 			}
 		}
-		for _, name := range regexp.MustCompile(`/[^\s/<>()\[\]]+`).FindAllString(bare, -1) {
+		for _, name := range compiled(`/[^\s/<>()\[\]]+`).FindAllString(bare, -1) {
 			if len(name) > 128 {
 				found = append(found, fmt.Sprintf("object %d has a name of %d bytes", n, len(name)))
 			}
@@ -132,7 +144,7 @@ func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim
 }
 
 func accessFaults(objects map[int]string, catalog string, follow func(in, key string) string) (found []string) {
-	if !strings.Contains(catalog, "/Marked true") || !regexp.MustCompile(`/Lang \([a-z]+`).MatchString(catalog) {
+	if !strings.Contains(catalog, "/Marked true") || !compiled(`/Lang \([a-z]+`).MatchString(catalog) {
 		found = append(found, "it is not marked as tagged, or has no language")
 	}
 	roles := follow(catalog, "StructTreeRoot")
@@ -146,7 +158,7 @@ func accessFaults(objects map[int]string, catalog string, follow func(in, key st
 		if (kind == "Figure" || kind == "Formula") && !strings.Contains(o, "/Alt ") {
 			found = append(found, fmt.Sprintf("%s %d has no alternative text", kind, n))
 		}
-		for _, kid := range regexp.MustCompile(`(\d+) 0 R`).FindAllStringSubmatch(match(o, `\n/K (\[[^<\]]*\]|\d+ 0 R)`), -1) {
+		for _, kid := range compiled(`(\d+) 0 R`).FindAllStringSubmatch(match(o, `\n/K (\[[^<\]]*\]|\d+ 0 R)`), -1) {
 			k, _ := strconv.Atoi(kid[1])
 			is := match(objects[k], `^<</Type /StructElem\n/S /(\w+)`)
 			if kind == "LI" && is != "Lbl" && is != "LBody" || kind == "L" && is != "LI" && is != "L" && is != "Caption" {
@@ -156,7 +168,7 @@ func accessFaults(objects map[int]string, catalog string, follow func(in, key st
 				found = append(found, fmt.Sprintf("element %d does not know its parent %d", k, n))
 			}
 		}
-		if strings.HasPrefix(o, "<</Type /Annot\n") && !regexp.MustCompile(`/Contents [(<][^)>]`).MatchString(o) {
+		if strings.HasPrefix(o, "<</Type /Annot\n") && !compiled(`/Contents [(<][^)>]`).MatchString(o) {
 			found = append(found, fmt.Sprintf("link %d does not say where it leads", n))
 		}
 		if strings.HasPrefix(o, "<</Type /Page\n") && !strings.Contains(o, "/Tabs /S") {
@@ -177,7 +189,7 @@ func one(objects map[int]string, prefix string) (string, bool) {
 }
 
 func match(in, pattern string) string {
-	m := regexp.MustCompile(pattern).FindStringSubmatch(in)
+	m := compiled(pattern).FindStringSubmatch(in)
 	if m == nil {
 		return ""
 	}
@@ -194,7 +206,7 @@ func text(value string) string {
 		}
 		return string(utf16.Decode(units))
 	}
-	return regexp.MustCompile(`\\(.)`).ReplaceAllString(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")"), "$1")
+	return compiled(`\\(.)`).ReplaceAllString(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")"), "$1")
 }
 
 // content unpacks a stream.

@@ -15,7 +15,6 @@ import (
 
 	"presswork"
 	"presswork/internal/pdf"
-	"presswork/themes"
 )
 
 // conformant is a document of which a file must make its claim good.
@@ -25,7 +24,7 @@ type conformant struct {
 	claim    claim
 }
 
-func conformants(t *testing.T, catalogue *themes.Catalogue) (all []conformant) {
+func conformants(t *testing.T) (all []conformant) {
 	t.Helper()
 	read := func(path string) []byte {
 		content, err := os.ReadFile(path)
@@ -55,7 +54,7 @@ func conformants(t *testing.T, catalogue *themes.Catalogue) (all []conformant) {
 	}
 	// The sample skips a heading level, to show more of them.
 	sample := bytes.Replace(read("../../themes/sample.md"), []byte("\n#### "), []byte("\n### "), 1)
-	for _, theme := range catalogue.List() {
+	for _, theme := range catalogue(t).List() {
 		c := claim{level: "2u", ua: true}
 		all = append(all, conformant{theme.Name, pdf.Document{Content: sample, Theme: theme.Name, Options: options(c)}, c})
 	}
@@ -68,16 +67,12 @@ func conformants(t *testing.T, catalogue *themes.Catalogue) (all []conformant) {
 // may fail, neither ours nor veraPDF's.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := converter(t, pdf.Options{Printer: printer(t), Themes: catalogue})
+	c := converter(t, pdf.Options{Printer: printer(t)})
 	dir := t.TempDir()
 	claims := map[string]claim{}
 	var mu sync.Mutex
 	t.Run("own rules", func(t *testing.T) {
-		for _, d := range conformants(t, catalogue) {
+		for _, d := range conformants(t) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
 				composed, err := c.Compose(t.Context(), d.document)
@@ -220,7 +215,7 @@ func TestSameBytes(t *testing.T) {
 	first := map[string]string{}
 	for round := range 2 {
 		// A new browser; the second one has printed other things before.
-		c := converter(t, pdf.Options{Printer: printer(t), Epoch: epoch})
+		c := converter(t, pdf.Options{Printer: printerWith(t, ""), Epoch: epoch})
 		for range round {
 			convert(t, c, pdf.Document{Content: []byte("# Other\n\n| a |\n|---|\n| b |\n")})
 		}

@@ -16,7 +16,7 @@ const maxContent = 256 << 20
 // operation is one step of a content stream: operands, then operator.
 type operation struct {
 	operands [][]byte
-	operator string
+	operator []byte
 	// start is where its operands begin.
 	start int
 }
@@ -32,9 +32,12 @@ func eachOperation(content []byte, visit func(operation) error) error {
 		if at == len(content) {
 			return nil
 		}
-		n, err := valueLength(content[at:])
-		if err != nil {
-			return err
+		n := regular(content[at:]) // no value is a reference here
+		if n == 0 {
+			var err error
+			if n, err = valueLength(content[at:]); err != nil {
+				return err
+			}
 		}
 		if op.start < 0 {
 			op.start = at
@@ -45,7 +48,7 @@ func eachOperation(content []byte, visit func(operation) error) error {
 			op.operands = append(op.operands, value)
 			continue
 		}
-		op.operator = string(value)
+		op.operator = value
 		if err := visit(op); err != nil {
 			return err
 		}
@@ -207,18 +210,32 @@ func (f *skiaFile) stream(number int) (d dict, content []byte, err error) {
 	case string(filter) != "/FlateDecode":
 		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
 	}
-	z, err := zlib.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return nil, nil, fmt.Errorf("stream %d: %w", number, err)
-	}
-	content, err = io.ReadAll(io.LimitReader(z, maxContent+1))
-	if err == nil && len(content) > maxContent {
-		err = errors.New("it is too large")
-	}
-	if err != nil {
+	if content, err = f.inflate(content); err != nil {
 		return nil, nil, fmt.Errorf("stream %d: %w", number, err)
 	}
 	return d, content, nil
+}
+
+// inflate unpacks a stream with one reader for all: making one takes as long as
+// unpacking a page.
+func (f *skiaFile) inflate(packed []byte) ([]byte, error) {
+	in := bytes.NewReader(packed)
+	if f.unpacker == nil {
+		z, err := zlib.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		f.unpacker = z
+	} else if err := f.unpacker.(zlib.Resetter).Reset(in, nil); err != nil { // as the package says of what NewReader returns
+		return nil, err
+	}
+	const usual = 6 // a page of text packs to a sixth
+	out := bytes.NewBuffer(make([]byte, 0, usual*len(packed)+bytes.MinRead))
+	_, err := out.ReadFrom(io.LimitReader(f.unpacker, maxContent+1))
+	if err == nil && out.Len() > maxContent {
+		err = errors.New("it is too large")
+	}
+	return out.Bytes(), err
 }
 
 // setStream replaces the content of a stream object.
@@ -234,7 +251,7 @@ func (f *skiaFile) setStream(number int, d dict, content []byte) {
 func (c canvas) showsNotdef(content []byte) (found bool, err error) {
 	width := 0
 	err = eachOperation(content, func(op operation) error {
-		switch op.operator {
+		switch string(op.operator) {
 		case "Tf":
 			if len(op.operands) != 2 {
 				return errObject

@@ -2,7 +2,10 @@ package pdf
 
 import (
 	"bytes"
+	"context"
 	"testing"
+
+	"presswork"
 )
 
 // Objects cuts a packed PDF into its objects, by its cross-references alone.
@@ -21,4 +24,9 @@ func Objects(t *testing.T, data []byte) map[int]string {
 		t.Fatal("the PDF is encrypted")
 	}
 	return unpack(t, data)
+}
+
+// Inspect looks through a print as Converter.Print does.
+func Inspect(ctx context.Context, d Composed, printed []byte) ([]presswork.Warning, error) {
+	return d.preflight.inspect(ctx, d.Page.HTML, printed)
 }

@@ -3,6 +3,7 @@ package pdf
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"presswork"
@@ -23,6 +24,8 @@ type Finish struct {
 	// Headings give the outline its words: Chromium's own lack spaces and repeat
 	// formulas. Those it does not list are left as they are.
 	Headings []markdown.Heading
+	// Hyphenated tells that the page holds soft hyphens.
+	Hyphenated bool
 	// Sources are attached, as what the document was made from.
 	Sources []Attachment
 	// Password encrypts the file; "" does not.
@@ -43,7 +46,8 @@ func (f Finish) demanded() bool {
 }
 
 func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) Finish {
-	f := Finish{PDFUA: isTrue(o.PDFUA), Strict: isTrue(o.Strict), Password: o.Password, Date: date, Headings: body.Headings}
+	f := Finish{PDFUA: isTrue(o.PDFUA), Strict: isTrue(o.Strict), Password: o.Password, Date: date, Headings: body.Headings,
+		Hyphenated: strings.Contains(body.HTML, "\u00ad")}
 	for _, w := range body.Warnings {
 		if w.Code == presswork.AltMissing {
 			f.Undescribed++

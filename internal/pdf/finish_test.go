@@ -132,7 +132,7 @@ func TestTagsAreSmall(t *testing.T) {
 	c := converter(t, pdf.Options{Printer: printer(t)})
 	var table strings.Builder
 	table.WriteString("# T\n\n| a | b | c | d |\n|---|---|---|---|\n")
-	for i := range 1500 {
+	for i := range 600 {
 		fmt.Fprintf(&table, "| %d | cell %d | %d | yes |\n", i, i*7, i*i)
 	}
 	// Words in no order, for a text that is no easier to compress than a real one.
@@ -140,7 +140,7 @@ func TestTagsAreSmall(t *testing.T) {
 		"fact be have do say get make go know take see come think look want give use find tell ask seem feel try leave call good new first last long great little own other old right big")
 	random := rand.New(rand.NewPCG(1, 2))
 	var prose strings.Builder
-	for range 25 {
+	for range 10 {
 		prose.WriteString("\n\n## Chapter\n")
 		for i := range 900 {
 			switch word := words[random.IntN(len(words))]; {
@@ -214,6 +214,13 @@ func BenchmarkFinish(b *testing.B) {
 		b.Run("print/"+o.name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := browser.Print(b.Context(), composed.Page); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("check/"+o.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := pdf.Inspect(b.Context(), composed, printed); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,7 +1,6 @@
 package pdf_test
 
 import (
-	"context"
 	"html"
 	"os"
 	"path/filepath"
@@ -9,44 +8,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/fonts"
 	"presswork/internal/pdf"
-	"presswork/themes"
 )
 
-// converterWith is a Converter whose browser has only the fonts of a fontconfig
-// file.
-func converterWith(t *testing.T, fontConfig string) *pdf.Converter {
+// withoutSystem is a browser that has our fonts only.
+func withoutSystem(t *testing.T) *chromium.Browser {
 	t.Helper()
-	b := chromium.New(chromium.Options{Tabs: 1, FontConfig: fontConfig})
-	if err := b.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := b.Stop(ctx); err != nil {
-			t.Errorf("stopping the browser: %v", err)
-		}
-	})
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pdf.New(pdf.Options{Printer: b, Themes: catalogue})
-}
-
-// installFonts gives the fontconfig file of every run, and one without the
-// system's fonts.
-func installFonts(t *testing.T) (whole, bare string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs Chromium and poppler; `make test` runs this test")
-	}
+	needsBrowser(t)
 	whole, err := fonts.Install("")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +32,7 @@ func installFonts(t *testing.T) (whole, bare string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	bare = filepath.Join(dir, "fonts.conf")
+	bare := filepath.Join(dir, "fonts.conf")
 	ours := regexp.MustCompile(`(?m)^<dir>(/usr|/home|/root).*</dir>\n`).ReplaceAll(text, nil)
 	if err := os.WriteFile(bare, ours, 0o644); err != nil {
 		t.Fatal(err)
@@ -68,13 +40,12 @@ func installFonts(t *testing.T) (whole, bare string) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return whole, bare
+	return printerWith(t, bare)
 }
 
 func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {
 	t.Parallel()
-	_, bare := installFonts(t)
-	c := converterWith(t, bare)
+	c := converter(t, pdf.Options{Printer: withoutSystem(t)})
 	var b strings.Builder
 	var css strings.Builder
 	for i, f := range fonts.Families() {
@@ -114,8 +85,7 @@ func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {
 // Hinted letters would stand at whole pixels of 0.75 pt.
 func TestLettersStandWhereTheFontWantsThem(t *testing.T) {
 	t.Parallel()
-	whole, _ := installFonts(t)
-	_, path := convert(t, converterWith(t, whole), pdf.Document{Content: []byte("illicitly millimetre hamburger"), Options: presswork.Options{CSS: "body{font:11pt Inter}"}})
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte("illicitly millimetre hamburger"), Options: presswork.Options{CSS: "body{font:11pt Inter}"}})
 	words := regexp.MustCompile(`<word xMin="([0-9.]+)"[^>]* xMax="([0-9.]+)"`).FindAllStringSubmatch(poppler(t, "pdftotext", "-bbox", path, "-"), 3)
 	if len(words) != 3 {
 		t.Fatalf("%d words", len(words))
@@ -142,8 +112,7 @@ const manyScripts = "Ελληνικά, кириллица, tiếng Việt.\n\n�
 
 func TestNoGlyphIsMissingWithTheSystemsFonts(t *testing.T) {
 	t.Parallel()
-	whole, _ := installFonts(t)
-	r, path := convert(t, converterWith(t, whole), pdf.Document{Content: []byte(manyScripts)})
+	r, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(manyScripts)})
 	if len(r.Warnings) > 0 {
 		t.Errorf("warnings: %v", r.Warnings)
 	}
@@ -157,8 +126,7 @@ func TestNoGlyphIsMissingWithTheSystemsFonts(t *testing.T) {
 
 func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
 	t.Parallel()
-	_, bare := installFonts(t)
-	c := converterWith(t, bare)
+	c := converter(t, pdf.Options{Printer: withoutSystem(t)})
 	content := []byte("---\ntitle: T\n---\n# One\n\nGreek Ελλ is there; 漢字と漢 is not,\nnor are 😀 and 👩‍👩‍👧, ไทย or \U000107ff.\n\n**漢** | 表 `漢`\n")
 	r, _ := convert(t, c, pdf.Document{Content: content})
 	want := []struct {
@@ -195,8 +163,7 @@ func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
 
 func TestWhatIsCutOffIsTold(t *testing.T) {
 	t.Parallel()
-	whole, _ := installFonts(t)
-	c := converterWith(t, whole)
+	c := converter(t, pdf.Options{Printer: printer(t)})
 	long := strings.Repeat("go on and ", 20) + "end"
 	document := "# Wide\n\n| a | b |\n|---|---|\n| first " + long + " | second " + long + " |\n\n```\ncode " + long + "\n```\n\nText " + long + "\n"
 	for name, test := range map[string]struct {
@@ -206,14 +173,14 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 		says    string
 	}{
 		"as it is":            {content: document},
-		"columns":             {content: document, options: presswork.Options{CSS: "td{white-space:nowrap!important}"}, line: 5, says: "page 1: something is wider than its column and is cut off, at \"first go on"},
+		"columns":             {content: document, options: presswork.Options{CSS: "td{white-space:nowrap!important}"}, says: "page 1: something is wider than its column and is cut off"},
 		"code":                {content: document, options: presswork.Options{CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},
 		"a small page":        {content: document, options: presswork.Options{PageSize: "A6"}},
 		"an untagged page":    {content: document, options: presswork.Options{Tagged: new(false), CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},
 		"from right":          {content: document, options: presswork.Options{Lang: "ar"}},
 		"columns to the left": {content: document, options: presswork.Options{Lang: "ar", CSS: "td{white-space:nowrap!important}"}, line: 5, says: "page 1: "},
 		"a cover":             {content: document, options: presswork.Options{Cover: new(true), Title: strings.Repeat("Long ", 40)}},
-		"a formula":           {content: "$$\\frac{" + strings.Repeat("x_{1}+", 80) + "1}{y}$$\n", says: "page 1: something is wider"},
+		"a formula":           {content: "$$\\frac{" + strings.Repeat("x_{1}+", 80) + "1}{y}$$\n", says: "page 1: something is so wide that it is set in 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _ := convert(t, c, pdf.Document{Content: []byte(test.content), Options: test.options})

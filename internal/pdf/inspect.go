@@ -5,20 +5,36 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 )
 
 // area is where text may lie on a page, in points from the left and from below.
 // Above and below it nobody asks: there is the text of the margins.
-type area struct{ left, right, bottom, top float64 }
+type area struct {
+	left, right, bottom, top float64
+	// lineEnd is where lines end at the latest, on the right or, from right to
+	// left, on the left.
+	lineEnd float64
+	// smallest is the size of type that can just be read, in points.
+	smallest float64
+}
+
+// endsAt tells whether a clip is that of the column: it ends where lines do.
+func (a area) endsAt(clip span) bool {
+	const near = 1
+	return math.Abs(a.lineEnd-clip.to) < near || math.Abs(a.lineEnd-clip.from) < near
+}
 
 func (a area) leaves(x, y float64) bool {
 	return (x < a.left || x > a.right) && y >= a.bottom && y <= a.top
 }
 
-// beyond is text that lies outside its area.
-type beyond struct {
+// misfit is text that does not fit: some of it lies outside its area, or all has
+// become too small to read.
+type misfit struct {
 	page int
+	size float64 // in points; 0 if it lies outside
 	text string
 }
 
@@ -34,7 +50,7 @@ type inspector struct {
 	// nameless says that there are more: the first of each font has no text.
 	missing  []string
 	nameless bool
-	beyond   []beyond
+	misfits  []misfit
 }
 
 // maxFindings keeps a hostile document from filling memory with them.
@@ -109,6 +125,9 @@ func (i *inspector) surface(object, page int, areaOf func(int, float64, float64)
 		return err
 	}
 	r.endRun()
+	if n := len(i.misfits); r.shapeCut && n < maxFindings && (n == 0 || i.misfits[n-1].page != page) {
+		i.misfits = append(i.misfits, misfit{page: page})
+	}
 	return nil
 }
 

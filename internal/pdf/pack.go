@@ -87,6 +87,11 @@ func (f *skiaFile) finish(m Meta, finish Finish) (missing []string, err error) {
 	if err := f.tameDestinations(catalog); err != nil {
 		return nil, fmt.Errorf("destinations: %w", err)
 	}
+	if finish.Hyphenated {
+		if err := f.joinWords(); err != nil {
+			return nil, fmt.Errorf("soft hyphens: %w", err)
+		}
+	}
 	notdef := false
 	if finish.PDFUA || finish.PDFA != "" {
 		if err := f.mapAllGlyphs(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strings"
+	"regexp"
 
 	"presswork"
 )
@@ -21,18 +21,35 @@ type preflight struct {
 	wide bool
 }
 
-func preflightOf(d Document, o presswork.Options, p page) preflight {
+// formulaWidth is what markdown guesses the width of a formula to be, in em.
+var formulaWidth = regexp.MustCompile(`style="--em:([0-9.]+)"`)
+
+// holdsWideFormula says that a formula may not fit an area of so many
+// millimetres.
+func holdsWideFormula(body string, area float64) bool {
+	const doubt = 1.4 // guesses are not that far off
+	for _, m := range formulaWidth.FindAllStringSubmatch(body, -1) {
+		if em, ok := decimal([]byte(m[1])); !ok || em*bodySize*doubt > area {
+			return true
+		}
+	}
+	return false
+}
+
+func preflightOf(d Document, o presswork.Options, p page, doubtful bool) preflight {
+	area := (p.sheet.width - p.sheet.left - p.sheet.right) / p.sheet.scale
 	return preflight{
 		sources: append([]Part{{Content: d.Content, Path: d.Path}}, d.Parts...),
 		sheet:   p.sheet,
 		cover:   isTrue(o.Cover),
 		rtl:     direction(p.lang) == "rtl",
-		wide:    strings.Contains(p.body, "<table") || strings.Contains(p.body, "<math") || o.CSS != "" || p.theme.Custom,
+		wide:    doubtful || holdsWideFormula(p.body, area) || o.CSS != "" || p.theme.Custom,
 	}
 }
 
-// inspect looks through a print for characters that no font has and for what is
-// cut off at the side. Most documents can have neither, and are not looked at.
+// inspect looks through a print for characters that no font has, for what is cut
+// off at the side and for what became too small to read. Most documents can have
+// nothing of the kind, and are not looked at.
 func (p preflight) inspect(ctx context.Context, html string, printed []byte) ([]presswork.Warning, error) {
 	wanted := beyondFonts(html)
 	if !p.wide && len(wanted) == 0 {
@@ -50,7 +67,7 @@ func (p preflight) inspect(ctx context.Context, html string, printed []byte) ([]
 	if err := i.all(ctx, areaOf); err != nil {
 		return nil, err
 	}
-	return append(p.glyphsMissing(i.allMissing(wanted)), p.linesOverflow(i.beyond)...), nil
+	return append(p.glyphsMissing(i.allMissing(wanted)), p.linesOverflow(i.misfits)...), nil
 }
 
 // areaOf is where the text of a page lies, in points: the area inside the
@@ -61,11 +78,13 @@ func (p preflight) areaOf(page int, width, height float64) *area {
 	if p.cover && page == 1 {
 		return nil
 	}
+	const legible = 3.5 // points
 	a := area{
-		left: 0, right: width - p.sheet.right*pointsPerMM + tolerance,
+		smallest: legible * p.sheet.scale, lineEnd: width - p.sheet.right*pointsPerMM, left: 0, right: width - p.sheet.right*pointsPerMM + tolerance,
 		bottom: p.sheet.bottom * pointsPerMM, top: height - p.sheet.top*pointsPerMM,
 	}
 	if p.rtl {
+		a.lineEnd = p.sheet.left * pointsPerMM
 		a.left, a.right = p.sheet.left*pointsPerMM-tolerance, width
 	}
 	return &a
@@ -74,18 +93,21 @@ func (p preflight) areaOf(page int, width, height float64) *area {
 // maxOverflows is how many pages are told of; more tell nothing new.
 const maxOverflows = 10
 
-// linesOverflow words what lies beyond its area, page by page.
-func (p preflight) linesOverflow(found []beyond) (warnings []presswork.Warning) {
-	for n, b := range found {
-		if n > 0 && found[n-1].page == b.page {
+// linesOverflow words what does not fit, page by page.
+func (p preflight) linesOverflow(found []misfit) (warnings []presswork.Warning) {
+	for n, m := range found {
+		if n > 0 && found[n-1].page == m.page {
 			continue
 		}
 		if len(warnings) == maxOverflows {
 			break
 		}
 		w := presswork.Warning{Code: presswork.LineOverflow,
-			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", b.page)}
-		if text := clean(b.text); text != "" {
+			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", m.page)}
+		if m.size > 0 {
+			w.Message = fmt.Sprintf("page %d: something is so wide that it is set in %.1f pt, too small to read", m.page, m.size)
+		}
+		if text := clean(m.text); text != "" {
 			w.Message += fmt.Sprintf(", at %q", short(text))
 			p.locate(&w, text)
 		}

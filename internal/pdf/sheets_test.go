@@ -31,6 +31,12 @@ func pictures(t testing.TB, path string) []image.Image {
 	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "20", "-png", path, filepath.Join(dir, "p")).CombinedOutput(); err != nil {
 		t.Fatalf("pdftoppm: %v: %s", err, out)
 	}
+	return decodeAll(t, dir)
+}
+
+// decodeAll reads the pictures of a folder, by name.
+func decodeAll(t testing.TB, dir string) []image.Image {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.png"))
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
-	"strconv"
 	"strings"
 )
 
@@ -29,10 +28,10 @@ type span struct{ from, to float64 }
 
 var everywhere = span{math.Inf(-1), math.Inf(1)}
 
-// cuts tells whether an edge of s goes through what reaches over t, leaving some
-// of it; a point of overhang does not count.
-func (s span) cuts(t span) bool {
-	return t.from < s.to && t.to > s.to+1 || t.to > s.from && t.from < s.from-1
+// cuts tells whether an edge of s goes through what reaches over t, so that more
+// than overhang points of it are gone.
+func (s span) cuts(t span, overhang float64) bool {
+	return t.from < s.to && t.to > s.to+overhang || t.to > s.from && t.from < s.from-overhang
 }
 
 // view is what q saves and Q restores.
@@ -55,9 +54,19 @@ type reader struct {
 	face  face
 	size  float64 // of the font
 	marks []mark  // the open ones
-	// run is the text since the last mark of structure, for messages.
-	run     strings.Builder
-	outside bool // some of run lies outside
+	// run is what was shown since the last mark of structure, for messages.
+	run     []piece
+	outside bool    // some of run lies outside
+	tiny    float64 // the size of what of run is too small to read; 0: nothing is
+	// shapeCut says that a shape is cut off where the column ends. Skia leaves out
+	// the letters beyond, and maybe all that would be cut.
+	shapeCut bool
+}
+
+// piece is a glyph's code in a font, or the text of a span.
+type piece struct {
+	font, code int
+	text       string
 }
 
 type mark struct {
@@ -68,17 +77,16 @@ type mark struct {
 }
 
 func (r *reader) operation(op operation) error {
-	switch op.operator {
+	switch string(op.operator) {
 	case "Tf":
 		if len(op.operands) != 2 {
 			return errObject
 		}
 		r.face = r.faces[string(op.operands[0][1:])]
-		size, err := strconv.ParseFloat(string(op.operands[1]), 64)
-		if err != nil {
+		var ok bool
+		if r.size, ok = decimal(op.operands[1]); !ok {
 			return errObject
 		}
-		r.size = size
 	case "Tj", "TJ":
 		return r.show(op.operands)
 	case "BDC", "BMC":
@@ -96,7 +104,7 @@ func (r *reader) operation(op operation) error {
 // move follows where text is shown, and what clips it. Only a clip that is a
 // rectangle is known by its sides.
 func (r *reader) move(op operation) (err error) {
-	switch op.operator {
+	switch string(op.operator) {
 	case "q":
 		r.saved = append(r.saved, r.view)
 	case "Q":
@@ -116,8 +124,17 @@ func (r *reader) move(op operation) (err error) {
 		r.path = span{min(one, other), max(one, other)}
 	case "W", "W*":
 		r.view.clip = span{max(r.view.clip.from, r.path.from), min(r.view.clip.to, r.path.to)}
+	case "f", "f*":
+		const ornament = 10 // points that shapes may hang over on purpose
+		if r.view.clip.cuts(r.path, ornament) && r.inside.endsAt(r.view.clip) {
+			r.shapeCut = true
+		}
 	case "BT":
 		r.line = identity
+	case "ET":
+		if len(r.marks) == 0 { // an untagged page: a line is all there is
+			r.endRun()
+		}
 	case "Tm":
 		r.line, err = matrixOf(op.operands)
 	case "Td":
@@ -159,17 +176,21 @@ func (r *reader) end() {
 		r.endRun()
 		return
 	}
-	r.run.WriteString(m.text)
+	r.run = append(r.run, piece{text: m.text})
 	r.note(m.text, m.missing)
 }
 
 // endRun files what was shown since the last call.
 func (r *reader) endRun() {
-	if r.outside && len(r.beyond) < maxFindings {
-		r.inspector.beyond = append(r.inspector.beyond, beyond{r.page, strings.TrimSpace(r.run.String())})
+	if (r.outside || r.tiny > 0) && len(r.misfits) < maxFindings {
+		m := misfit{page: r.page, text: strings.TrimSpace(r.text(r.run))}
+		if !r.outside {
+			m.size = r.tiny
+		}
+		r.misfits = append(r.misfits, m)
 	}
-	r.run.Reset()
-	r.outside = false
+	r.run = r.run[:0]
+	r.outside, r.tiny = false, 0
 }
 
 // show reads the operands of Tj and TJ.
@@ -188,11 +209,12 @@ func (r *reader) show(operands [][]byte) error {
 	if n := len(r.marks) - 1; n >= 0 && r.marks[n].replaces {
 		told = &r.marks[n]
 	}
-	before, along, last := r.run.Len(), 0.0, 0.0
+	before, along, last := len(r.run), 0.0, 0.0
+	font := r.widthsOf(r.face.object)
 	for _, v := range values {
 		if v[0] != '<' {
-			shift, err := strconv.ParseFloat(string(v), 64)
-			if err != nil {
+			shift, ok := decimal(v)
+			if !ok {
 				return errObject
 			}
 			along -= shift
@@ -210,21 +232,25 @@ func (r *reader) show(operands [][]byte) error {
 			r.glyph(code, told)
 			if r.inside != nil {
 				last = along
-				along += r.widthsOf(r.face.object).of(code)
+				along += font.of(code)
 			}
 		}
 	}
-	if r.inside == nil || told == nil && strings.TrimSpace(r.run.String()[before:]) == "" {
-		return nil
+	if r.inside != nil && !r.outside {
+		seen := func() bool { return told != nil || strings.TrimSpace(r.text(r.run[before:])) != "" }
+		r.outside = r.liesOutside(last, along) && seen()
+		if size := r.height(); size < r.inside.smallest && r.tiny == 0 && seen() {
+			r.tiny = size
+		}
 	}
-	r.place(last, along)
 	return nil
 }
 
-// place tells whether text lies where it should, given how far from its start
-// its last glyph begins and ends, in thousandths of its size. A glyph counts as
-// where it begins: what hangs over its area by less than one does so on purpose.
-func (r *reader) place(last, end float64) {
+// liesOutside tells whether text lies where it should not, given how far from
+// its start its last glyph begins and ends, in thousandths of its size. A glyph
+// counts as where it begins: what hangs over its area by less than one does so
+// on purpose.
+func (r *reader) liesOutside(last, end float64) bool {
 	from := r.line.then(r.view.matrix)
 	at := func(along float64) (x, y float64) {
 		along *= r.size / 1000
@@ -232,8 +258,15 @@ func (r *reader) place(last, end float64) {
 	}
 	lastX, lastY := at(last)
 	endX, _ := at(end)
-	r.outside = r.outside || r.inside.leaves(from.e, from.f) || r.inside.leaves(lastX, lastY) ||
-		r.view.clip.cuts(span{min(from.e, endX), max(from.e, endX)})
+	// Advances do not know of letters set closer than the font has them.
+	overhang := max(.3, .06*r.height())
+	return r.inside.leaves(from.e, from.f) || r.inside.leaves(lastX, lastY) || r.view.clip.cuts(span{min(from.e, endX), max(from.e, endX)}, overhang)
+}
+
+// height is the size of the type on paper, in points.
+func (r *reader) height() float64 {
+	m := r.line.then(r.view.matrix)
+	return r.size * math.Hypot(m.c, m.d)
 }
 
 // glyph takes in one glyph. Inside a span with its ActualText, that tells what
@@ -243,9 +276,22 @@ func (r *reader) glyph(code int, told *mark) {
 		told.missing = told.missing || code == 0
 		return
 	}
-	text := r.textMap(r.face.object)[code]
-	r.run.WriteString(text)
-	r.note(text, code == 0)
+	r.run = append(r.run, piece{font: r.face.object, code: code})
+	if code == 0 || len(r.wanted) > 0 {
+		r.note(r.textMap(r.face.object)[code], code == 0)
+	}
+}
+
+// text is what a run says.
+func (r *reader) text(run []piece) string {
+	var b strings.Builder
+	for _, p := range run {
+		b.WriteString(p.text)
+		if p.font > 0 {
+			b.WriteString(r.textMap(p.font)[p.code])
+		}
+	}
+	return b.String()
 }
 
 func matrixOf(operands [][]byte) (matrix, error) {
@@ -261,7 +307,8 @@ func numbers(operands [][]byte, want int) (values [6]float64, err error) {
 		return values, errObject
 	}
 	for i, o := range operands {
-		if values[i], err = strconv.ParseFloat(string(o), 64); err != nil {
+		var ok bool
+		if values[i], ok = decimal(o); !ok {
 			return values, errObject
 		}
 	}

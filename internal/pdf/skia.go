@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +20,8 @@ type skiaFile struct {
 	objects [][]byte
 	root    int
 	info    int
+	// unpacker is kept by inflate.
+	unpacker io.ReadCloser
 }
 
 var (

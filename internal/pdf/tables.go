@@ -8,10 +8,11 @@ import (
 
 // fitTables sets each table of a body in the largest type in which it fits the
 // page: turned to the other side when even the smallest is too wide. What is
-// too wide for that too is broken within words.
-func fitTables(body string, s sheet) string {
+// too wide for that too is broken within words. doubtful says that some table
+// may be wider all the same, because letters differ in width.
+func fitTables(body string, s sheet) (fitted string, doubtful bool) {
 	if !strings.Contains(body, "<table") {
-		return body
+		return body, false
 	}
 	upright := s.width - s.left - s.right
 	turned := 0.0
@@ -28,7 +29,9 @@ func fitTables(body string, s sheet) string {
 		end := tableEnd(body, start)
 		before, table := body[:start], body[start:end]
 		body = body[end:]
-		class, turn := fit(measure(table), upright/s.scale, turned/s.scale)
+		widths := measure(table)
+		class, turn := fit(widths, upright/s.scale, turned/s.scale)
+		doubtful = doubtful || !widths.surelyFits(upright/s.scale)
 		table = withSizeClass(table, class)
 		if !turn {
 			out.WriteString(before + table)
@@ -37,7 +40,7 @@ func fitTables(body string, s sheet) string {
 		lead := leadIn(before)
 		out.WriteString(before[:lead] + "<div class=\"turned\">\n" + before[lead:] + table + "\n</div>")
 	}
-	return out.String() + body
+	return out.String() + body, doubtful
 }
 
 // tableEnd is where the table that begins at start ends, tables within it

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
@@ -76,15 +77,23 @@ func mappedText(field []byte, after int) string {
 
 // widths are the advances of a font's glyphs, in thousandths of its size.
 type widths struct {
-	by      map[int]float64
-	without float64 // that of the others
+	by      []float64 // by code
+	without float64   // that of the codes above
 }
 
 func (w widths) of(code int) float64 {
-	if v, ok := w.by[code]; ok {
-		return v
+	if code < len(w.by) {
+		return w.by[code]
 	}
 	return w.without
+}
+
+// set notes the widths of a code and those that follow.
+func (w *widths) set(first int, each ...float64) {
+	for len(w.by) < first+len(each) {
+		w.by = append(w.by, w.without)
+	}
+	copy(w.by[first:], each)
 }
 
 // widthsOf reads a composite font's widths, once. Of other fonts, and of what
@@ -110,34 +119,69 @@ func (f *skiaFile) readWidths(font int) (w widths) {
 	if d, err = f.dictionary(descendants[0]); err != nil {
 		return w
 	}
-	w.without, _ = strconv.ParseFloat(string(d.get("DW")), 64) // 0 when it is not there
+	w.without, _ = decimal(d.get("DW")) // 0 when it is not there
 	list, err := readArray(d.get("W"))
 	if err != nil {
 		return w
 	}
 	// "first [width…]" or "first last width".
-	w.by = map[int]float64{}
 	for len(list) > 1 {
-		first, err := strconv.Atoi(string(list[0]))
+		first, err := strconv.ParseUint(string(list[0]), 10, 16)
 		if err != nil {
 			return w
 		}
-		if each, err := readArray(list[1]); err == nil {
+		if list[1][0] == '[' {
+			each, err := readArray(list[1])
+			if err != nil || len(each) > maxCode {
+				return w
+			}
 			for n, v := range each {
-				w.by[first+n], _ = strconv.ParseFloat(string(v), 64)
+				width, _ := decimal(v)
+				w.set(int(first)+n, width)
 			}
 			list = list[2:]
 			continue
 		}
-		last, err := strconv.Atoi(string(list[1]))
-		if err != nil || len(list) < 3 || last-first > 1<<16 {
+		last, err := strconv.ParseUint(string(list[1]), 10, 16)
+		if err != nil || len(list) < 3 || last < first {
 			return w
 		}
-		width, _ := strconv.ParseFloat(string(list[2]), 64)
-		for code := first; code <= last; code++ {
-			w.by[code] = width
-		}
+		width, _ := decimal(list[2])
+		w.set(int(first), slices.Repeat([]float64{width}, int(last-first)+1)...)
 		list = list[3:]
 	}
 	return w
+}
+
+// maxCode is the highest code of a glyph.
+const maxCode = 1<<16 - 1
+
+// decimal reads a number such as "-12.5". A page has thousands of them, most of
+// them short.
+func decimal(value []byte) (n float64, ok bool) {
+	digits, negative := bytes.CutPrefix(value, []byte("-"))
+	const most = 15 // digits that are exact
+	switch {
+	case len(digits) == 0:
+		return 0, false
+	case len(digits) > most:
+		n, err := strconv.ParseFloat(string(value), 64)
+		return n, err == nil
+	}
+	whole, after := 0, 0.0 // what the digits say, and ten to the power of those after the point
+	for _, c := range digits {
+		switch {
+		case c == '.' && after == 0:
+			after = 1
+		case c >= '0' && c <= '9':
+			whole, after = whole*10+int(c-'0'), after*10
+		default:
+			return 0, false
+		}
+	}
+	n = float64(whole) / max(after, 1)
+	if negative {
+		n = -n
+	}
+	return n, true
 }

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/advise"
+	"presswork/internal/analysis"
+	"presswork/internal/pdf"
+)
+
+// analyses reads documents in this process, a few at a time.
+type analyses struct {
+	advisor *advise.Advisor
+	slots   chan struct{}
+}
+
+func newAnalyses(o Options) *analyses {
+	return &analyses{advisor: o.Advisor, slots: make(chan struct{}, runtime.NumCPU())}
+}
+
+// advise is advise.Advisor's, once a slot is free.
+func (s *Server) advise(ctx context.Context, content string) (presswork.Analysis, error) {
+	select {
+	case s.analyses.slots <- struct{}{}:
+	case <-ctx.Done():
+		return presswork.Analysis{}, context.Cause(ctx)
+	}
+	defer func() { <-s.analyses.slots }()
+	advice, err := s.analyses.advisor.Advise(ctx, []byte(content), s.Themes.List(), analysis.Steer{})
+	return advice.Analysis, err
+}
+
+// analyze answers with what a document is and the themes that suit it.
+func (s *Server) analyze(c *fiber.Ctx) error {
+	req, err := s.parseConversion(c)
+	if err != nil {
+		return err
+	}
+	defer req.discard()
+	for name, given := range map[string]bool{
+		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "assets": len(req.assets) > 0,
+	} {
+		if given {
+			return unknownField(name, []string{"content"})
+		}
+	}
+	if int64(len(req.Content)) > s.MaxContentBytes {
+		return presswork.Errorf(presswork.ContentTooLarge, "content has %d bytes; allowed: %d", len(req.Content), s.MaxContentBytes).WithParam("content")
+	}
+	if _, err := pdf.Check([]byte(req.Content), req.Options); err != nil {
+		return ofContent(err)
+	}
+	ctx, done, err := s.composing(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	verdict, err := s.advise(ctx, req.Content)
+	if err != nil {
+		return err
+	}
+	writeJSON(c.Context(), http.StatusOK, verdict)
+	return nil
+}

@@ -1,0 +1,182 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/openai"
+	"presswork/tasks"
+)
+
+// headerPatience is how long a stream's status is held back for a first word:
+// until then an error has a status of its own.
+const headerPatience = 10 * time.Second
+
+// heard reads what a worker says about a completion.
+type heard struct {
+	answer *tasks.Answer
+	// ended is set after the last word.
+	ended bool
+}
+
+// next returns the frames that came, waiting for some. After the last word it
+// returns io.EOF. An error of the completion is an *inference.Error.
+func (h *heard) next(ctx context.Context) ([]inference.Frame, error) {
+	if h.ended {
+		return nil, io.EOF
+	}
+	raw, err := h.answer.Next(ctx)
+	if errors.Is(err, io.EOF) {
+		return nil, inference.Errorf(http.StatusInternalServerError, presswork.Internal, "the worker gave up without an answer")
+	}
+	if err != nil {
+		return nil, err
+	}
+	frames := make([]inference.Frame, len(raw))
+	for i, b := range raw {
+		if err := json.Unmarshal(b, &frames[i]); err != nil {
+			return nil, presswork.Errorf(presswork.Internal, "the worker's answer cannot be read").WithCause(err)
+		}
+		if e := frames[i].Error; e != nil {
+			h.ended = true
+			return frames[:i], e
+		}
+		h.ended = h.ended || frames[i].Result != nil
+	}
+	return frames, nil
+}
+
+// patience bounds a wait by the client's own.
+func (cmpl *completion) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	if cmpl.deadline.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, cmpl.deadline, inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
+		"there was no answer within the time that the client gave"))
+}
+
+// collectCompletion answers with the whole completion.
+func (s *Server) collectCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *tasks.Answer) error {
+	ctx, cancel := cmpl.patience(ctx)
+	defer cancel()
+	whole := openai.NewCollector(cmpl.head)
+	for h := (&heard{answer: answer}); ; {
+		frames, err := h.next(ctx)
+		if errors.Is(err, io.EOF) {
+			return s.sendJSON(c, whole.Append(nil))
+		}
+		if err != nil {
+			return err
+		}
+		for _, f := range frames {
+			if f.Chunk != nil {
+				whole.Add(f.Chunk)
+				setQueueTime(c, f)
+			}
+		}
+	}
+}
+
+func setQueueTime(c *fiber.Ctx, f inference.Frame) {
+	if f.Chunk.First {
+		c.Set("X-Queue-Time-Ms", strconv.FormatFloat(math.Round(f.QueueTime*1e6)/1e3, 'f', -1, 64))
+	}
+}
+
+// streamCompletion relays the completion as server-sent events. finish is
+// called when the answer has ended.
+func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *tasks.Answer, finish func()) error {
+	h := &heard{answer: answer}
+	first, err := cmpl.firstWords(ctx, h)
+	if err != nil && len(first) == 0 {
+		finish()
+		return err
+	}
+	for _, f := range first {
+		if f.Chunk != nil {
+			setQueueTime(c, f)
+		}
+	}
+	c.Set(fiber.HeaderContentType, "text/event-stream")
+	c.Set(fiber.HeaderCacheControl, "no-cache, no-transform")
+	// Proxies of the nginx kind hold back what they could buffer.
+	c.Set("X-Accel-Buffering", "no")
+	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		defer finish()
+		(&completionStream{out: w, events: openai.NewWriter(cmpl.head), heard: h}).run(ctx, first, err)
+	})
+	return nil
+}
+
+// firstWords waits for what decides the status: nothing and no error when it
+// takes longer than a client or a proxy may be kept without headers.
+func (cmpl *completion) firstWords(ctx context.Context, h *heard) ([]inference.Frame, error) {
+	ctx, cancel := cmpl.patience(ctx)
+	defer cancel()
+	ctx, stop := context.WithTimeoutCause(ctx, headerPatience, errNoWordYet)
+	defer stop()
+	frames, err := h.next(ctx)
+	if errors.Is(err, errNoWordYet) {
+		return nil, nil
+	}
+	return frames, err
+}
+
+var errNoWordYet = errors.New("no word yet")
+
+// completionStream writes one answer as server-sent events.
+type completionStream struct {
+	out    *bufio.Writer
+	events *openai.Writer
+	heard  *heard
+	buffer []byte
+}
+
+// run writes frames until the last word, the client's leaving or the server's
+// end; while there are none it writes comments, so that nobody on the way takes
+// the silence for the end.
+func (r *completionStream) run(ctx context.Context, frames []inference.Frame, err error) {
+	for {
+		r.buffer = r.buffer[:0]
+		for _, f := range frames {
+			if f.Chunk != nil {
+				r.buffer = r.events.Append(r.buffer, f.Chunk)
+			}
+		}
+		last := err != nil || r.heard.ended
+		switch {
+		case err != nil:
+			r.buffer = openai.AppendErrorEvent(r.buffer, inferenceError(err))
+		case r.heard.ended:
+			r.buffer = append(r.buffer, openai.Done...)
+		case len(r.buffer) == 0:
+			r.buffer = append(r.buffer, openai.Ping...)
+		}
+		if _, werr := r.out.Write(r.buffer); werr != nil || r.out.Flush() != nil || last {
+			return
+		}
+		frames, err = r.wait(ctx)
+	}
+}
+
+// wait returns nothing at all when it is time for a comment.
+func (r *completionStream) wait(ctx context.Context) ([]inference.Frame, error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, headerPatience, errNoWordYet)
+	defer cancel()
+	frames, err := r.heard.next(waiting)
+	if errors.Is(err, errNoWordYet) {
+		return nil, nil
+	}
+	return frames, err
+}

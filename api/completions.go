@@ -1,0 +1,216 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/openai"
+	"presswork/internal/meter"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+const (
+	// maxCompletionBody is the largest request for a completion, images included.
+	maxCompletionBody = 32 << 20
+	// flexLine is how many completions may wait before a flex request is
+	// refused rather than to wait longer.
+	flexLine = 100
+	// reserveAnswer is how many tokens of an answer are reserved where the
+	// request does not bound it.
+	reserveAnswer = 1024
+)
+
+// completion is a request for a completion on its way through the API.
+type completion struct {
+	request *inference.Request
+	model   *inference.Model
+	who     caller
+	limits  meter.Limits
+	grant   *meter.Grant
+	head    openai.Head
+	call    tasks.Call
+	// deadline bounds the time to the headers of the answer; zero is no bound.
+	deadline time.Time
+}
+
+// complete answers POST /v1/chat/completions.
+func (s *Server) complete(c *fiber.Ctx) error {
+	cmpl, err := s.readCompletion(c)
+	if err != nil {
+		return err
+	}
+	running, leave, err := s.streams.join()
+	if err != nil {
+		return err
+	}
+	ctx, release := whileConnected(running, c.Context().Conn())
+	done := func() {
+		release()
+		leave()
+	}
+	if cmpl.grant, err = s.reserve(c, cmpl); err != nil {
+		done()
+		return err
+	}
+	answer, err := s.call(ctx, cmpl)
+	if err != nil {
+		s.settle(cmpl)
+		done()
+		return err
+	}
+	finish := func() {
+		answer.Close()
+		s.settle(cmpl)
+		done()
+	}
+	if cmpl.request.Stream {
+		return s.streamCompletion(c, ctx, cmpl, answer, finish)
+	}
+	defer finish()
+	return s.collectCompletion(c, ctx, cmpl, answer)
+}
+
+func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
+	began := time.Now()
+	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
+	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
+		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: application/json", quote(c.Get(fiber.HeaderContentType)))
+	}
+	b, err := s.body(c, maxCompletionBody, "a request for a completion")
+	if err != nil {
+		return nil, err
+	}
+	body, err := b.all()
+	if err != nil {
+		return nil, err
+	}
+	request, err := openai.ParseRequest(body, openai.ParseOptions{Lax: s.Inference.Lax})
+	if err != nil {
+		return nil, err
+	}
+	call := callOf(c.Context())
+	cmpl := &completion{request: request, who: call.who, limits: call.who.limits}
+	if _, err := s.model(call.who, request.Model); err != nil {
+		return nil, err
+	}
+	if cmpl.model, err = s.Inference.Models().Admit(request); err != nil {
+		return nil, err
+	}
+	cmpl.head = openai.Head{
+		ID: openai.NewID(), RequestID: call.id, Created: began, Model: cmpl.model.ID, Seed: request.Seed, ServiceTier: request.ServiceTier,
+		Vendor: s.Inference.Vendor, IncludeUsage: request.IncludeUsage, LegacyFunctions: request.LegacyFunctions,
+	}
+	cmpl.call = tasks.Call{
+		ID: tasks.NewID(), Owner: call.who.name, Tier: tierOf(request.ServiceTier), RequestID: call.id, TraceParent: call.trace,
+	}
+	if key := c.Get("Idempotency-Key"); key != "" {
+		if len(key) > maxKeyLength {
+			return nil, presswork.Errorf(presswork.InvalidOption, "Idempotency-Key has %d characters; allowed: up to %d", len(key), maxKeyLength)
+		}
+		sum := sha256.Sum256(body)
+		cmpl.call.IdempotencyKey, cmpl.call.Fingerprint = key, hex.EncodeToString(sum[:])
+	}
+	if seconds := clientTimeout(c); seconds > 0 {
+		cmpl.deadline = began.Add(seconds)
+	}
+	return cmpl, nil
+}
+
+// clientTimeout is how long the client is going to wait, as its SDK says.
+func clientTimeout(c *fiber.Ctx) time.Duration {
+	for _, header := range []string{"X-Stainless-Timeout", "X-Stainless-Read-Timeout"} {
+		if seconds, err := strconv.ParseFloat(c.Get(header), 64); err == nil && seconds > 0 && seconds < 24*3600 {
+			return time.Duration(seconds * float64(time.Second))
+		}
+	}
+	return 0
+}
+
+func tierOf(serviceTier string) tasks.Tier {
+	switch serviceTier {
+	case "performance":
+		return tasks.Performance
+	case "flex":
+		return tasks.Flex
+	}
+	return tasks.OnDemand
+}
+
+// reserve takes the request out of the key's limits. When the limits cannot be
+// asked nobody is held back.
+func (s *Server) reserve(c *fiber.Ctx, cmpl *completion) (*meter.Grant, error) {
+	ctx, cancel := s.deadline()
+	defer cancel()
+	if cmpl.call.Tier == tasks.Flex {
+		waiting, err := s.Inference.Calls.Waiting(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if waiting >= flexLine {
+			refusal := inference.Errorf(498, capacityExceeded, "the flex tier has no capacity at the moment: %d requests are waiting", waiting)
+			refusal.Retryable, refusal.RetryAfter = true, 5*time.Second
+			return nil, refusal
+		}
+	}
+	if cmpl.limits == (meter.Limits{}) {
+		return nil, nil
+	}
+	answer := cmp.Or(cmpl.request.MaxTokens, reserveAnswer)
+	grant, err := s.Inference.Meter.Reserve(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, cmpl.request.EstimateTokens()+answer)
+	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
+		setLimits(c, e.States)
+		return nil, exceeded(e, cmpl.model.ID, string(cmpl.call.Tier))
+	}
+	if err != nil {
+		s.Log.Warn("the limits of a key are not held: Redis did not answer", "error", err)
+		return nil, nil
+	}
+	setLimits(c, grant.States)
+	return grant, nil
+}
+
+// capacityExceeded is the code of a refusal of the flex tier.
+const capacityExceeded presswork.Code = "capacity_exceeded"
+
+// settle gives back what was reserved. What was used the worker takes.
+func (s *Server) settle(cmpl *completion) {
+	if cmpl.grant == nil {
+		return
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	cmpl.grant.Release(ctx)
+	if err := s.Inference.Meter.Settle(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, 0); err != nil {
+		s.Log.Warn("a reservation of tokens was not given back", "error", err)
+	}
+}
+
+// call puts the request in line.
+func (s *Server) call(ctx context.Context, cmpl *completion) (*tasks.Answer, error) {
+	body, err := json.Marshal(inference.Job{Request: cmpl.request, TPM: cmpl.limits.TPM, TPD: cmpl.limits.TPD})
+	if err != nil {
+		return nil, err
+	}
+	if len(body) <= tasks.InlineLimit {
+		cmpl.call.Body = body
+	} else {
+		cmpl.call.BodyKey = storage.RequestKey(cmpl.call.ID)
+		if err := s.put(ctx, cmpl.call.BodyKey, bytes.NewReader(body), int64(len(body)), fiber.MIMEApplicationJSON); err != nil {
+			return nil, err
+		}
+	}
+	return s.Inference.Calls.Call(ctx, cmpl.call)
+}

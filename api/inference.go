@@ -1,0 +1,213 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/openai"
+	"presswork/internal/meter"
+	"presswork/internal/suggest"
+	"presswork/tasks"
+)
+
+// Inference wires the routes under /v1.
+type Inference struct {
+	// Calls puts completions in line and hears their answers.
+	Calls Calls
+	// Models gives the models as they are now.
+	Models func() *inference.Catalogue
+	// Meter holds the limits of keys and knows what they used.
+	Meter *meter.Meter
+	// Vendor names the member x_<vendor> of answers.
+	Vendor string
+	// Lax lets options pass that exclude each other.
+	Lax bool
+}
+
+// Calls is the queue's part in inference: *tasks.Client.
+type Calls interface {
+	Call(ctx context.Context, call tasks.Call) (*tasks.Answer, error)
+	Waiting(ctx context.Context) (int64, error)
+}
+
+// mayUse reports whether a key may use a model; its list holds names and globs.
+func (c caller) mayUse(m *inference.Model) bool {
+	if len(c.models) == 0 {
+		return true
+	}
+	names := append([]string{m.ID}, m.Aliases...)
+	return slices.ContainsFunc(c.models, func(pattern string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			ok, _ := path.Match(pattern, name) // checked when the file was read
+			return ok || pattern == "*"
+		})
+	})
+}
+
+// model finds a model that the caller may use; another's does not exist.
+func (s *Server) model(who caller, name string) (*inference.Model, error) {
+	m, err := s.Inference.Models().Find(name)
+	if err == nil && !who.mayUse(m) {
+		err = inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
+			"The model `%s` does not exist or you do not have access to it.", name).WithParam("model")
+	}
+	return m, err
+}
+
+func (s *Server) listModels(c *fiber.Ctx) error {
+	who := callOf(c.Context()).who
+	models := slices.DeleteFunc(s.Inference.Models().Models(), func(m *inference.Model) bool { return !who.mayUse(m) })
+	return s.sendJSON(c, openai.AppendModels(nil, models))
+}
+
+// getModel takes ids with slashes, encoded or not.
+func (s *Server) getModel(c *fiber.Ctx) error {
+	id, err := url.PathUnescape(c.Params("*"))
+	if err != nil {
+		return presswork.Errorf(presswork.InvalidRequest, "%s is not a percent-encoded model id", quote(c.Params("*")))
+	}
+	m, err := s.model(callOf(c.Context()).who, id)
+	if err != nil {
+		return err
+	}
+	return s.sendJSON(c, openai.AppendModel(nil, m))
+}
+
+func (s *Server) sendJSON(c *fiber.Ctx, body []byte) error {
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Send(body)
+}
+
+// usageRow is a line of GET /v1/usage; what was summed over is left out.
+type usageRow struct {
+	Key              *string `json:"key,omitempty"`
+	Model            *string `json:"model,omitempty"`
+	Day              *string `json:"day,omitempty"`
+	Requests         int64   `json:"requests"`
+	PromptTokens     int64   `json:"prompt_tokens"`
+	CompletionTokens int64   `json:"completion_tokens"`
+	ReasoningTokens  int64   `json:"reasoning_tokens"`
+	Cancelled        int64   `json:"cancelled"`
+}
+
+// usageDays is how far back usage is told where the caller names no day.
+const usageDays = 30
+
+func (s *Server) usage(c *fiber.Ctx) error {
+	q, err := usageQuery(c, time.Now().UTC())
+	if err != nil {
+		return err
+	}
+	if who := callOf(c.Context()).who; !who.admin {
+		q.Key = &who.name
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	rows, err := s.Inference.Meter.Query(ctx, q)
+	if err != nil {
+		return presswork.Errorf(presswork.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
+	}
+	data := make([]usageRow, len(rows))
+	for i, u := range rows {
+		data[i] = usageRow{
+			Requests: u.Requests, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens,
+			ReasoningTokens: u.ReasoningTokens, Cancelled: u.Cancelled,
+		}
+		for _, by := range q.By {
+			switch by {
+			case "key":
+				data[i].Key = new(u.Key)
+			case "model":
+				data[i].Model = new(u.Model)
+			case "day":
+				data[i].Day = new(u.Day)
+			}
+		}
+	}
+	writeJSON(c.Context(), http.StatusOK, map[string]any{"object": "list", "data": data})
+	return nil
+}
+
+func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
+	q := meter.Query{To: now, From: now.AddDate(0, 0, 1-usageDays), By: []string{"day", "model", "key"}}
+	for name, into := range map[string]*time.Time{"from": &q.From, "to": &q.To} {
+		text := c.Query(name)
+		if text == "" {
+			continue
+		}
+		day, err := time.Parse(meter.Day, text)
+		if err != nil {
+			return q, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: a day such as %s", name, quote(text), now.Format(meter.Day)).WithParam(name)
+		}
+		*into = day
+	}
+	if q.From.After(q.To) || q.To.Sub(q.From) > meter.MaxDays*24*time.Hour {
+		return q, presswork.Errorf(presswork.InvalidOption, "from is %s and to is %s; allowed: up to %d days, the earlier first",
+			q.From.Format(meter.Day), q.To.Format(meter.Day), meter.MaxDays).WithParam("from")
+	}
+	if by := c.Query("group_by"); by != "" {
+		allowed := q.By
+		q.By = strings.Split(by, ",")
+		for _, name := range q.By {
+			if !slices.Contains(allowed, name) {
+				return q, presswork.Errorf(presswork.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas", quote(name),
+					suggest.Phrase(name, allowed), strings.Join(allowed, ", ")).WithParam("group_by")
+			}
+		}
+	}
+	return q, nil
+}
+
+// exceeded puts a refusal by the limits into the API's words.
+func exceeded(e *meter.Exceeded, model, tier string) *inference.Error {
+	kind := "requests"
+	if e.Dimension.Tokens() {
+		kind = "tokens"
+	}
+	if e.TooLarge() {
+		refusal := inference.Errorf(http.StatusRequestEntityTooLarge, rateLimitExceeded,
+			"Request too large for model `%s` on %s: Limit %d, Requested %d, please reduce your message size and try again.",
+			model, e.Dimension.Name(), e.Limit, e.Requested)
+		refusal.Type = kind
+		return refusal
+	}
+	again := ""
+	if e.After > 0 {
+		again = fmt.Sprintf(" Please try again in %s.", e.After.Round(time.Millisecond))
+	}
+	refusal := inference.Errorf(http.StatusTooManyRequests, rateLimitExceeded,
+		"Rate limit reached for model `%s`, service tier `%s`, on %s: Limit %d, Used %d, Requested %d.%s",
+		model, tier, e.Dimension.Name(), e.Limit, e.Used, e.Requested, again)
+	refusal.Type = kind
+	refusal.RetryAfter = max(e.After, time.Second)
+	return refusal
+}
+
+// rateLimitExceeded is the code of a limit of the inference API.
+const rateLimitExceeded presswork.Code = "rate_limit_exceeded"
+
+// setLimits tells how the limits stand, in the headers that SDKs know.
+func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
+	for header, dimensions := range map[string][]meter.Dimension{
+		"Requests": {meter.RPD, meter.RPM}, "Tokens": {meter.TPM, meter.TPD},
+	} {
+		for _, d := range dimensions {
+			if state, limited := states[d]; limited {
+				c.Set("X-Ratelimit-Limit-"+header, fmt.Sprint(state.Limit))
+				c.Set("X-Ratelimit-Remaining-"+header, fmt.Sprint(state.Remaining))
+				c.Set("X-Ratelimit-Reset-"+header, state.Reset.Round(10*time.Millisecond).String())
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/local"
+	"presswork/themes"
+)
+
+// steerFlags are what a caller knows better than the text.
+type steerFlags struct{ mood, docType string }
+
+func addSteerFlags(cmd *cobra.Command, s *steerFlags) {
+	f := cmd.Flags()
+	f.StringVar(&s.mood, "mood", "", "`MOOD` the theme should have: a tone (calm, dark, festive …), creative, elegant or serious")
+	f.StringVar(&s.docType, "doc-type", "", "what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)")
+	complete(cmd, "mood", cobra.FixedCompletions(presswork.Moods(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "doc-type", cobra.FixedCompletions(append(presswork.DocumentTypes(), presswork.DocumentFamilies()...), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// parse checks them; each error is one of usage.
+func (s steerFlags) parse() (analysis.Steer, error) {
+	steer, err := analysis.ParseSteer(s.mood, s.docType)
+	if err != nil {
+		name := strings.ReplaceAll(presswork.AsError(err).Param, "_", "-")
+		return steer, errors.New("--" + name + ": " + local.Message(err))
+	}
+	return steer, nil
+}
+
+func (s steerFlags) set() bool { return s.mood != "" || s.docType != "" }
+
+// choiceLine is "theme corporate (82 % sure; also light, business)".
+func choiceLine(r presswork.Recommendation) string {
+	also := ""
+	if len(r.Alternatives) > 0 {
+		also = "; also " + strings.Join(r.Alternatives, ", ")
+	}
+	return fmt.Sprintf("theme %s (%.0f %% sure%s)", r.Primary, 100*r.Confidence, also)
+}
+
+// printChoice tells a person which theme was chosen and why.
+func printChoice(w io.Writer, label string, a presswork.Analysis) {
+	fmt.Fprintln(w, printable(label+": "+choiceLine(a.Recommendation)))
+	for _, reason := range a.Recommendation.Reasons {
+		fmt.Fprintln(w, printable("  "+reason))
+	}
+}
+
+// printAnalysis is what `analyze` says; with paint, the themes get swatches.
+func (p *program) printAnalysis(label string, a presswork.Analysis, list []themes.Theme) error {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-10s %s\n", name, printable(fmt.Sprintf(format, args...)))
+	}
+	b.WriteString(printable(label) + "\n")
+	row("type", "%s (%.0f %% sure)", a.DocumentType, 100*a.TypeConfidence)
+	row("language", "%s", a.Language)
+	row("tone", "%s", a.EmotionalTone)
+	row("sentiment", "%s (%+.2f)", a.Sentiment.Label, a.Sentiment.Score)
+	row("formality", "%s (%.2f)", a.Formality.Label, a.Formality.Score)
+	row("reading", "%d min", a.ReadingMinutes)
+	var terms []string
+	for _, k := range a.Keywords {
+		terms = append(terms, k.Term)
+	}
+	row("keywords", "%s", dash(strings.Join(terms, ", ")))
+	paint := p.painter()
+	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
+		title, note := "", name
+		if i == 0 {
+			title, note = "theme", fmt.Sprintf("%s (%.0f %% sure)", name, 100*a.Recommendation.Confidence)
+		}
+		fmt.Fprintf(&b, "  %-10s %s%s\n", title, swatchOf(paint, list, name), printable(note))
+	}
+	for i, reason := range a.Recommendation.Reasons {
+		title := ""
+		if i == 0 {
+			title = "because"
+		}
+		row(title, "%s", reason)
+	}
+	_, err := io.WriteString(p.stdout, b.String())
+	return err
+}
+
+// swatchOf is the swatch of a theme by name, "" without colours.
+func swatchOf(paint painter, list []themes.Theme, name string) string {
+	if paint == nil {
+		return ""
+	}
+	for i, t := range list {
+		if t.Name == name {
+			return swatch(paint, list, i)
+		}
+	}
+	return ""
+}

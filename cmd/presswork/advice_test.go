@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork"
+)
+
+func home(t *testing.T, more map[string]string) map[string]string {
+	t.Helper()
+	env := map[string]string{"HOME": t.TempDir()}
+	maps.Copy(env, more)
+	return env
+}
+
+const minutes = `# Meeting notes, 3 March
+
+## Attendees
+
+Ada, Grace, Alan
+
+## Agenda
+
+1. Budget of the spring
+2. The new reading room
+
+## Action items
+
+- [ ] Ada asks for three offers and sends them around before Friday.
+- [ ] Grace writes to the landlord about the roof, which still leaks.
+
+We agreed that the reading room opens in May. The budget was discussed at length and adopted without a vote. Alan
+will present the figures of the first quarter at the next meeting, which takes place on the first Monday of April.
+The caretaker asked us to close the windows in the evening, and to hand in the keys of the old storage rooms.
+`
+
+func TestAnalyzeSaysWhatADocumentIs(t *testing.T) {
+	t.Parallel()
+	env, dir := home(t, nil), folder(t, map[string]string{"notes.md": minutes})
+	path := filepath.Join(dir, "notes.md")
+	got := askIn(t, env, "analyze", path, "--json")
+	var a presswork.Analysis
+	if err := json.Unmarshal([]byte(got.stdout), &a); err != nil || got.code != 0 || got.stderr != "" {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	if a.Recommendation.Primary == "" || len(a.Recommendation.Alternatives) != 2 || len(a.Recommendation.Reasons) == 0 || a.DocumentType == "" {
+		t.Errorf("%+v", a)
+	}
+	got = askIn(t, env, "analyze", path, "--doc-type", "business", "--mood=Calm")
+	if got.code != 0 || !strings.Contains(got.stdout, "because") || !strings.Contains(got.stdout, "the mood asked for is calm") || strings.Contains(got.stdout, "\x1b") {
+		t.Errorf("%+v", got)
+	}
+	var stdout bytes.Buffer
+	root := newRootCommand(&program{getenv: func(string) string { return "" }, stdout: &stdout, stderr: &stdout})
+	root.SetArgs([]string{"analyze", "-"})
+	root.SetIn(strings.NewReader(minutes))
+	if err := root.ExecuteContext(t.Context()); err != nil || !strings.HasPrefix(stdout.String(), "standard input\n") {
+		t.Errorf("%v, %s", err, stdout.String())
+	}
+}
+
+func TestAnalyzeTakesWhateverItIsGiven(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{
+		"empty": "", "word": "Hello", "code": "```go\nfunc main() {}\n```", "table": "| a | b |\n|---|---|\n| 1 | 2 |",
+		"binary": "\x00\x01\xff\xfe\x00PNG", "arabic": strings.Repeat("مرحبا بالعالم ", 30), "emoji": strings.Repeat("🎉", 200),
+		"nots": strings.Repeat("not ", 100_000) + "good", "terminal": "# \x1b]0;owned\x07 \x1b[31mred",
+	})
+	for _, name := range []string{"empty", "word", "code", "table", "binary", "arabic", "emoji", "nots", "terminal"} {
+		got := ask(t, "analyze", filepath.Join(dir, name))
+		if got.code != 0 || strings.Contains(got.stdout, "\x1b") || strings.Contains(got.stdout, "NaN") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"a.md": minutes, "cache.json": `{"backend_type":"sqlit"}`})
+	file := filepath.Join(dir, "a.md")
+	for name, c := range map[string]struct {
+		env  map[string]string
+		args []string
+		says string
+	}{
+		"mood":           {nil, []string{"md2pdf", file, "--mood", "calmm"}, `did you mean "calm"?`},
+		"type":           {nil, []string{"analyze", file, "--doc-type", "rezume"}, `did you mean "resume"?`},
+		"two themes":     {nil, []string{"md2pdf", file, "--ai-theme", "--theme", "nord"}, "exclude each other"},
+		"mood and theme": {nil, []string{"md2pdf", file, "--mood=dark", "--theme", "nord"}, "leave one out"},
+		"two files":      {nil, []string{"analyze", file, file}, "name one Markdown file"},
+		"cache backend":  {map[string]string{"PRESSWORK_CACHE_BACKEND": "redis"}, []string{"md2pdf", file}, "allowed: memory, file, sqlite"},
+		"cache json":     {map[string]string{"PRESSWORK_CACHE_CONFIG": filepath.Join(dir, "cache.json")}, []string{"cache", "stats"}, `did you mean "sqlite"?`},
+		"cache flag":     {nil, []string{"cache", "stats", "--cache-ttl", "1h"}, "a number of seconds"},
+		"no folder":      {nil, []string{"cache", "stats", "--cache-backend", "file"}, "set HOME or PRESSWORK_CACHE_PATH"},
+		"telemetry":      {map[string]string{"PRESSWORK_TELEMETRY": "maybe"}, []string{"md2pdf", file}, "allowed: on, off"},
+		"metric":         {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "--metric=hitrate"}, `did you mean "hit_rate"?`},
+		"chart":          {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "-o", "x.gif"}, "a .svg, a .png or an .html"},
+		"no telemetry":   {nil, []string{"telemetry", "report"}, "PRESSWORK_TELEMETRY is off"},
+		"sub-command":    {nil, []string{"cache", "cleer"}, `did you mean "clear"?`},
+	} {
+		if got := askIn(t, c.env, c.args...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%s: %+v, want %q", name, got, c.says)
+		}
+	}
+}
+
+func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	env := home(t, nil)
+	dir := folder(t, map[string]string{"a.md": minutes, "b.md": "---\ntheme: auto\n---\n" + minutes, "c.md": "---\ntheme: dracula\n---\n" + minutes})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	got := askIn(t, env, "md2pdf", "--html", in("a.md"), in("b.md"), in("c.md"), "--ai-theme", "-o", in("out"))
+	if got.code != 0 || strings.Count(got.stderr, " sure; also ") != 3 || strings.Contains(got.stderr, "(dracula,") {
+		t.Errorf("%+v", got)
+	}
+	// Front matter alone, as JSON; the analysis is only with what was chosen.
+	got = askIn(t, env, "md2pdf", "--html", in("b.md"), in("c.md"), "--json", "-o", in("out"))
+	var lines []line
+	for dec := json.NewDecoder(strings.NewReader(got.stdout)); dec.More(); {
+		var l line
+		if err := dec.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	if got.code != 0 || len(lines) != 2 || lines[0].Analysis == nil || lines[0].Theme != lines[0].Analysis.Recommendation.Primary ||
+		lines[1].Analysis != nil || lines[1].Theme != "dracula" {
+		t.Errorf("%+v", got)
+	}
+	got = askIn(t, env, "md2pdf", "--html", in("a.md"), "--mood=elegant", "-q", "-o", in("e.html"))
+	if got.code != 0 || got.stderr != "" || !strings.Contains(content(t, in("e.html")), "Cormorant") {
+		t.Errorf("an elegant page is not in silk: %+v", got)
+	}
+}
+
+func TestCacheCommandsSeeWhatConversionsLeft(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"sqlite", "file"} {
+		env := home(t, map[string]string{"PRESSWORK_CACHE_BACKEND": backend})
+		dir := folder(t, map[string]string{"a.md": minutes})
+		for range 2 {
+			if got := askIn(t, env, "analyze", filepath.Join(dir, "a.md")); got.code != 0 || got.stderr != "" {
+				t.Fatalf("%+v", got)
+			}
+		}
+		stats := func() (s struct {
+			Backend, Path string
+			Kinds         map[string]map[string]int
+			HitRate       float64 `json:"hit_rate"`
+		}) {
+			t.Helper()
+			got := askIn(t, env, "cache", "stats", "--json")
+			if err := json.Unmarshal([]byte(got.stdout), &s); err != nil || got.code != 0 {
+				t.Fatalf("%v: %+v", err, got)
+			}
+			return s
+		}
+		s := stats()
+		if s.Backend != backend || s.HitRate != 0.5 || s.Kinds["analysis"]["entries"] != 1 || s.Kinds["theme"]["hits"] != 1 || !strings.HasPrefix(s.Path, env["HOME"]) {
+			t.Errorf("%+v", s)
+		}
+		if got := askIn(t, env, "cache", "stats"); !strings.Contains(got.stdout, "hit rate 50 %") {
+			t.Errorf("%+v", got)
+		}
+		if got := askIn(t, env, "cache", "clean"); got.stdout != "0 entries removed\n" {
+			t.Errorf("%+v", got)
+		}
+		if got := askIn(t, env, "cache", "clean", "--cache-ttl", "0"); got.stdout != "2 entries removed\n" {
+			t.Errorf("%+v", got)
+		}
+		if got := askIn(t, env, "cache", "clear"); got.code != 0 || got.stderr != "" {
+			t.Errorf("%+v", got)
+		}
+		if s := stats(); s.Kinds["analysis"]["entries"] != 0 || s.HitRate != 0 {
+			t.Errorf("after clear: %+v", s)
+		}
+	}
+	env := home(t, map[string]string{"PRESSWORK_CACHE_TTL": "60", "PRESSWORK_CACHE_PATH": "/somewhere"})
+	got := askIn(t, env, "cache", "config", "--show", "--cache-max-size", "64MB")
+	for _, want := range []string{"sqlite", "default", "/somewhere", "PRESSWORK_CACHE_PATH", "60 s (1m0s)", "64MB", "flag"} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("%s lacks %q", got.stdout, want)
+		}
+	}
+}
+
+func TestACacheThatCannotBeUsedCostsNoConversion(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"a.md": minutes, "file": "", "damaged/cache.db": strings.Repeat("not a database ", 1000), "newer/cache.db": ""})
+	for name, c := range map[string]struct{ path, says string }{
+		"a file":  {"file", "the cache cannot be used"},
+		"damaged": {"damaged", "set aside"},
+	} {
+		env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, c.path)})
+		got := askIn(t, env, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--ai-theme")
+		if got.code != 0 || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, "file")})
+	if got := askIn(t, env, "cache", "clear"); got.code != exitFailed || !strings.Contains(got.stderr, "not a directory") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestEachRunIsNotedUnlessTelemetryIsOff(t *testing.T) {
+	t.Parallel()
+	env := home(t, nil)
+	dir := folder(t, map[string]string{"secret-name.md": minutes, "bad.md": ""})
+	diary := filepath.Join(env["HOME"], ".local", "state", "presswork", "telemetry.jsonl")
+	convert := func() said {
+		return askIn(t, env, "md2pdf", "--html", "--ai-theme", filepath.Join(dir, "secret-name.md"), filepath.Join(dir, "bad.md"), "-o", filepath.Join(dir, "out"))
+	}
+	env["PRESSWORK_TELEMETRY"] = "off"
+	convert()
+	if _, err := os.Stat(diary); err == nil {
+		t.Error("a run was noted although telemetry is off")
+	}
+	delete(env, "PRESSWORK_TELEMETRY")
+	convert()
+	convert()
+	text := content(t, diary)
+	if strings.Contains(text, "secret") || strings.Contains(text, "reading") || strings.Count(text, "\n") != 2 {
+		t.Errorf("the diary holds %s", text)
+	}
+	got := askIn(t, env, "telemetry", "report", "--json")
+	var report struct {
+		Runs, Documents, Failures int
+		HitRate                   float64 `json:"hit_rate"`
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || report.Runs != 2 || report.Documents != 4 || report.Failures != 2 || report.HitRate <= 0 {
+		t.Errorf("%v: %+v", err, got)
+	}
+	if got := askIn(t, env, "telemetry", "report"); !strings.Contains(got.stdout, "2 runs, 4 documents, 2 failed") || !strings.Contains(got.stdout, "total_ms") {
+		t.Errorf("%+v", got)
+	}
+	if got := askIn(t, env, "telemetry", "visualize", "--metric=bytes"); got.code != 0 || !strings.Contains(got.stdout, "Bytes written per run (bytes), 2 runs") {
+		t.Errorf("%+v", got)
+	}
+	chart := filepath.Join(dir, "chart.svg")
+	if got := askIn(t, env, "telemetry", "visualize", "-o", chart); got.code != 0 || !strings.HasPrefix(content(t, chart), "<svg ") {
+		t.Errorf("%+v", got)
+	}
+	if got := askIn(t, env, "telemetry", "clear"); got.code != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := askIn(t, env, "telemetry", "report"); !strings.Contains(got.stdout, "no runs yet") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWarmupAndPicturesNeedABrowser(t *testing.T) {
+	t.Parallel()
+	needsChromium(t)
+	env := home(t, nil)
+	dir := folder(t, map[string]string{"a.md": minutes})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	got := askIn(t, env, "warmup", "all", in("a.md"), in("none.md"))
+	if got.code != exitFailed || !strings.Contains(got.stderr, "none.md: there is no such file") {
+		t.Errorf("%+v", got)
+	}
+	for _, want := range []string{"themes: 35", "fonts: ", "browser: version ", "a.md: "} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("%q lacks %q", got.stdout, want)
+		}
+	}
+	if got := askIn(t, env, "cache", "stats"); !strings.Contains(got.stdout, "analysis  1") {
+		t.Errorf("%+v", got)
+	}
+	if got := askIn(t, env, "telemetry", "visualize", "-o", in("c.png")); got.code != 0 || !strings.HasPrefix(content(t, in("c.png")), "\x89PNG") {
+		t.Errorf("%+v", got)
+	}
+	got = askIn(t, env, "theme-preview", "--mood=creative", "-o", in("g.html"))
+	if page := content(t, in("g.html")); got.code != 0 || !strings.Contains(got.stderr, "cmyk (") || strings.Count(page, `class="picture"`) != 12 || !strings.Contains(page, ">chosen<") {
+		t.Errorf("%+v", got)
+	}
+}

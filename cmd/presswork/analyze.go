@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/config"
+	"presswork/internal/local"
+)
+
+// analyze is one run of the command.
+type analyze struct {
+	*program
+	stdin     io.Reader
+	steer     steerFlags
+	cache     cacheFlags
+	themesDir string
+	json      bool
+}
+
+func newAnalyzeCommand(p *program) *cobra.Command {
+	a := &analyze{program: p}
+	cmd := &cobra.Command{
+		Use:   "analyze FILE.md",
+		Short: "Tell what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits",
+		Long: "Tell what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits.\n" +
+			"\"-\" reads standard input. Everything is computed on this machine.",
+		Example: "  presswork analyze report.md\n" +
+			"  presswork analyze - --json < notes.md",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{fmt.Errorf("name one Markdown file, or %s for standard input", local.Std)}
+			}
+			a.stdin = cmd.InOrStdin()
+			return a.run(cmd.Context(), args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&a.json, "json", false, "print JSON")
+	addSteerFlags(cmd, &a.steer)
+	f.StringVar(&a.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+	addCacheFlags(f, &a.cache)
+	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
+	complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	return cmd
+}
+
+func (a *analyze) run(ctx context.Context, path string) error {
+	cfg, err := config.Load(a.getenv)
+	if err != nil {
+		return usageError{err}
+	}
+	steer, err := a.steer.parse()
+	if err != nil {
+		return usageError{err}
+	}
+	remember, _, err := a.cache.load(a.getenv)
+	if err != nil {
+		return usageError{err}
+	}
+	if a.themesDir == "" {
+		a.themesDir = cfg.ThemesDir
+	} else if _, err := os.ReadDir(a.themesDir); err != nil {
+		return usageError{fmt.Errorf("--themes-dir: %w", err)}
+	}
+	advisor, done := newAdvisor(ctx, remember, newNotices(a.stderr))
+	defer done()
+	converter := local.New(local.Options{ThemesDir: a.themesDir, HTML: true, Stdin: a.stdin, Advisor: advisor, Steer: steer})
+	stop, err := begin(ctx, converter)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	advice, err := converter.Analyze(ctx, path)
+	switch {
+	case ctx.Err() != nil:
+		return interrupted{}
+	case err != nil:
+		return fileError{label(local.Output{Input: path}), errors.New(local.Message(err))}
+	case a.json:
+		return a.encode(advice.Analysis)
+	}
+	return a.printAnalysis(label(local.Output{Input: path}), advice.Analysis, converter.Themes())
+}

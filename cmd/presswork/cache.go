@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/cache"
+	"presswork/internal/local"
+)
+
+// cacheCommand is one run of a command on the cache.
+type cacheCommand struct {
+	*program
+	flags cacheFlags
+	json  bool
+}
+
+func newCacheCommand(p *program) *cobra.Command {
+	c := &cacheCommand{program: p}
+	cmd := &cobra.Command{
+		Use:   "cache",
+		Short: "Look at and empty the cache of analyses and theme choices",
+		Long: "Look at and empty the cache of analyses and theme choices. Its settings come from flags, then\n" +
+			"PRESSWORK_CACHE_BACKEND, _PATH, _TTL and _MAX_SIZE, then the JSON file PRESSWORK_CACHE_CONFIG names\n" +
+			"({\"backend_type\",\"base_path\",\"ttl\":{\"analysis\",\"theme\"},\"max_size\"}), then the defaults.",
+		Args: knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	addCacheFlags(cmd.PersistentFlags(), &c.flags)
+	cmd.AddCommand(c.newStats(), c.newClear(), c.newClean(), c.newConfig())
+	return cmd
+}
+
+// use opens the cache, has f work on it and closes it. A cache that cannot be
+// opened is an error here, unlike in a conversion.
+func (c *cacheCommand) use(ctx context.Context, f func(cache.Cache) error) error {
+	cfg, _, err := c.flags.load(c.getenv)
+	if err != nil {
+		return usageError{err}
+	}
+	opened, err := cache.Open(ctx, cfg, cache.Options{Log: newNotices(c.stderr)})
+	if err != nil {
+		return fmt.Errorf("%s", printable(local.Message(err)))
+	}
+	return errors.Join(f(opened), opened.Close())
+}
+
+func (c *cacheCommand) newStats() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Tell what the cache holds and how often it had the answer",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.use(cmd.Context(), func(opened cache.Cache) error {
+				s, err := opened.Stats(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return c.encode(s)
+				}
+				return c.printStats(s)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (p *program) encode(v any) error {
+	enc := json.NewEncoder(p.stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func (c *cacheCommand) printStats(s cache.Stats) error {
+	where := s.Backend
+	if s.Path != "" {
+		where += " in " + s.Path
+	}
+	fmt.Fprintf(c.stdout, "%s, hit rate %.0f %%\n\n", printable(where), 100*s.HitRate)
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "KIND\tENTRIES\tSIZE\tHITS\tMISSES\tEXPIRED")
+	for _, kind := range cache.Kinds() {
+		k := s.Kinds[kind]
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%d\n", kind, k.Entries, kilobytes(k.Bytes), k.Hits, k.Misses, k.Expired)
+	}
+	return w.Flush()
+}
+
+func kilobytes(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%d KB", (n+500)/1000)
+}
+
+func (c *cacheCommand) newClear() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clear",
+		Short: "Remove everything from the cache, its counters included",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.use(cmd.Context(), func(opened cache.Cache) error { return opened.Clear(cmd.Context()) })
+		},
+	}
+}
+
+func (c *cacheCommand) newClean() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what is expired or damaged from the cache",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.use(cmd.Context(), func(opened cache.Cache) error {
+				n, err := opened.Clean(cmd.Context())
+				if err == nil {
+					_, err = fmt.Fprintf(c.stdout, "%s removed\n", entries(n))
+				}
+				return err
+			})
+		},
+	}
+}
+
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
+// cacheSetting is a row of `cache config`.
+type cacheSetting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// From is default, flag, a variable's name or the JSON file's.
+	From string `json:"from"`
+}
+
+func (c *cacheCommand) newConfig() *cobra.Command {
+	var show bool
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Print the cache's settings and where each comes from",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			cfg, from, err := c.flags.load(c.getenv)
+			if err != nil {
+				return usageError{err}
+			}
+			rows := []cacheSetting{{"backend", cfg.Backend, from["backend"]}, {"path", cfg.Path, from["path"]}, {"max_size", cfg.MaxSize, from["max_size"]}}
+			for _, kind := range cache.Kinds() {
+				name := "ttl." + string(kind)
+				rows = append(rows, cacheSetting{name, strconv.FormatFloat(cfg.TTL[kind].Seconds(), 'f', -1, 64), from[name]})
+			}
+			if c.json {
+				return c.encode(rows)
+			}
+			w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "SETTING\tVALUE\tFROM")
+			for _, row := range rows {
+				value := row.Value
+				if ttl, ok := cfg.TTL[cache.Kind(trimTTL(row.Name))]; ok {
+					value += " s (" + days(ttl) + ")"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", row.Name, dash(printable(value)), printable(row.From))
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&show, "show", true, "print them; there is nothing else to do")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	return cmd
+}
+
+func trimTTL(name string) string {
+	const prefix = "ttl."
+	if len(name) > len(prefix) && name[:len(prefix)] == prefix {
+		return name[len(prefix):]
+	}
+	return ""
+}
+
+func days(d time.Duration) string {
+	if day := 24 * time.Hour; d >= day {
+		return fmt.Sprintf("%g days", float64(int(10*d.Hours()/24))/10)
+	}
+	return d.String()
+}

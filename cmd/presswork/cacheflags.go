@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"presswork/internal/advise"
+	"presswork/internal/cache"
+	"presswork/internal/local"
+)
+
+// cacheFlags are the flags that choose the cache of analyses and themes; they
+// win over the environment and the JSON file.
+type cacheFlags struct{ backend, path, ttl, maxSize string }
+
+func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
+	f.StringVar(&c.backend, "cache-backend", "", "`WHERE` analyses and theme choices are remembered: memory, file or sqlite (default PRESSWORK_CACHE_BACKEND, sqlite)")
+	f.StringVar(&c.path, "cache-path", "", "`DIR` of that cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)")
+	f.StringVar(&c.ttl, "cache-ttl", "", "how many `SECONDS` it remembers (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 for themes)")
+	f.StringVar(&c.maxSize, "cache-max-size", "", "`SIZE`: 10000 entries or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)")
+}
+
+// load reads the cache's configuration. Each error is one of usage.
+func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin, error) {
+	flags := cache.Config{Backend: c.backend, Path: c.path, MaxSize: c.maxSize}
+	if c.ttl != "" {
+		seconds, err := strconv.ParseFloat(c.ttl, 64)
+		if err != nil || !(seconds >= 0 && seconds <= 1e9) {
+			return cache.Config{}, nil, fmt.Errorf("--cache-ttl is %q; allowed: a number of seconds", c.ttl)
+		}
+		ttl := time.Duration(seconds * float64(time.Second))
+		flags.TTL = map[cache.Kind]time.Duration{cache.Analysis: ttl, cache.Theme: ttl}
+	}
+	cfg, from, err := cache.Load(flags, getenv)
+	if err != nil {
+		err = errors.New(local.Message(err))
+	}
+	return cfg, from, err
+}
+
+// newAdvisor makes an advisor whose cache is opened when it is first needed;
+// done closes it.
+func newAdvisor(ctx context.Context, cfg cache.Config, log *slog.Logger) (a *advise.Advisor, done func()) {
+	var mu sync.Mutex
+	var opened cache.Cache
+	a = advise.New(advise.Options{Log: log, Cache: func() cache.Cache {
+		mu.Lock()
+		defer mu.Unlock()
+		c, err := cache.OpenOrMemory(ctx, cfg, cache.Options{Log: log})
+		if err != nil {
+			log.WarnContext(ctx, "there is no cache", "error", err)
+			return nil
+		}
+		opened = c
+		return c
+	}})
+	return a, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if opened == nil {
+			return
+		}
+		if err := opened.Close(); err != nil {
+			log.WarnContext(ctx, "the cache's counters were not written", "error", err)
+		}
+	}
+}
+
+// notices writes warnings for a person: the message and its details in one
+// line.
+type notices struct {
+	mu *sync.Mutex
+	w  io.Writer
+}
+
+// newNotices logs warnings and errors to w.
+func newNotices(w io.Writer) *slog.Logger { return slog.New(notices{&sync.Mutex{}, w}) }
+
+// Enabled implements slog.Handler.
+func (notices) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+// Handle implements slog.Handler.
+func (n notices) Handle(_ context.Context, r slog.Record) error {
+	var details []string
+	r.Attrs(func(a slog.Attr) bool {
+		switch text := a.Value.String(); {
+		case text == "" || text == "<nil>":
+		case a.Key == "error" || a.Key == "reason":
+			details = append(details, text)
+		default:
+			details = append(details, a.Key+" "+text)
+		}
+		return true
+	})
+	line := "presswork: " + r.Message
+	if len(details) > 0 {
+		line += " (" + strings.Join(details, ", ") + ")"
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, err := fmt.Fprintln(n.w, printable(line))
+	return err
+}
+
+// WithAttrs implements slog.Handler; nobody here adds any.
+func (n notices) WithAttrs([]slog.Attr) slog.Handler { return n }
+
+// WithGroup implements slog.Handler; nobody here groups.
+func (n notices) WithGroup(string) slog.Handler { return n }

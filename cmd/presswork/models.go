@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/exec"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/config"
+	"presswork/internal/inference"
+	"presswork/internal/inference/ollama"
+	"presswork/internal/inference/openai"
+)
+
+func newModelsCommand(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "models",
+		Short: "Look at the models that completions can name",
+		Long: "List the models of INFERENCE_CONFIG (models.yaml), or what an Ollama or llama-server on this machine offers\n" +
+			"where there is no such file.",
+		Args: knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.listModels(cmd.Context(), asJSON) },
+	}
+	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
+	check := &cobra.Command{
+		Use:   "check [MODEL…]",
+		Short: "Ask every upstream which models it serves",
+		RunE:  func(cmd *cobra.Command, args []string) error { return p.checkModels(cmd.Context(), args, asJSON) },
+	}
+	explain := &cobra.Command{
+		Use:   "explain MODEL",
+		Short: "Tell where a model's requests go, and what it takes",
+		Args:  oneModel,
+		RunE:  func(cmd *cobra.Command, args []string) error { return p.explainModel(cmd.Context(), args[0], asJSON) },
+	}
+	pull := &cobra.Command{
+		Use:     "pull MODEL",
+		Short:   "Fetch a model through the Ollama on this machine",
+		Example: "  presswork models pull gemma3:1b",
+		Args:    oneModel,
+		RunE:    func(cmd *cobra.Command, args []string) error { return p.pullModel(cmd.Context(), args[0]) },
+	}
+	cmd.AddCommand(check, explain, pull)
+	return cmd
+}
+
+func oneModel(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError{fmt.Errorf("name one model: %s NAME; `presswork models` lists them", cmd.CommandPath())}
+	}
+	return nil
+}
+
+// models reads the catalogue as a server would.
+func (p *program) models(ctx context.Context) (*inference.Catalogue, error) {
+	cfg, err := config.Load(p.getenv)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	source, err := inference.NewSource(ctx, modelSource(cfg, slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return nil, usageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
+	}
+	return source.Current(), nil
+}
+
+// noModels says how to get one.
+const noModels = "there are no models: start Ollama on this machine (presswork models pull gemma3:1b fetches a small one),\n" +
+	"or write a models.yaml:\n\n" +
+	"  models:\n    - id: my-model\n      upstreams: [{base_url: http://127.0.0.1:8080/v1}]\n"
+
+func (p *program) listModels(ctx context.Context, asJSON bool) error {
+	c, err := p.models(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		_, err := fmt.Fprintf(p.stdout, "%s\n", openai.AppendModels(nil, c.Models()))
+		return err
+	}
+	if len(c.Models()) == 0 {
+		fmt.Fprint(p.stderr, noModels)
+		return nil
+	}
+	return p.table("MODEL\tALIASES\tCAN\tCONTEXT\tUPSTREAMS", func(w io.Writer) {
+		for _, m := range c.Models() {
+			var upstreams []string
+			for _, u := range m.Upstreams {
+				upstreams = append(upstreams, u.Name)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.ID, orDash(strings.Join(m.Aliases, ", ")), strings.Join(m.Capabilities, ", "),
+				orDash(tokens(m.ContextWindow)), strings.Join(upstreams, ", "))
+		}
+	})
+}
+
+func (p *program) table(head string, rows func(io.Writer)) error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, head)
+	rows(w)
+	return w.Flush()
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+func tokens(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func newCheckGateway(c *inference.Catalogue) *inference.Gateway {
+	return inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New})
+}
+
+func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) error {
+	c, err := p.models(ctx)
+	if err != nil {
+		return err
+	}
+	models := c.Models()
+	if len(names) > 0 {
+		models = nil
+		for _, name := range names {
+			m, err := c.Find(name)
+			if err != nil {
+				return usageError{err}
+			}
+			models = append(models, m)
+		}
+	}
+	found := newCheckGateway(c).Check(ctx, models)
+	failed := 0
+	for _, s := range found {
+		if !s.OK || !s.Served {
+			failed++
+		}
+	}
+	if asJSON {
+		err = json.NewEncoder(p.stdout).Encode(found)
+	} else {
+		err = p.table("MODEL\tUPSTREAM\tADDRESS\tSTATE\tTIME", func(w io.Writer) {
+			for _, s := range found {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Model, s.Upstream, s.BaseURL, stateOf(s), s.Latency.Round(time.Millisecond))
+			}
+		})
+	}
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d upstreams would not answer for their model", failed, len(found))
+	}
+	return err
+}
+
+func stateOf(s inference.UpstreamStatus) string {
+	switch {
+	case !s.OK:
+		return s.Error
+	case !s.Served:
+		return fmt.Sprintf("it does not have %s; it has %s", s.Name, orDash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")))
+	}
+	return "ok"
+}
+
+func (p *program) explainModel(ctx context.Context, name string, asJSON bool) error {
+	c, err := p.models(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := c.Find(name)
+	if err != nil {
+		return usageError{err}
+	}
+	ways := newCheckGateway(c).Explain(m)
+	if asJSON {
+		return json.NewEncoder(p.stdout).Encode(ways)
+	}
+	fmt.Fprintf(p.stdout, "%s can %s; context %s, longest answer %s tokens\n", m.ID, strings.Join(m.Capabilities, ", "),
+		orDash(tokens(m.ContextWindow)), orDash(tokens(m.MaxCompletionTokens)))
+	fmt.Fprintf(p.stdout, "reasoning is read by %q; a request waits %s for its first token, then %s for each\n\n",
+		m.Reasoning.Parser, m.Routing.FirstTokenTimeout, m.Routing.IdleTimeout)
+	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tNAME THERE\tAT A TIME", func(w io.Writer) {
+		for _, s := range ways {
+			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL, s.Name, orDash(tokens(s.MaxConcurrency)))
+		}
+	})
+}
+
+func (p *program) pullModel(ctx context.Context, name string) error {
+	draw := p.pullProgress()
+	err := ollama.New("").Pull(ctx, name, draw)
+	if isTerminal(p.stderr) {
+		fmt.Fprintln(p.stderr)
+	}
+	if err == nil {
+		fmt.Fprintf(p.stderr, "%s is here; completions may name it now\n", name)
+		return nil
+	}
+	if _, missing := exec.LookPath("ollama"); missing != nil {
+		return errors.Join(err, errors.New("ollama is not installed here; see https://ollama.com/download"))
+	}
+	return err
+}
+
+// pullProgress draws a bar on a terminal, and elsewhere a line for each step.
+func (p *program) pullProgress() func(ollama.Progress) {
+	const width = 30
+	last := ""
+	return func(step ollama.Progress) {
+		if !isTerminal(p.stderr) {
+			if step.Status != last {
+				fmt.Fprintln(p.stderr, step.Status)
+			}
+			last = step.Status
+			return
+		}
+		line := step.Status
+		if step.Total > 0 {
+			done := int(width * step.Completed / step.Total)
+			line = fmt.Sprintf("%s %s%s %5.1f of %.1f MB", step.Status, strings.Repeat("█", done), strings.Repeat("░", width-done),
+				float64(step.Completed)/1e6, float64(step.Total)/1e6)
+		}
+		fmt.Fprintf(p.stderr, "\r\x1b[K%s", line)
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"presswork/internal/config"
+	"presswork/internal/local"
+	"presswork/internal/telemetry"
+)
+
+func newTelemetryCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "telemetry",
+		Short: "Look at how fast this machine converts: a diary that never leaves it",
+		Long: "Look at how fast this machine converts. md2pdf notes each run in a small file of yours: how long it took,\n" +
+			"how many pages and bytes, how often the cache had the answer. No name and no content of a document is in\n" +
+			"it, and it never leaves this machine. PRESSWORK_TELEMETRY=off stops it.",
+		Args: knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newTelemetryReportCommand(p), newTelemetryVisualizeCommand(p), newTelemetryClearCommand(p))
+	return cmd
+}
+
+// diary is the user's. Errors: one of usage when there is none.
+func (p *program) diary() (*telemetry.Diary, error) {
+	dir, err := telemetry.Folder(p.getenv)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if dir == "" {
+		return nil, usageError{errors.New("there is no telemetry: PRESSWORK_TELEMETRY is off, or HOME is not set")}
+	}
+	return telemetry.Open(dir), nil
+}
+
+func (p *program) telemetryRuns() ([]telemetry.Run, int, error) {
+	d, err := p.diary()
+	if err != nil {
+		return nil, 0, err
+	}
+	return d.Runs()
+}
+
+func newTelemetryReportCommand(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Print median, 95th percentile and trend of each metric, and the cache's hit rate",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			runs, skipped, err := p.telemetryRuns()
+			if err != nil {
+				return err
+			}
+			report := telemetry.NewReport(runs, skipped)
+			if asJSON {
+				enc := json.NewEncoder(p.stdout)
+				enc.SetIndent("", "  ")
+				return enc.Encode(report)
+			}
+			return p.printTelemetry(report)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (p *program) printTelemetry(r telemetry.Report) error {
+	if r.Skipped > 0 {
+		fmt.Fprintf(p.stderr, "%s skipped: damaged, or of a newer version\n", count(r.Skipped, "line"))
+	}
+	if r.Runs == 0 {
+		_, err := fmt.Fprintln(p.stdout, "no runs yet; md2pdf writes one each time")
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s, %s, %d failed, %s to %s\n", count(r.Runs, "run"), count(r.Documents, "document"), r.Failures,
+		r.From.Local().Format("2 Jan 2006"), r.To.Local().Format("2 Jan 2006"))
+	fmt.Fprintf(p.stdout, "the analysis cache had %.0f %% of what it was asked for\n\n", 100*r.HitRate)
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tWHAT IT IS")
+	metrics := telemetry.Metrics()
+	for i, s := range r.Metrics {
+		m := metrics[i]
+		p50, p95 := "-", "-"
+		if s.Runs > 0 {
+			p50, p95 = m.Format(s.P50), m.Format(s.P95)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", s.Metric, s.Runs, p50, p95, dash(telemetry.TrendText(s)), m.Title)
+	}
+	return w.Flush()
+}
+
+func newTelemetryVisualizeCommand(p *program) *cobra.Command {
+	var name, output string
+	cmd := &cobra.Command{
+		Use:   "visualize",
+		Short: "Draw a metric over the runs, in the terminal or as a picture",
+		Example: "  presswork telemetry visualize --metric=total_ms\n" +
+			"  presswork telemetry visualize --metric=hit_rate -o chart.svg",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			metric, err := telemetry.MetricOf(name)
+			if err != nil {
+				return usageError{fmt.Errorf("--metric: %w", err)}
+			}
+			ext := strings.ToLower(filepath.Ext(output))
+			if output != "" && ext != ".svg" && ext != ".png" && ext != ".html" {
+				return usageError{fmt.Errorf("-o %s: a chart is a .svg, a .png or an .html file", output)}
+			}
+			runs, _, err := p.telemetryRuns()
+			switch {
+			case err != nil:
+				return err
+			case output == "":
+				_, err := fmt.Fprint(p.stdout, telemetry.Terminal(metric, runs, p.columns(), p.painter() != nil))
+				return err
+			}
+			return p.writeChart(cmd.Context(), metric, runs, output, ext)
+		},
+	}
+	var names []string
+	for _, m := range telemetry.Metrics() {
+		names = append(names, m.Name)
+	}
+	cmd.Flags().StringVarP(&name, "metric", "m", "total_ms", "`NAME`: "+strings.Join(names, ", "))
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`FILE`, .svg, .png or .html (default the terminal)")
+	complete(cmd, "metric", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "output", cobra.FixedCompletions([]string{"svg", "png", "html"}, cobra.ShellCompDirectiveFilterFileExt))
+	return cmd
+}
+
+func (p *program) writeChart(ctx context.Context, metric telemetry.Metric, runs []telemetry.Run, output, ext string) error {
+	var b bytes.Buffer
+	draw := telemetry.WriteHTML
+	if ext == ".svg" {
+		draw = telemetry.WriteSVG
+	}
+	if err := draw(&b, metric, runs); err != nil {
+		return err
+	}
+	data := b.Bytes()
+	if ext == ".png" {
+		cfg, err := config.Load(p.getenv)
+		if err != nil {
+			return usageError{err}
+		}
+		if data, err = local.Picture(ctx, cfg.ChromiumPath, b.String(), telemetry.ChartWidth+96, telemetry.ChartHeight+118); err != nil {
+			return err
+		}
+	}
+	if err := local.WriteFile(ctx, output, data); err != nil {
+		return errors.New(local.Message(err))
+	}
+	fmt.Fprintln(p.stderr, printable(output))
+	return nil
+}
+
+func newTelemetryClearCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "clear",
+		Short: "Forget every run",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			d, err := p.diary()
+			if err != nil {
+				return err
+			}
+			return d.Clear()
+		},
+	}
+}
+
+// defaultColumns is the width of what tells none.
+const defaultColumns = 80
+
+// columns is how many characters fit into a line of standard output.
+func (p *program) columns() int {
+	if n, err := strconv.Atoi(p.getenv("COLUMNS")); err == nil && n > 0 {
+		return min(n, 1000)
+	}
+	if f, ok := p.stdout.(*os.File); ok {
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+			return int(size.Col)
+		}
+	}
+	return defaultColumns
+}

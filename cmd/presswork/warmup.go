@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/chromium"
+	"presswork/internal/config"
+	"presswork/internal/local"
+)
+
+func newWarmupCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "warmup",
+		Short: "Make ready what the first conversion would wait for",
+		Args:  knownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var cached cacheFlags
+	all := &cobra.Command{
+		Use:   "all [FILE.md...]",
+		Short: "Make ready themes, fonts and browser, and the analyses of the files given",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.warmUp(cmd.Context(), cached, args)
+		},
+	}
+	addCacheFlags(all.Flags(), &cached)
+	all.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
+	cmd.AddCommand(all)
+	return cmd
+}
+
+func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []string) error {
+	cfg, err := config.Load(p.getenv)
+	if err != nil {
+		return usageError{err}
+	}
+	remember, _, err := cached.load(p.getenv)
+	if err != nil {
+		return usageError{err}
+	}
+	log := newNotices(p.stderr)
+	advisor, done := newAdvisor(ctx, remember, log)
+	defer done()
+	converter := local.New(local.Options{Browser: cfg.ChromiumPath, ThemesDir: cfg.ThemesDir, Jobs: runtime.NumCPU(), Advisor: advisor, Log: log})
+	stop, err := begin(ctx, converter)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	failed := 0
+	err = converter.Warm(ctx, documents, func(s local.WarmStep, err error) {
+		if err != nil {
+			failed++
+			fmt.Fprintln(p.stderr, printable(s.Name+": "+local.Message(err)))
+			return
+		}
+		fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s: %s (%s)", s.Name, s.Detail, s.Elapsed.Round(time.Millisecond))))
+	})
+	switch {
+	case ctx.Err() != nil:
+		return interrupted{}
+	case errors.Is(err, chromium.ErrNotFound):
+		return err
+	case failed > 0:
+		return fmt.Errorf("%s not ready", count(failed, "thing"))
+	}
+	return nil
+}

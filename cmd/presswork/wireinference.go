@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"presswork/api"
+	"presswork/internal/config"
+	"presswork/internal/guard"
+	"presswork/internal/inference"
+	"presswork/internal/inference/ollama"
+	"presswork/internal/inference/openai"
+	"presswork/internal/meter"
+	"presswork/tasks"
+	"presswork/worker"
+)
+
+const defaultModels = "models.yaml"
+
+// modelsFile is INFERENCE_CONFIG, else models.yaml where there is one.
+func modelsFile(given string) string {
+	if _, err := os.Stat(defaultModels); given == "" && err == nil {
+		return defaultModels
+	}
+	return given
+}
+
+// modelSource says where the models come from.
+func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
+	engine := ollama.New("")
+	return inference.SourceOptions{
+		Path: modelsFile(cfg.InferenceConfig),
+		Log:  log,
+		// An engine that is not there is none of anybody's errors.
+		Discover: func(ctx context.Context) []inference.Model {
+			models, _ := engine.Models(ctx)
+			more, _ := openai.FindLlamaServer(ctx, openai.DefaultLlamaServer)
+			return append(models, more...)
+		},
+	}
+}
+
+// openModels reads the models that both roles need, and follows them.
+func (p *parts) openModels(ctx context.Context) error {
+	source, err := inference.NewSource(ctx, modelSource(p.cfg, p.log.With("room", "inference")))
+	if err != nil {
+		return usageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
+	}
+	p.models = source
+	p.meter = meter.New(p.redis, p.log.With("room", "meter"))
+	background, halt := context.WithCancel(context.Background())
+	go source.Run(background)
+	go p.meter.Keep(background)
+	p.life.onStop("models", func(context.Context) error {
+		halt()
+		return nil
+	})
+	return nil
+}
+
+// inferenceRoutes wire the API's part of inference.
+func (p *parts) inferenceRoutes() *api.Inference {
+	return &api.Inference{
+		Calls: p.queue, Models: p.models.Current, Meter: p.meter, Vendor: p.cfg.InferenceVendor, Lax: p.cfg.InferenceLax,
+	}
+}
+
+// maxChatImage is the largest image that is fetched for a model, in bytes.
+const maxChatImage = 20 << 20
+
+// handleCompletions wires the worker's part of inference.
+func (p *parts) handleCompletions(taker *tasks.Server) {
+	gateway := inference.NewGateway(inference.GatewayOptions{
+		Catalogue:  p.models.Current,
+		Open:       openai.New,
+		FetchImage: guard.NewFetcher(p.outbound, guard.FetchOptions{UserAgent: "Presswork/" + version(), MaxBytes: maxChatImage}).Fetch,
+		Log:        p.log.With("room", "inference"),
+	})
+	completions := worker.NewCompletions(worker.CompletionOptions{
+		Gateway: gateway, Meter: p.meter, Store: p.store, Keeper: p.keeper,
+		Metrics: p.metrics, Tracer: p.tracer, Log: p.log.With("room", "inference"),
+	})
+	tasks.HandleCalls(taker, completions.Complete)
+}

@@ -1,0 +1,83 @@
+// Package analysis reads a Markdown document and says what it is: its type,
+// language, tone, sentiment, formality and keywords. Everything is computed in
+// this process from data compiled into the program; the same bytes give the
+// same answer.
+package analysis
+
+import (
+	"math"
+
+	"presswork"
+)
+
+// Analyzer holds the models. It is immutable and safe for concurrent use.
+type Analyzer struct {
+}
+
+// New reads the embedded models.
+func New() *Analyzer {
+	return &Analyzer{}
+}
+
+// Findings are an analysis and what it was drawn from.
+type Findings struct {
+	presswork.Analysis
+	// Words counts the words of prose: no code, tables, URLs or front matter.
+	Words int
+	// Types are all document types, the most probable first.
+	Types []TypeProbability
+	// ToneStrength, 0 to 1, is how clearly the tone shows.
+	ToneStrength float64
+
+	counts wordCounts
+}
+
+// TypeProbability is how probable a document type is, 0 to 1.
+type TypeProbability struct {
+	Type        string
+	Probability float64
+}
+
+// wordCounts maps a lower-case word of the sampled prose and headings to how
+// often it occurs.
+type wordCounts map[string]int
+
+// documentCues are signs of register that single sentences do not show.
+type documentCues struct {
+	// Type is the document type found, Language its BCP 47 tag. Word lists and
+	// weights of sentiment, formality and tone are English: in other languages
+	// only what all languages share is counted.
+	Type, Language string
+	// Headings are the headings' texts in order, without markup.
+	Headings []string
+	// Words counts the words of prose, Emoji the emoji among them.
+	Words, Emoji int
+	// Salutation and Closing tell of a letter's "Dear …" and "Yours …".
+	Salutation, Closing bool
+}
+
+// Analyze never fails: what is empty, binary or unreadable is of type "other"
+// and language "und". The recommendation is left empty (see Recommend).
+func (a *Analyzer) Analyze(markdown []byte) presswork.Analysis {
+	return a.Examine(markdown).Analysis
+}
+
+// Examine is Analyze with the evidence.
+func (a *Analyzer) Examine(markdown []byte) Findings {
+	r := read(markdown)
+	f := Findings{Types: detectType(r), counts: r.countWords()}
+	f.Words = int(float64(r.words)/r.scale + 0.5)
+	f.DocumentType, f.TypeConfidence = f.Types[0].Type, hundredths(f.Types[0].Probability)
+	f.Language = detectLanguage(r)
+	f.Keywords = keywords(r, f.Language)
+	f.ReadingMinutes = r.minutes()
+	cues, sentences := r.cues(), r.sentences()
+	cues.Type, cues.Language = f.DocumentType, f.Language
+	f.Sentiment = scoreSentiment(sentences, cues)
+	f.Formality = scoreFormality(sentences, cues)
+	f.EmotionalTone, f.ToneStrength = detectTone(sentences, cues)
+	return f
+}
+
+// hundredths rounds a probability to what it is worth.
+func hundredths(p float64) float64 { return math.Round(p*100) / 100 }

@@ -1,0 +1,114 @@
+package evaluate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"presswork/internal/analysis"
+)
+
+// A Document is a labelled document. Documents of one Group have one author or
+// repository: what is learned from some says little about the others.
+type Document struct {
+	Name, Type, Group string
+	// Own marks the project's samples.
+	Own      bool
+	Markdown []byte
+	// Features is of Markdown, Bare without its front matter.
+	Features, Bare []float64
+}
+
+// Documents loads the corpus (documents/index.tsv below it) but for the
+// multilingual ones, which have no type, and the samples: files TYPE.txt of
+// documents, each after a line "-- name --".
+func Documents(corpus, samples string) ([]Document, error) {
+	documents, err := corpusDocuments(corpus)
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(samples, "*.txt"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("no samples in %s", samples)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		kind := strings.TrimSuffix(filepath.Base(file), ".txt")
+		for i, part := range splitSamples(string(b)) {
+			documents = append(documents, Document{Name: kind + "/" + part[0], Type: kind, Own: true,
+				Group: fmt.Sprintf("own %d", i%folds), Markdown: []byte(part[1])})
+		}
+	}
+	for i := range documents {
+		d := &documents[i]
+		d.Features = analysis.DocumentFeatures(d.Markdown)
+		d.Bare = analysis.DocumentFeatures(withoutFrontMatter(d.Markdown))
+	}
+	return documents, nil
+}
+
+// indexRow is a row of documents/index.tsv: what the file is, and its
+// repository and path there.
+type indexRow struct{ label, file, repository, path string }
+
+func indexed(corpus string) (rows []indexRow, err error) {
+	b, err := os.ReadFile(filepath.Join(corpus, "documents", "index.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	_, body, _ := strings.Cut(string(b), "\n")
+	for line := range strings.Lines(body) {
+		if f := strings.Split(strings.TrimSpace(line), "\t"); len(f) >= 4 {
+			rows = append(rows, indexRow{f[0], f[1], f[2], f[3]})
+		}
+	}
+	return rows, nil
+}
+
+func corpusDocuments(corpus string) ([]Document, error) {
+	rows, err := indexed(corpus)
+	if err != nil {
+		return nil, err
+	}
+	var documents []Document
+	for _, row := range rows {
+		if row.label == "multilingual" {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(corpus, "documents", filepath.FromSlash(row.file)))
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, Document{Name: row.file, Type: row.label, Group: row.repository, Markdown: b})
+	}
+	return documents, nil
+}
+
+// splitSamples cuts a file at its lines "-- name --" into name and text.
+func splitSamples(file string) (parts [][2]string) {
+	for line := range strings.Lines(file) {
+		mark := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(mark, "-- ") && strings.HasSuffix(mark, " --"):
+			parts = append(parts, [2]string{mark[3 : len(mark)-3]})
+		case len(parts) > 0:
+			parts[len(parts)-1][1] += line
+		}
+	}
+	return parts
+}
+
+func withoutFrontMatter(markdown []byte) []byte {
+	s := string(markdown)
+	if !strings.HasPrefix(s, "---\n") {
+		return markdown
+	}
+	if _, body, ok := strings.Cut(s[4:], "\n---\n"); ok {
+		return []byte(body)
+	}
+	return markdown
+}

@@ -1,0 +1,36 @@
+package evaluate
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"presswork/internal/analysis"
+)
+
+// translated finds the language in the names of the multilingual documents.
+var translated = regexp.MustCompile(`-([a-z]{2})\.md$`)
+
+// languages measures the share of documents whose language is found: English,
+// but for translations, whose origin names it.
+func languages(corpus string) ([]Row, error) {
+	rows, err := indexed(corpus)
+	if err != nil {
+		return nil, err
+	}
+	a, right := analysis.New(), 0
+	for _, row := range rows {
+		b, err := os.ReadFile(filepath.Join(corpus, "documents", filepath.FromSlash(row.file)))
+		if err != nil {
+			return nil, err
+		}
+		want := "en"
+		if m := translated.FindStringSubmatch(row.path); row.label == "multilingual" && m != nil {
+			want = m[1]
+		}
+		if a.Analyze(b).Language == want {
+			right++
+		}
+	}
+	return []Row{AtLeast("language, share of documents right", float64(right)/float64(max(len(rows), 1)), 1)}, nil
+}

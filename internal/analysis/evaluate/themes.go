@@ -1,0 +1,193 @@
+package evaluate
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"presswork"
+	"presswork/internal/analysis"
+	"presswork/themes"
+)
+
+// suits says which themes a document of a type may have and which it must not;
+// it was written before data/themes.txt and is not read by the program. "@dark"
+// is every dark theme.
+func suits() map[string]struct{ accept, never string } {
+	const dark, loud = "@dark ", "cyberpunk acid valentine halloween "
+	paper := struct{ accept, never string }{"light corporate winter nord lofi silk emerald autumn", "cyberpunk acid synthwave halloween valentine cupcake"}
+	personal := struct{ accept, never string }{"corporate light silk lofi winter nord emerald", dark + "cyberpunk acid valentine retro pastel halloween"}
+	rules := struct{ accept, never string }{"light corporate lofi silk winter nord", dark + "cupcake bumblebee cyberpunk acid valentine lemonade"}
+	work := struct{ accept, never string }{"light corporate nord winter emerald silk wireframe", loud}
+	software := struct{ accept, never string }{"nord light winter dim night dracula dark emerald corporate lofi black", "valentine halloween cupcake cyberpunk"}
+	blog := struct{ accept, never string }{"silk light nord emerald lemonade winter autumn caramellatte retro garden fantasy", ""}
+	literature := struct{ accept, never string }{"silk caramellatte retro autumn fantasy luxury coffee night lofi sunset", "corporate business wireframe cmyk acid"}
+	return map[string]struct{ accept, never string }{
+		"resume": personal, "letter": personal, "invoice": personal, "legal": rules, "governance": rules, "paper": paper, "report": paper,
+		"rfc": work, "meeting_notes": work, "contributing": work, "proposal": work,
+		"readme": software, "changelog": software, "api_reference": software, "tutorial": software,
+		"blog_post": blog, "newsletter": blog, "story": literature, "poem": literature, "essay": literature,
+		"recipe": {"caramellatte autumn retro lemonade cupcake garden coffee silk bumblebee", "business cyberpunk synthwave black abyss"},
+		"bio":    {"silk light emerald nord winter lofi corporate autumn", loud},
+	}
+}
+
+// themeChoice is what was recommended for a document whose type was predicted
+// by a model that had not seen it.
+type themeChoice struct {
+	group          string
+	own            bool
+	raw            float64 // the confidence before it is calibrated
+	capped         bool    // the text does not say enough: the confidence stays what it is
+	first, anyOf   bool
+	never, example bool
+}
+
+// themeChoices recommends for every document whose type says what suits it.
+func themeChoices(documents []Document) ([]themeChoice, error) {
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var shelf []analysis.ThemeInfo
+	schemes := map[string]string{}
+	for _, t := range catalogue.List() {
+		shelf = append(shelf, analysis.ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags})
+		schemes[t.Name] = t.Scheme
+	}
+	analyzer, recommender := analysis.New(), analysis.NewRecommender().Uncalibrated()
+	var choices []themeChoice
+	for _, p := range crossCalibrated(heldOut(documents)) {
+		suit, ok := suits()[p.document.Type]
+		if !ok {
+			continue
+		}
+		found := analyzer.Examine(p.document.Markdown)
+		found.Types = found.Types[:0:0]
+		for i, name := range presswork.DocumentTypes() {
+			found.Types = append(found.Types, analysis.TypeProbability{Type: name, Probability: p.probabilities[i]})
+		}
+		found.DocumentType = presswork.DocumentTypes()[p.best()]
+		profile := recommender.Profile(found)
+		rec := recommender.Recommend(profile, shelf, analysis.Steer{})
+		accept, never := strings.Fields(suit.accept), strings.Fields(suit.never)
+		c := themeChoice{group: p.document.Group, own: p.document.Own, raw: rec.Confidence, capped: analysis.Cautious(profile, analysis.Steer{}),
+			first: slices.Contains(accept, rec.Primary), example: slices.Contains(accept, themes.Default)}
+		for _, name := range append([]string{rec.Primary}, rec.Alternatives...) {
+			c.anyOf = c.anyOf || slices.Contains(accept, name)
+		}
+		c.never = slices.Contains(never, rec.Primary) || schemes[rec.Primary] == "dark" && slices.Contains(never, "@dark")
+		choices = append(choices, c)
+	}
+	return choices, nil
+}
+
+// themeGoals measures the choice of a theme.
+func themeGoals(corpus string) ([]Row, error) {
+	documents, err := Documents(corpus, filepath.Join("internal", "analysis", "train", "samples"))
+	if err != nil {
+		return nil, err
+	}
+	all, err := themeChoices(documents)
+	if err != nil {
+		return nil, err
+	}
+	given := slices.DeleteFunc(slices.Clone(all), func(c themeChoice) bool { return c.own })
+	own := slices.DeleteFunc(slices.Clone(all), func(c themeChoice) bool { return !c.own })
+	first := func(c themeChoice) bool { return c.first }
+	return []Row{
+		AtLeast("theme, in the acceptable set", shareOf(given, first), 0.90),
+		AtLeast("theme, better than always "+themes.Default+" by", shareOf(given, first)-shareOf(given, func(c themeChoice) bool { return c.example }), 0.05),
+		AtLeast("theme, any of three acceptable", shareOf(given, func(c themeChoice) bool { return c.anyOf }), 0.98),
+		AtMost("theme, in the never set", shareOf(all, func(c themeChoice) bool { return c.never }), 0),
+		AtLeast("theme, in the acceptable set, own samples", shareOf(own, first), 0.90),
+		AtMost("theme, expected calibration error, 75 words and more", themeCalibrationError(uncapped(all)), 0.05),
+	}, nil
+}
+
+// uncapped leaves out the texts that are too short to choose by: their
+// confidence is bounded, not measured.
+func uncapped(choices []themeChoice) []themeChoice {
+	return slices.DeleteFunc(slices.Clone(choices), func(c themeChoice) bool { return c.capped })
+}
+
+func shareOf(choices []themeChoice, is func(themeChoice) bool) float64 {
+	n := 0.0
+	for _, c := range choices {
+		if is(c) {
+			n++
+		}
+	}
+	return n / float64(max(len(choices), 1))
+}
+
+// themeCalibrationError fits the calibration on the groups of one half and
+// measures it on the other, both ways, in ten bins.
+func themeCalibrationError(choices []themeChoice) float64 {
+	var names []string
+	for _, c := range choices {
+		names = append(names, c.group)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	half := func(c themeChoice) int { return slices.Index(names, c.group) % 2 }
+	var said, right [10]float64
+	for h := range 2 {
+		slope, intercept := fitThemes(slices.DeleteFunc(slices.Clone(choices), func(c themeChoice) bool { return half(c) == h }))
+		for _, c := range choices {
+			if half(c) != h {
+				continue
+			}
+			v := logistic(slope*logit(c.raw) + intercept)
+			bin := min(9, int(v*10))
+			said[bin] += v
+			if c.first {
+				right[bin]++
+			}
+		}
+	}
+	sum := 0.0
+	for bin := range said {
+		sum += math.Abs(said[bin] - right[bin])
+	}
+	return sum / float64(max(len(choices), 1))
+}
+
+// fitThemes fits a logistic regression of "it suits" on the logit of the raw
+// confidence, with a weak pull towards leaving it as it is.
+func fitThemes(choices []themeChoice) (slope, intercept float64) {
+	slope = 1
+	const steps, rate, pull = 4000, 0.2, 0.02
+	for range steps {
+		ds, di := pull*(slope-1), pull*intercept
+		for _, c := range choices {
+			is := 0.0
+			if c.first {
+				is = 1
+			}
+			e := (logistic(slope*logit(c.raw)+intercept) - is) / float64(len(choices))
+			ds, di = ds+e*logit(c.raw), di+e
+		}
+		slope, intercept = slope-rate*ds, intercept-rate*di
+	}
+	return slope, intercept
+}
+
+// ThemeCalibration fits the calibration of the choice of a theme on everything.
+func ThemeCalibration(documents []Document) (slope, intercept float64, err error) {
+	choices, err := themeChoices(documents)
+	if err != nil {
+		return 0, 0, err
+	}
+	slope, intercept = fitThemes(uncapped(choices))
+	return slope, intercept, nil
+}
+
+func logistic(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
+
+func logit(p float64) float64 {
+	const edge = 0.01
+	p = min(max(p, edge), 1-edge)
+	return math.Log(p / (1 - p))
+}

@@ -1,0 +1,233 @@
+package analysis
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// structureNames name the structural features, in the order structure gives.
+var structureNames = []string{
+	"code", "tables", "lists", "ordered", "tasks", "quotes", "html", "rules", "links", "images", "badges", "front",
+	"heads", "head_depth", "head_code", "head_version", "head_date", "head_step", "head_clause", "head_roman", "head_question", "head_caps", "no_heads",
+	"title_name", "title_code", "title_word", "title_none",
+	"verse", "dialogue", "past", "i", "we", "you", "they", "imperative", "paragraph_long", "sentence_long", "item_short", "item_long",
+	"short", "long", "digits", "money", "money_table", "percent", "labels", "salutation", "closing", "citations", "math", "issues", "versions",
+	"date_top", "contact", "spans", "questions", "exclaims", "shall", "quantities", "speakers", "prose", "codespans", "stanzas", "narrative",
+}
+
+// Patterns of headings and lines; all match in linear time.
+var (
+	versionLike  = regexp.MustCompile(`(?i)^\W{0,3}(?:version |release |v\.? ?)?\[?v?\d+\.\d+(?:\.[\dx]+)?\]?|^\[?unreleased|^[\w@/.-]{2,40} v?\d+\.\d+\.\d+`)
+	dateLike     = regexp.MustCompile(`(?i)(?:^|\W)(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:[0-3]?\d)|[0-3]?\d[./](?:0?[1-9]|1[0-2])[./](?:19|20)?\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? [0-3]?\d(?:st|nd|rd|th)?,? (?:19|20)\d\d|[0-3]?\d(?:st|nd|rd|th|\.)? (?:of )?(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|janv|févr|mars|avr|juin|juil|août|ene|abr|ago|dic)[a-zäéû]{0,9}\.?,? (?:de )?(?:19|20)\d\d)`)
+	stepLike     = regexp.MustCompile(`(?i)^(?:step|schritt|étape|paso|part|lesson|exercise)\s+(?:\d+|one|two|three|four)|^\d{1,2}[.)] \p{L}+`)
+	clauseLike   = regexp.MustCompile(`(?i)^(?:§+ ?\d|art(?:icle|ikel|ículo)?\.? \d+|article [ivx]+|section \d+|clause \d+|\d{1,2}\.\d{1,2}\.?\s|\d{1,2}[.)] \p{L}|[A-Z]\. \p{L}|\([a-z]\) )`)
+	romanLike    = regexp.MustCompile(`(?i)^(?:(?:[ivxl]+\.?)|(?:chapter|kapitel|chapitre|capítulo|canto|part) .{1,30}|\* \* \*|\d{1,2}\.?)$`)
+	moneyLike    = regexp.MustCompile(`(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|R\$)) ?\d[\d.,]*|\d[\d.,]* ?(?:€|£|\$|zł|Kč|kr\b|EUR\b|USD\b|GBP\b|CHF\b)`)
+	spanLike     = regexp.MustCompile(`(?i)(?:19|20)\d\d\s?(?:–|-|—|to|bis|à|a)\s?(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current|heute|ongoing|aujourd|presente|actualidad)`)
+	contactLike  = regexp.MustCompile(`[\w.+-]+@[\w-]+\.[\w.]{2,}|(?:\+|\(?0)\d[\d ()/.-]{7,}|\(\d{3}\) ?\d{3}-\d{4}|\b\d{3}[-.]\d{3}[-.]\d{4}`)
+	quantityLike = regexp.MustCompile(`(?i)^(?:about |ca\.? )?(?:\d+(?:[.,/]\d+)?|[¼½¾⅓⅔]|one|two|three|half|a (?:few|pinch|handful|splash)|pinch|eine?|une?|un) ?(?:[¼½¾⅓⅔])?[ -]?(?:x |(?:k?g|ml|cl|dl|l|oz|lbs?|cups?|tbsp|tsp|el|tl|teaspoons?|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?|large|medium|small|eggs?|onions?)\b|\p{L}+(?: \p{L}+){0,4}$)`)
+	signedOff    = regexp.MustCompile(`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?|regards|respectfully|cordially|with (?:love|gratitude|best|kind|warm|appreciation|deep)|love|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend|loving|devoted)|mit freundlichen|(?:freundliche|viele|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti saluti)\b.{0,60}|(?:yours|sincerely|love),?)$`)
+	greeting     = regexp.MustCompile(`(?i)^(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello) ?[^.!?]{0,60}[,:!]?$`)
+)
+
+// structure measures a document's shape.
+func structure(r *reading) []float64 {
+	f := map[string]float64{}
+	words := max(r.words+r.glyphs/2, 1)
+	lines := max(r.lines, 1)
+	hundred := float64(words) / 100
+	scale := max(r.scale, 0.001)
+	f["code"] = ratio(r.codeLines, lines)
+	f["tables"] = ratio(r.tableLines, lines)
+	f["lists"] = ratio(r.listLines, lines)
+	f["quotes"] = ratio(r.quoteLines, lines)
+	f["html"] = ratio(r.htmlLines, lines)
+	f["rules"] = grown(ratio(r.rules*20, lines), 1)
+	f["links"] = grown(float64(r.ev.links+r.ev.urls)/hundred, 3)
+	f["images"] = grown(float64(r.ev.images)/hundred, 1)
+	f["badges"] = grown(float64(r.ev.badges), 1)
+	f["front"] = truth(len(r.front) > 0)
+	f["citations"] = grown(float64(r.ev.citations)/hundred, 1)
+	f["math"] = grown(float64(r.ev.math)/hundred, 1)
+	f["issues"] = grown(float64(r.ev.issues)/hundred, 0.6)
+	f["codespans"] = grown(float64(r.ev.codeSpans)/hundred, 2)
+	f["short"] = grown(120, float64(words)/scale)
+	f["long"] = grown(float64(words)/scale, 2500)
+	headingFeatures(r, f, hundred/scale)
+	lineFeatures(r, f)
+	itemFeatures(r, f)
+	wordFeatures(r, f)
+	edgeFeatures(r, f)
+	f["narrative"] = f["past"] * max(f["they"], f["i"]) * f["prose"] * (1 - f["links"])
+	x := make([]float64, len(structureNames))
+	for i, name := range structureNames {
+		x[i] = min(1, max(0, f[name]))
+	}
+	return x
+}
+
+func headingFeatures(r *reading, f map[string]float64, hundred float64) {
+	n := len(r.headings)
+	f["no_heads"] = truth(n == 0)
+	f["heads"] = grown(float64(n)/hundred, 1.2)
+	deepest, counts := 0, map[string]int{}
+	for _, h := range r.headings[:min(n, 500)] {
+		deepest = max(deepest, h.level)
+		for name, hit := range map[string]bool{
+			"head_code": h.code, "head_version": versionLike.MatchString(h.text), "head_date": dateLike.MatchString(h.text),
+			"head_step": stepLike.MatchString(h.text), "head_clause": clauseLike.MatchString(h.text),
+			"head_roman": romanLike.MatchString(strings.TrimSpace(h.text)), "head_question": strings.HasSuffix(h.text, "?"), "head_caps": allCapitals(h.text),
+		} {
+			if hit {
+				counts[name]++
+			}
+		}
+	}
+	for name, c := range counts {
+		f[name] = ratio(c, min(n, 500)) * grown(float64(c), 0.5)
+	}
+	f["head_depth"] = grown(float64(max(deepest-2, 0)), 1)
+	title := r.title()
+	f["title_none"] = truth(title == "")
+	f["title_name"] = truth(personName(title))
+	f["title_code"] = truth(looksLikeCall(title) || n > 0 && r.headings[0].level == 1 && r.headings[0].code)
+	f["title_word"] = truth(title != "" && !strings.Contains(strings.TrimSpace(title), " ") && title == strings.ToLower(title))
+}
+
+func allCapitals(s string) bool {
+	upper := 0
+	for _, c := range s {
+		if unicode.IsLower(c) {
+			return false
+		}
+		if unicode.IsUpper(c) {
+			upper++
+		}
+	}
+	return upper > 3
+}
+
+// personName tells "Ada Lovelace" and "Dr. Jane M. Doe" from titles.
+func personName(s string) bool {
+	words := strings.Fields(strings.TrimRight(s, "."))
+	if len(words) < 2 || len(words) > 4 {
+		return false
+	}
+	for _, w := range words {
+		c, size := utf8.DecodeRuneInString(w)
+		w = strings.ToLower(strings.TrimRight(w, ".,"))
+		if !unicode.IsUpper(c) && w != "de" && w != "van" && w != "von" && w != "da" || slices.Contains(titleWords, w) || strings.IndexFunc(w[size:], notName) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func notName(c rune) bool { return !unicode.IsLetter(c) && c != '-' && c != '\'' && c != '’' }
+
+// titleWords stand in titles, not in names.
+var titleWords = strings.Fields(`the a an of and in on for to with guide report notes meeting api reference project annual
+	release code conduct policy terms service how what why my your our new getting started about style design proposal
+	invoice newsletter letter changelog contributing readme privacy community development developer user manual plan
+	summary introduction overview weekly monthly update roadmap soup bread salad cake chicken pie sauce curry
+	statement agreement license committee charter review minutes analysis system data test retro summit owl stranger
+	cat artist paw songs ode song night day morning summer winter spring autumn love death war letters tale story
+	horrors proposal students black hunger monkey little old great last first one two three lost house garden river
+	sea city road street home world time life work cheat sheet quick start grilled baked roasted fried`)
+
+// lineFeatures look at how lines and paragraphs are cut.
+func lineFeatures(r *reading, f map[string]float64) {
+	var lines, short, stanzas, paragraphs, longer, labels, quoted, cells, money, inTable, rows int
+	var words int
+	for _, p := range r.passages {
+		if m := amounts(p.text); m > 0 {
+			money += m
+			inTable += count(p.kind == tableRow)
+		}
+		if p.kind == tableRow {
+			cells++
+			continue
+		}
+		if p.kind != paragraph && p.kind != quote {
+			continue
+		}
+		paragraphs++
+		words += 1 + strings.Count(p.text, " ")
+		if strings.Count(p.text, " ") > 55 {
+			longer++
+		}
+		quoted += strings.Count(p.text, `"`)/2 + strings.Count(p.text, "“") + strings.Count(p.text, "«") + strings.Count(p.text, "„") + dashes(p.text)
+		source := strings.Split(strings.TrimRight(p.block.text, "\n"), "\n")
+		rows += len(source)
+		if stanza(source) {
+			stanzas++
+		}
+		for i, l := range source {
+			lines++
+			l = strings.TrimRight(l, " \\")
+			n := utf8.RuneCountInString(l)
+			if n > 2 && n < 62 && (len(source) > 1 || n < 48) && (i == len(source)-1 || !strings.HasSuffix(l, ".") || n < 45) {
+				short++
+			}
+			if k := strings.IndexAny(l, ":："); k > 1 && k < 30 && (strings.Contains(l[:k], "*") || len(source) > 1 || len(l) < 90) {
+				labels++
+			}
+		}
+	}
+	f["prose"] = ratio(lines, max(r.lines, 1))
+	f["verse"] = verse(ratio(short, lines), ratio(rows, paragraphs), paragraphs, ratio(lines, max(r.lines, 1)))
+	f["stanzas"] = grown(ratio(stanzas, paragraphs), 0.2) * f["prose"]
+	f["paragraph_long"] = ratio(longer, paragraphs)
+	f["labels"] = ratio(labels, max(lines, 1)) * grown(float64(labels), 1)
+	f["dialogue"] = grown(float64(quoted)/max(1, float64(words)/100), 1.5)
+	f["money"] = grown(float64(money)/max(1, float64(r.words+r.cells)/100), 1)
+	f["money_table"] = ratio(inTable, cells) * grown(float64(inTable), 1)
+}
+
+// amounts counts sums of money.
+func amounts(s string) int {
+	if !digit(s) {
+		return 0
+	}
+	return len(moneyLike.FindAllStringIndex(s, 40))
+}
+
+// stanza tells lines of verse from wrapped prose: short, uneven, and broken where
+// another word would have had room.
+func stanza(lines []string) bool {
+	if len(lines) < 2 {
+		return false
+	}
+	longest, widest := 0, 0
+	for i, l := range lines {
+		n := utf8.RuneCountInString(l)
+		longest = max(longest, n)
+		if i < len(lines)-1 {
+			first, _, _ := strings.Cut(lines[i+1], " ")
+			widest = max(widest, n+1+utf8.RuneCountInString(first))
+		}
+		if strings.Contains(l, ": ") || strings.Contains(l, "**") {
+			return false
+		}
+	}
+	return longest < 64 && widest < 70
+}
+
+// verse is high for paragraphs of several short lines that are not wrapped prose.
+func verse(short, rows float64, paragraphs int, prose float64) float64 {
+	if paragraphs == 0 || rows < 1.6 && paragraphs < 4 {
+		return 0
+	}
+	return short * short * min(1, rows/2.5) * prose
+}
+
+// dashes counts paragraphs that open speech with a dash, as many languages do.
+func dashes(s string) int {
+	if strings.HasPrefix(s, "— ") || strings.HasPrefix(s, "– ") {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,148 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"presswork"
+)
+
+const (
+	// maxFormalitySentences bounds what is read of a long document.
+	maxFormalitySentences = 400
+	// formalFrom and informalTo are the scores at which a document is called so.
+	formalFrom, informalTo = 0.58, 0.42
+	// formalityMiddle is the median of documents that are neither, and
+	// formalitySpread widens the medians, which lie close together, to 0…1.
+	formalityMiddle, formalitySpread = 0.54, 1.8
+	// enoughSentences are enough to judge a document by them alone.
+	enoughSentences = 6
+	// shortestLog and longestLog bound what the length of a sentence counts, as
+	// the logarithm of 8 and of 18 words: instructions are short in any register.
+	shortestLog, longestLog = 2.1, 2.9
+)
+
+// genreRegisters are what a genre's form adds that its sentences do not show.
+var genreRegisters = map[string]float64{"legal": 0.06, "governance": 0.02, "paper": 0.05, "rfc": 0.03, "resume": 0.05,
+	"invoice": 0.05, "tutorial": 0.03, "api_reference": 0.03, "report": 0.02, "proposal": 0.02, "blog_post": -0.03,
+	"newsletter": -0.03, "story": -0.02, "bio": -0.01}
+
+// pronouns of familiar and of polite address, by language. German and Italian
+// tell the polite ones by their capital.
+var pronouns = map[string]struct{ familiar, polite []string }{
+	"de": {[]string{"du", "dich", "dir", "dein", "deine", "deinen", "deiner", "euch", "eure"}, []string{"Sie", "Ihnen", "Ihre", "Ihr", "Ihren", "Ihrer"}},
+	"fr": {[]string{"tu", "toi", "ton", "ta", "tes", "t'es"}, []string{"vous", "votre", "vos"}},
+	"es": {[]string{"tú", "tu", "tus", "te", "ti", "contigo", "vosotros"}, []string{"usted", "ustedes", "Ud", "Uds"}},
+	"it": {[]string{"tu", "tuo", "tua", "tuoi", "te", "ti"}, []string{"Lei", "Le", "Suo", "Sua"}},
+	"pt": {[]string{"tu", "teu", "tua", "te", "ti"}, []string{"senhor", "senhora", "V.Exa"}},
+	"nl": {[]string{"je", "jij", "jou", "jouw", "jullie"}, []string{"u", "uw"}},
+	"pl": {[]string{"ty", "ci", "cię", "twój", "twoja"}, []string{"Pan", "Pani", "Państwo", "Pana", "Państwa"}},
+	"ru": {[]string{"ты", "тебя", "тебе", "твой"}, []string{"вы", "вас", "вам", "Вы", "Вас", "Вам", "ваш"}},
+}
+
+// scoreFormality returns a document's register: the median of its sentences,
+// moved by what only the whole shows.
+func scoreFormality(sentences []string, cues documentCues) presswork.Formality {
+	sample := sampleEvenly(sentences, maxFormalitySentences)
+	var score float64
+	if english(cues.Language) {
+		score = formalityMiddle + formalitySpread*(medianFormality(sample)-formalityMiddle) +
+			formalityCues(sample, cues) + genreRegisters[cues.Type]
+	} else {
+		score = foreignFormality(sample, cues)
+	}
+	score = math.Round(1000*max(0, min(1, score))) / 1000
+	f := presswork.Formality{Label: "neutral", Score: score}
+	switch {
+	case len(sentences) == 0:
+		f.Score = 0.5
+	case score >= formalFrom:
+		f.Label = "formal"
+	case score <= informalTo:
+		f.Label = "informal"
+	}
+	return f
+}
+
+// medianFormality is the median of the sentences that end as sentences do; where
+// a document has few of them, of its captions and list items.
+func medianFormality(sentences []string) float64 {
+	model := embeddedFormality()
+	whole, pieces := make([]float64, 0, len(sentences)), make([]float64, 0, len(sentences))
+	for _, s := range sentences {
+		words := strings.Count(s, " ") + strings.Count(s, "\n") + 1
+		if words < 2 {
+			continue
+		}
+		measures := measureFormality(s)
+		measures[formalityLogWords] = max(shortestLog, min(longestLog, measures[formalityLogWords]))
+		if words < 4 || measures[formalityFullStop] == 0 && !strings.ContainsAny(s[len(s)-1:], "!?\"')") {
+			measures[formalityLowerStart] = 0 // a list item may
+			pieces = append(pieces, model.weigh(measures))
+		} else {
+			whole = append(whole, model.weigh(measures))
+		}
+	}
+	if len(whole) < enoughSentences {
+		whole = append(whole, pieces...)
+	}
+	if len(whole) == 0 {
+		return formalityMiddle
+	}
+	slices.Sort(whole)
+	return (whole[len(whole)/2] + whole[(len(whole)-1)/2]) / 2
+}
+
+// formalityCues is what the whole document adds: words of law, emoji, the writer's
+// own person and contractions as a habit, the closing of a letter.
+func formalityCues(sentences []string, cues documentCues) float64 {
+	table := registers()
+	words, legal, personal := 1, 0, 0
+	for _, s := range sentences {
+		for field := range strings.FieldsSeq(s) {
+			lower := strings.ToLower(strings.Trim(field, asciiPunct))
+			words++
+			r := table[lower]
+			legal += int(indicator(r&legalWord != 0))
+			personal += int(indicator(r&(firstPerson|slangWord) != 0 || isContraction(lower)))
+		}
+	}
+	n := float64(words)
+	add := min(0.2, 15*float64(legal)/n) - min(0.15, 2*float64(personal)/n) - min(0.15, 8*float64(cues.Emoji)/n)
+	if cues.Salutation && cues.Closing {
+		add += 0.03
+	}
+	return add
+}
+
+// foreignFormality judges by what languages share: the length of sentences,
+// excitement, emoji, and how the reader is addressed.
+func foreignFormality(sentences []string, cues documentCues) float64 {
+	code, _, _ := strings.Cut(cues.Language, "-")
+	address := pronouns[code]
+	words, familiar, polite, excited := 0, 0, 0, 0
+	for _, s := range sentences {
+		for field := range strings.FieldsSeq(s) {
+			words++
+			word := strings.Trim(field, asciiPunct+"«»„“”¿¡")
+			if slices.Contains(address.polite, word) {
+				polite++
+			} else if slices.Contains(address.familiar, strings.ToLower(word)) {
+				familiar++
+			}
+		}
+		if strings.ContainsAny(s, "!！") || isEmphatic(s) {
+			excited++
+		}
+	}
+	if words == 0 {
+		return formalityMiddle
+	}
+	n, length := float64(len(sentences)), float64(words)/float64(len(sentences))
+	score := formalityMiddle + 0.12*(math.Log(max(1, length))-math.Log(13)) - 0.4*float64(excited)/n - min(0.15, 8*float64(cues.Emoji)/float64(words))
+	if familiar+polite > 0 {
+		score += min(0.2, 6*float64(familiar+polite)/float64(words)) * float64(polite-familiar) / float64(familiar+polite)
+	}
+	return score
+}

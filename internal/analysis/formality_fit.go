@@ -1,0 +1,53 @@
+package analysis
+
+import "math"
+
+// FormalitySample is a sentence with the formality people gave it, 0 to 1.
+type FormalitySample struct {
+	Text   string
+	Rating float64
+}
+
+// formalityPenalty pulls the weights of standardized measures towards zero.
+const formalityPenalty = 20
+
+// FitFormality trains a model. The same samples give the same model.
+func FitFormality(samples []FormalitySample) *FormalityModel {
+	n := len(formalityNames)
+	rows, y := make([]sparseRow, len(samples)), make([]float64, len(samples))
+	measures := make([][len(formalityNames)]float64, len(samples))
+	var mean, deviation [len(formalityNames)]float64
+	for i, s := range samples {
+		measures[i], y[i] = measureFormality(s.Text), s.Rating
+		for k, v := range measures[i] {
+			mean[k] += v / float64(len(samples))
+		}
+	}
+	for _, m := range measures {
+		for k, v := range m {
+			deviation[k] += (v - mean[k]) * (v - mean[k]) / float64(len(samples))
+		}
+	}
+	penalty := make([]float64, n)
+	for k := range n {
+		if deviation[k] = math.Sqrt(deviation[k]); deviation[k] == 0 {
+			deviation[k] = 1
+		}
+		penalty[k] = formalityPenalty
+	}
+	penalty[0], mean[0], deviation[0] = 0.001, 0, 1
+	for i, m := range measures {
+		for k, v := range m {
+			rows[i].add(k, (v-mean[k])/deviation[k])
+		}
+	}
+	w := fitRidge(rows, y, penalty)
+	model := &FormalityModel{}
+	for k := range n {
+		model.weights[k] = w[k] / deviation[k]
+		if k > 0 {
+			model.weights[0] -= model.weights[k] * mean[k]
+		}
+	}
+	return model
+}

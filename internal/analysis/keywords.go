@@ -1,0 +1,309 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"presswork"
+)
+
+const (
+	maxKeywords = 10
+	// maxPhrase is the longest term, in words.
+	maxPhrase = 4
+)
+
+// candidate weights: what evidence beside the text counts, in occurrences.
+const (
+	titleWeight   = 3.0
+	headingWeight = 1.2
+	boldWeight    = 0.8
+	linkWeight    = 0.5
+)
+
+// nominee is a candidate for a keyword: a run of words without function words.
+type nominee struct {
+	shown    map[string]int // spellings by how often they occur
+	words    int
+	count    float64
+	evidence float64
+	first    int // token at which it occurs first
+}
+
+// keywords returns the document's terms, the most telling first: the author's
+// own where front matter has them, then phrases of the text.
+func keywords(r *reading, language string) []presswork.Keyword {
+	c := collector{language: language, phrases: map[string]*nominee{}}
+	// What stands in the title counts also where the text never repeats it.
+	c.add(r.title(), titleWeight, 0)
+	for i, h := range r.headings[:min(len(r.headings), 300)] {
+		if !genericHeading(h.text) {
+			c.add(h.text, headingWeight/math.Sqrt(1+float64(i)/8), i)
+		}
+	}
+	at := 0
+	for _, p := range r.passages {
+		weight := 1.0
+		if p.kind == tableRow {
+			weight = 0.3
+		}
+		c.add(p.text, weight, at)
+		at += 1 + strings.Count(p.text, " ")
+	}
+	for _, b := range r.ev.bold {
+		c.support(b, boldWeight)
+	}
+	for _, l := range r.ev.linked {
+		c.support(l, linkWeight)
+	}
+	return c.ranked(at, given(r.front))
+}
+
+// given are the keywords the author names in front matter.
+func given(front frontMatter) []presswork.Keyword {
+	out := []presswork.Keyword{}
+	for _, key := range []string{"keywords", "tags"} {
+		for _, t := range front.list(key) {
+			known := func(k presswork.Keyword) bool { return strings.EqualFold(k.Term, t) }
+			if len(out) == maxKeywords || utf8.RuneCountInString(t) > 60 || slices.ContainsFunc(out, known) {
+				continue
+			}
+			out = append(out, presswork.Keyword{Term: t, Score: 1})
+		}
+	}
+	return out
+}
+
+type collector struct {
+	language string
+	phrases  map[string]*nominee
+}
+
+// add takes the phrases of a text, and of longer ones the parts.
+func (c *collector) add(text string, weight float64, at int) {
+	for _, run := range c.runs(text) {
+		for size := 1; size <= min(maxPhrase, len(run)); size++ {
+			for i := 0; i+size <= len(run); i++ {
+				w := weight
+				if size < len(run) {
+					w *= 0.7 // a part of a longer phrase
+				}
+				c.count(run[i:i+size], w, at)
+			}
+		}
+	}
+}
+
+func (c *collector) count(words []string, weight float64, at int) {
+	if len(words) == 1 && utf8.RuneCountInString(words[0]) < 3 && !allCapitals(words[0]) {
+		return
+	}
+	key := stem(strings.ToLower(strings.Join(words, " ")))
+	p := c.phrases[key]
+	if p == nil {
+		p = &nominee{shown: map[string]int{}, words: len(words), first: at}
+		c.phrases[key] = p
+	}
+	p.count += weight
+	p.shown[strings.Join(words, " ")]++
+}
+
+// support strengthens a phrase that is known already.
+func (c *collector) support(text string, weight float64) {
+	for _, run := range c.runs(text) {
+		if p := c.phrases[stem(strings.ToLower(strings.Join(run, " ")))]; p != nil {
+			p.evidence = min(p.evidence+weight, 4)
+		}
+	}
+}
+
+// runs cuts a text into runs of words between function words, numbers and
+// punctuation. Identifiers of code end a run and are left out.
+func (c *collector) runs(text string) (out [][]string) {
+	var run []string
+	end := func() {
+		if len(run) > 0 {
+			out = append(out, run)
+			run = nil
+		}
+	}
+	for word := range strings.FieldsSeq(text) {
+		core := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		before, after, _ := strings.Cut(word, core)
+		if core == "" || before != "" {
+			end()
+		}
+		if core == "" {
+			continue
+		}
+		core = strings.TrimSuffix(strings.TrimSuffix(core, "'s"), "’s")
+		switch {
+		case !termWord(core), stopWord(strings.ToLower(core), c.language), weakWords[strings.ToLower(core)]:
+			end()
+		default:
+			run = append(run, core)
+		}
+		if after != "" || unspacedWord(core) {
+			end()
+		}
+	}
+	end()
+	return out
+}
+
+// termWord tells words from numbers, identifiers and paths.
+func termWord(w string) bool {
+	letters, inner := 0, 0
+	for i, r := range w {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsMark(r):
+			letters++
+			if i > 0 && unicode.IsUpper(r) {
+				inner++
+			}
+		case r == '_' || r == '/' || r == '.' || r == ':' || r == '(' || r == '=' || r == '@' || r == '\\' || r == '\'' || r == '’':
+			return false
+		}
+	}
+	if letters < 2 || letters*2 < utf8.RuneCountInString(w) || len(w) > 40 {
+		return false
+	}
+	lower := inner < letters-1
+	return !(inner > 0 && lower && unicode.IsLower(rune(w[0]))) // camelCase
+}
+
+func unspacedWord(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	return r >= 0x0e00 && unspaced(r)
+}
+
+// ranked appends the phrases of a document of so many words to the terms known,
+// the best first.
+func (c *collector) ranked(length int, out []presswork.Keyword) []presswork.Keyword {
+	type scored struct {
+		key   string
+		p     *nominee
+		score float64
+	}
+	var all []scored
+	for key, p := range c.phrases {
+		n := p.count + p.evidence
+		if n < 1.9 && length > 120 || p.words > 1 && p.count < 1.5 && length > 60 {
+			continue
+		}
+		// Frequency counts less and less; longer phrases and early ones more.
+		early := 1 + 0.6/(1+8*float64(p.first)/float64(max(length, 50)))
+		score := math.Log2(1+n) * (1 + 0.45*float64(min(p.words, 3)-1)) * early
+		if p.words == 1 && len(key) < 5 {
+			score *= 0.8
+		}
+		all = append(all, scored{key, p, score})
+	}
+	slices.SortFunc(all, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.p.first, b.p.first), strings.Compare(a.key, b.key))
+	})
+	var taken []string
+	for _, k := range out {
+		taken = append(taken, stem(strings.ToLower(k.Term)))
+	}
+	for _, s := range all {
+		if len(out) == maxKeywords {
+			break
+		}
+		if overlaps(taken, s.key) {
+			continue
+		}
+		taken = append(taken, s.key)
+		out = append(out, presswork.Keyword{Term: s.p.spelling(), Score: hundredths(s.score / all[0].score)})
+	}
+	return out
+}
+
+// overlaps tells whether a term shares half of its words or more with one taken.
+func overlaps(taken []string, key string) bool {
+	words := strings.Fields(key)
+	for _, t := range taken {
+		shared := 0
+		for _, w := range words {
+			if strings.Contains(" "+t+" ", " "+w+" ") || strings.Contains(" "+t+" ", " "+stem(w)+" ") {
+				shared++
+			}
+		}
+		if shared > 0 && shared*2 >= min(len(words), 1+strings.Count(t, " ")) {
+			return true
+		}
+	}
+	return false
+}
+
+// spelling is the commonest way a phrase is written, lower case where that
+// occurs: only names are written with capitals everywhere.
+func (p *nominee) spelling() string {
+	best, most := "", 0
+	for s, n := range p.shown {
+		if n > most || n == most && s > best {
+			best, most = s, n
+		}
+	}
+	if lower := strings.ToLower(best); p.shown[lower] > 0 || allCapitals(best) && p.words > 1 {
+		return lower
+	}
+	return best
+}
+
+// stem merges singular and plural of a phrase's last word.
+func stem(phrase string) string {
+	ends := func(suffixes ...string) bool {
+		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(phrase, s) })
+	}
+	switch {
+	case len(phrase) < 4:
+		return phrase
+	case ends("children"):
+		return strings.TrimSuffix(phrase, "ren")
+	case ends("women", "men"):
+		return phrase[:len(phrase)-2] + "an"
+	case len(phrase) > 5 && ends("ies"):
+		return phrase[:len(phrase)-3] + "y"
+	case len(phrase) > 5 && ends("ie"): // of "cookies"
+		return phrase[:len(phrase)-2] + "y"
+	case len(phrase) > 5 && ends("sses", "xes", "ches", "shes"):
+		return phrase[:len(phrase)-2]
+	case ends("s") && !ends("ss", "us", "is"):
+		return phrase[:len(phrase)-1]
+	}
+	return phrase
+}
+
+// genericHeading tells headings that name a part of any document.
+func genericHeading(text string) bool {
+	return genericHeadings[strings.ToLower(strings.Trim(text, " :.0123456789"))]
+}
+
+var genericHeadings = wordSet(`introduction|overview|summary|conclusion|conclusions|background|installation|usage|license|licence|contributing|references|acknowledgements|
+acknowledgments|table of contents|contents|features|requirements|getting started|faq|appendix|notes|examples|example|changelog|abstract|discussion|results|methods|
+ingredients|directions|instructions|agenda|attendees|action items|next steps|experience|education|skills|motivation|drawbacks|alternatives|unresolved questions|
+einleitung|zusammenfassung|fazit|inhalt|résumé|introducción|resumen|conclusión`)
+
+// weakWords are words of English prose that are no topic though no function words.
+var weakWords = wordSet(`use|used|using|uses|make|makes|made|making|example|examples|thing|things|lot|lots|way|ways|people|person|time|times|year|years|month|months|day|
+days|week|weeks|today|first|second|third|last|next|new|old|good|better|best|great|big|small|large|long|short|high|low|different|important|possible|available|able|sure|
+really|actually|simply|currently|already|always|never|often|sometimes|usually|maybe|perhaps|please|thank|thanks|dear|sincerely|regards|hello|hi|yes|okay|ok|need|needs|needed|
+want|wants|wanted|know|known|think|thought|say|says|said|tell|told|go|goes|going|went|come|comes|came|take|takes|took|taken|give|gives|given|gave|get|gets|getting|got|put|
+keep|find|found|look|looking|looked|seem|seems|seemed|help|work|works|working|worked|run|runs|running|add|added|adding|set|sets|setting|change|changed|changes|provide|provides|
+provided|include|includes|including|included|allow|allows|follow|following|follows|based|called|call|calls|one|two|three|four|five|six|seven|eight|nine|ten|part|parts|number|
+section|see|show|shows|shown|read|write|written|start|started|end|note|case|cases|point|kind|type|something|anything|nothing|everything|someone|anyone|everyone|
+january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|
+e.g|i.e|etc|mr|mrs|ms|dr|let|like|also|well|even|still|back|right|left|little|whole|full|own|able|must|shall|would|could|might|author|title|inc|ltd|figure|table|page`)
+
+func wordSet(list string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.SplitSeq(strings.ReplaceAll(list, "\n", ""), "|") {
+		set[w] = true
+	}
+	return set
+}

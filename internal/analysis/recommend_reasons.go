@@ -1,0 +1,132 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// reasons say in words why a theme was chosen, the weightiest first.
+func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
+	var all []string
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	switch {
+	case c.cautious && c.p.Words < enoughWords:
+		say("%d words of text are too few to judge by, so it is the theme that suits most documents", c.p.Words)
+	case c.cautious:
+		say("the language is not known, so it is the theme that suits most documents")
+	}
+	if c.steer.Type != "" {
+		say("it is said to be %s%s", named(c.steer.Type), c.standing(primary))
+	} else if top := c.top(); top != nil && !c.cautious {
+		say("it reads as %s (%d %% sure)%s", named(top.name), percent(top.share), c.standing(primary))
+	}
+	if c.steer.Mood != "" {
+		say("the mood asked for is %s%s", c.steer.Mood, c.moodStanding(primary))
+	} else if c.leads(primary) {
+		say("its tone is %s", c.tone.name)
+	}
+	if label := c.p.Formality.Label; !c.cautious && label != "" && label != "neutral" {
+		say("its register is %s (%.2f)", label, c.p.Formality.Score)
+	}
+	for _, topic := range c.p.Topics {
+		if !c.cautious && slices.Contains(c.rules.topic(topic.Name).accept, primary.twin) {
+			say("it is about %s", topic.Name)
+		}
+	}
+	if primary.Custom {
+		say("a theme of your own, most like %s", primary.twin)
+	}
+	if others := otherScheme(primary, alternatives); others != "" {
+		say("%s", others)
+	}
+	return all
+}
+
+func (c *choice) top() *belief {
+	var top *belief
+	for i := range c.belief {
+		if top == nil || c.belief[i].share > top.share {
+			top = &c.belief[i]
+		}
+	}
+	return top
+}
+
+// standing is the theme's place among those of the most probable type.
+func (c *choice) standing(primary candidate) string {
+	top := c.top()
+	if top == nil {
+		return ""
+	}
+	switch slices.Index(top.order, primary.twin) {
+	case 0:
+		return ", for which it is the first choice"
+	case -1:
+		return ""
+	}
+	return ", for which it is one of the usual choices"
+}
+
+func (c *choice) moodStanding(primary candidate) string {
+	if slices.Contains(c.tone.accept, primary.twin) {
+		return ", which it carries"
+	}
+	return ""
+}
+
+// leads tells whether the tone had a part in the choice.
+func (c *choice) leads(primary candidate) bool {
+	if c.cautious || c.strength < clearTone || c.tone.name == "neutral" {
+		return false
+	}
+	if slices.Contains(c.tone.accept, primary.twin) {
+		return true
+	}
+	top := c.top()
+	return top != nil && slices.Contains(top.first[c.tone.name], primary.twin)
+}
+
+// otherScheme names what the alternatives offer that the choice does not.
+func otherScheme(primary candidate, alternatives []candidate) string {
+	for _, a := range alternatives {
+		if a.Scheme != primary.Scheme {
+			return fmt.Sprintf("for a %s page there is %s", a.Scheme, a.Name)
+		}
+	}
+	return ""
+}
+
+// named is a document type in words, with its article.
+func named(docType string) string {
+	switch docType {
+	case "api_reference":
+		return "an API reference"
+	case "rfc":
+		return "a design document"
+	case "readme":
+		return "a README"
+	case "contributing":
+		return "a contributor guide"
+	case "governance", "legal":
+		return "a " + docType + " text"
+	case "meeting_notes":
+		return "meeting notes"
+	case "bio":
+		return "a biography"
+	case "resume":
+		return "a résumé"
+	case "other":
+		return "a document of no particular kind"
+	case "software", "business", "academic", "personal", "creative":
+		return "a " + docType + " document"
+	}
+	words := strings.ReplaceAll(docType, "_", " ")
+	if strings.ContainsRune("aeiou", rune(words[0])) {
+		return "an " + words
+	}
+	return "a " + words
+}
+
+func percent(share float64) int { return int(math.Round(100 * share)) }

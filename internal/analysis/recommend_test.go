@@ -1,0 +1,270 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"presswork"
+)
+
+// shelf is the built-in catalogue as far as a choice looks at it.
+func shelf(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
+	t.Helper()
+	dark := []string{"dark", "synthwave", "halloween", "forest", "aqua", "black", "luxury", "dracula", "business", "night", "coffee", "dim", "sunset", "abyss"}
+	var list []ThemeInfo
+	for line := range strings.Lines(themeData) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != "theme" {
+			continue
+		}
+		info := ThemeInfo{Name: words[1], Scheme: "light"}
+		if slices.Contains(dark, info.Name) {
+			info.Scheme = "dark"
+		}
+		list = append(list, info)
+	}
+	if len(list) != 35 {
+		t.Fatalf("%d themes have a look, want 35", len(list))
+	}
+	return append(list, custom...)
+}
+
+// sure is the profile of a long English document of a type.
+func sure(docType string) Profile {
+	return Profile{Analysis: presswork.Analysis{DocumentType: docType, Language: "en", EmotionalTone: "neutral",
+		Formality: presswork.Formality{Label: "neutral", Score: 0.5}}, Words: 900, Types: []TypeProbability{{docType, 0.95}, {"other", 0.05}}}
+}
+
+func TestThemeRulesNameThemesThatExist(t *testing.T) {
+	t.Parallel()
+	rules, err := parseThemeRules(themeData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(of string, names []string) {
+		for _, name := range names {
+			if _, ok := rules.looks[name]; !ok {
+				t.Errorf("%s: %q is no theme", of, name)
+			}
+		}
+	}
+	for _, docType := range rules.types {
+		check(docType.name, slices.Concat(docType.accept, docType.never))
+		for when, names := range docType.first {
+			check(docType.name+" "+when, names)
+			for _, name := range names {
+				if slices.Contains(docType.never, name) {
+					t.Errorf("%s %s: %s is put first and must never be", docType.name, when, name)
+				}
+			}
+		}
+	}
+	for _, mood := range presswork.Moods() {
+		if len(rules.tones[mood].accept) == 0 {
+			t.Errorf("no theme carries %s", mood)
+		}
+		check(mood, rules.tones[mood].accept)
+	}
+	for _, topic := range rules.topics {
+		check(topic.name, topic.accept)
+	}
+	for _, family := range presswork.DocumentFamilies() {
+		for _, docType := range rules.families[family] {
+			if !slices.Contains(presswork.DocumentTypes(), docType) {
+				t.Errorf("%s: %q is no document type", family, docType)
+			}
+		}
+		if len(rules.families[family]) == 0 {
+			t.Errorf("%s has no types", family)
+		}
+	}
+}
+
+func TestThemeRulesSayWhichLineIsWrong(t *testing.T) {
+	t.Parallel()
+	for data, says := range map[string]string{
+		"theme x 1 2 3":                "txt:1: want 6 attributes",
+		"\ntheme x 1 2 3 4 5 11":       `txt:2: "11" is not a number`,
+		"type memo print 1":            "type memo",
+		"type legal print 1\n  glad x": `txt:2: "glad" is neither`,
+		"tune x":                       `"tune" is not known`,
+		"":                             "type readme is missing",
+	} {
+		if _, err := parseThemeRules(data); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v; want %q", data, err, says)
+		}
+	}
+}
+
+func TestATypeGetsAThemeThatSuitsIt(t *testing.T) {
+	t.Parallel()
+	r := NewRecommender()
+	list := shelf(t)
+	for _, rule := range r.rules.types {
+		rec := r.Recommend(sure(rule.name), list, Steer{})
+		if rec.Primary != rule.accept[0] || rec.Confidence < 0.9 || len(rec.Alternatives) != 2 || len(rec.Reasons) == 0 {
+			t.Errorf("%s: %+v, want %s", rule.name, rec, rule.accept[0])
+		}
+		var schemes []string
+		for _, name := range append(rec.Alternatives, rec.Primary) {
+			i := slices.IndexFunc(list, func(k ThemeInfo) bool { return k.Name == name })
+			schemes = append(schemes, list[i].Scheme)
+			if slices.Contains(rule.never, name) && name != "dark" || rule.neverDark && list[i].Scheme == "dark" {
+				t.Errorf("%s: %s is offered and must never be", rule.name, name)
+			}
+		}
+		if slices.Contains(schemes, "dark") == rule.print || !slices.Contains(schemes, "light") {
+			t.Errorf("%s: schemes %v, print %v", rule.name, schemes, rule.print)
+		}
+	}
+}
+
+func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
+	t.Parallel()
+	r := NewRecommender()
+	with := func(docType string, change func(*Profile)) Profile {
+		p := sure(docType)
+		change(&p)
+		return p
+	}
+	tone := func(name string) func(*Profile) {
+		return func(p *Profile) { p.EmotionalTone, p.ToneStrength = name, 0.9 }
+	}
+	for name, c := range map[string]struct {
+		p    Profile
+		want string
+	}{
+		"ghost story":       {with("story", tone("dark")), "night"},
+		"love poem":         {with("poem", func(p *Profile) { tone("romantic")(p); p.Topics = []Topic{{"love", 1}} }), "sunset"},
+		"halloween party":   {with("other", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"halloween", 1}} }), "halloween"},
+		"formal letter":     {with("letter", func(p *Profile) { p.Formality = presswork.Formality{Label: "formal", Score: 0.9} }), "corporate"},
+		"solemn essay":      {with("essay", tone("solemn")), "autumn"},
+		"children's recipe": {with("recipe", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"children", 1}} }), "cupcake"},
+		"playful contract":  {with("legal", tone("playful")), "light"},
+	} {
+		if got := r.Recommend(c.p, shelf(t), Steer{}); got.Primary != c.want {
+			t.Errorf("%s: %+v, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestWhatTheCallerSaysReplacesWhatWasFound(t *testing.T) {
+	t.Parallel()
+	r := NewRecommender()
+	list := shelf(t)
+	resume := sure("resume")
+	for _, mood := range presswork.Moods() {
+		rec := r.Recommend(resume, list, Steer{Mood: mood})
+		if !slices.Contains(r.rules.tones[mood].accept, rec.Primary) {
+			t.Errorf("--mood=%s chose %s", mood, rec.Primary)
+		}
+	}
+	if rec := r.Recommend(resume, list, Steer{Mood: "dark"}); rec.Primary != "night" && rec.Primary != "business" {
+		t.Errorf("a dark résumé is %s", rec.Primary)
+	}
+	if rec := r.Recommend(resume, list, Steer{Mood: "romantic"}); rec.Primary == "valentine" || rec.Primary == "sunset" {
+		t.Errorf("a romantic résumé is %s", rec.Primary)
+	}
+	short := Profile{Analysis: presswork.Analysis{DocumentType: "readme", Language: "und"}, Words: 3}
+	for _, name := range slices.Concat(presswork.DocumentTypes(), presswork.DocumentFamilies()) {
+		rec := r.Recommend(short, list, Steer{Type: name})
+		members := r.rules.typesOf(name)
+		if !slices.ContainsFunc(r.rules.types, func(rule typeRule) bool {
+			return slices.Contains(members, rule.name) && slices.Contains(rule.accept, rec.Primary)
+		}) {
+			t.Errorf("--doc-type=%s chose %s", name, rec.Primary)
+		}
+	}
+	// A caller who has no document at all.
+	if rec := r.Recommend(Profile{}, list, Steer{Mood: "creative"}); rec.Primary != "cmyk" {
+		t.Errorf("creative is %+v", rec)
+	}
+}
+
+func TestTooLittleTextGetsTheThemeThatSuitsMost(t *testing.T) {
+	t.Parallel()
+	r := NewRecommender()
+	few, strange := sure("story"), sure("story")
+	few.Words, strange.Language = 40, "und"
+	for says, p := range map[string]Profile{"40 words": few, "the language is not known": strange} {
+		rec := r.Recommend(p, shelf(t), Steer{})
+		if rec.Primary != "light" || rec.Confidence > 0.5 || !strings.Contains(rec.Reasons[0], says) {
+			t.Errorf("%+v", rec)
+		}
+	}
+}
+
+func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
+	t.Parallel()
+	r := NewRecommender()
+	house := ThemeInfo{Name: "house", Scheme: "light", Custom: true,
+		Colors: map[string]string{"base_100": "#ffffff", "primary": "#0a6ea8", "secondary": "#5b6b7b", "accent": "#3f7f9f"}}
+	wild := ThemeInfo{Name: "wild", Scheme: "light", Custom: true,
+		Colors: map[string]string{"base_100": "#fff000", "primary": "#ff00aa", "secondary": "#00ffcc", "accent": "#ff5500"}}
+	if rec := r.Recommend(sure("report"), shelf(t, house, wild), Steer{}); !slices.Contains(append(rec.Alternatives, rec.Primary), "house") {
+		t.Errorf("a sober blue theme is not among %+v", rec)
+	}
+	for _, docType := range []string{"report", "legal", "resume"} {
+		if rec := r.Recommend(sure(docType), shelf(t, wild), Steer{}); slices.Contains(append(rec.Alternatives, rec.Primary), "wild") {
+			t.Errorf("%s: a shouting theme is among %+v", docType, rec)
+		}
+	}
+	house.Tags = []string{"report"}
+	rec := r.Recommend(sure("report"), shelf(t, house), Steer{})
+	if rec.Primary != "house" || !strings.Contains(strings.Join(rec.Reasons, "; "), "a theme of your own") {
+		t.Errorf("a theme tagged for reports is not chosen: %+v", rec)
+	}
+}
+
+func TestSteerIsCheckedAndForgiving(t *testing.T) {
+	t.Parallel()
+	if s, err := ParseSteer(" Creative", "API-Reference"); err != nil || s != (Steer{"creative", "api_reference"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, c := range []struct{ mood, docType, param, says string }{
+		{"creativ", "", "mood", `did you mean "creative"?`},
+		{"", "resumee", "doc_type", `did you mean "resume"?`},
+		{"", "zzz", "doc_type", "or a family: software"},
+		{strings.Repeat("x", 500), "", "mood", "…"},
+	} {
+		_, err := ParseSteer(c.mood, c.docType)
+		e := presswork.AsError(err)
+		if e == nil || e.Code != presswork.InvalidOption || e.Param != c.param || !strings.Contains(e.Message, c.says) || len(e.Message) > 500 {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestColoursTellALook(t *testing.T) {
+	t.Parallel()
+	c, ok := parseOKLCH("#ff0000")
+	if !ok || math.Abs(c.lightness-0.628) > 0.002 || math.Abs(c.chroma-0.258) > 0.002 || math.Abs(c.hue-29.2) > 0.2 {
+		t.Errorf("red is %+v", c)
+	}
+	for _, bad := range []string{"", "#fff", "red", "#gggggg", "#1234567"} {
+		if _, ok := parseOKLCH(bad); ok {
+			t.Errorf("%q is read as a colour", bad)
+		}
+	}
+	calm := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#eceff4", "primary": "#5e81ac"}})
+	loud := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#fff25e", "primary": "#ff7a9b"}})
+	night := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#0f172a", "primary": "#3abdf7"}})
+	if calm[lookEnergy] >= loud[lookEnergy] || calm[lookFormality] <= loud[lookFormality] || night[lookDarkness] < 0.8 || calm[lookWarmth] >= loud[lookWarmth] {
+		t.Errorf("calm %v, loud %v, night %v", calm, loud, night)
+	}
+}
+
+func BenchmarkRecommend(b *testing.B) {
+	r := NewRecommender()
+	var list []ThemeInfo
+	for name := range r.rules.looks {
+		list = append(list, ThemeInfo{Name: name, Scheme: "light"})
+	}
+	p := sure("report")
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Recommend(p, list, Steer{})
+	}
+}

@@ -1,0 +1,289 @@
+package analysis
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// kind says what a block is.
+type kind uint8
+
+const (
+	paragraph kind = iota
+	item
+	quote
+	tableRow
+	codeBlock
+)
+
+// block is a run of source lines of one kind; text still carries inline markup
+// and, in quotes, the markers of its lines.
+type block struct {
+	kind    kind
+	text    string
+	ordered bool // an item of a numbered list
+	task    bool // an item with a check box
+	nested  bool // an item of a list in a list
+}
+
+// heading is a heading without its markup. after counts the blocks before it.
+type heading struct {
+	level int
+	text  string
+	code  bool // carried code or a call: `fetch(url)`
+	after int
+}
+
+// outline is a document's structure as a scan of its lines shows it. It is no
+// parser: where CommonMark would need look-ahead without bound it guesses.
+type outline struct {
+	front    frontMatter
+	headings []heading
+	blocks   []block
+
+	lines      int // that are not blank
+	codeLines  int
+	tableLines int
+	listLines  int
+	quoteLines int
+	htmlLines  int
+	rules      int
+	fences     int
+	definition int // link reference definitions
+	codeLangs  map[string]int
+	fenced     []string // bodies of fences without a language, which may hold text
+}
+
+// maxBlock bounds a block, so that a document of one line can be sampled.
+const maxBlock = 8 << 10
+
+// normalise makes text of the bytes of a document: UTF-8 without byte order
+// mark, lines ended by "\n". Binary data becomes "".
+func normalise(markdown []byte) string {
+	head := markdown[:min(len(markdown), 64<<10)]
+	if strange := strangeBytes(head); strange > 0 && strange*50 > len(head) {
+		return ""
+	}
+	s := strings.TrimPrefix(string(markdown), "\ufeff")
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	if strings.IndexByte(s, '\r') >= 0 {
+		s = strings.ReplaceAll(s, "\r\n", "\n")
+		s = strings.ReplaceAll(s, "\r", "\n")
+	}
+	return s
+}
+
+// strangeBytes counts what text does not hold: control characters and bytes
+// that are no UTF-8.
+func strangeBytes(b []byte) (n int) {
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if r == 0 {
+			n += 8 // one NUL in 400 bytes is enough to call it binary
+		} else if r == utf8.RuneError && size == 1 && len(b) >= utf8.UTFMax || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != 0x1b {
+			n++
+		}
+		b = b[size:]
+	}
+	return n
+}
+
+// scan reads the structure of a document, in one pass over its lines.
+func scan(src string) outline {
+	s := scanner{out: outline{codeLangs: map[string]int{}}}
+	s.out.front, src = cutFrontMatter(src)
+	for len(src) > 0 {
+		line := src
+		if i := strings.IndexByte(src, '\n'); i >= 0 {
+			line, src = src[:i], src[i+1:]
+		} else {
+			src = ""
+		}
+		s.line(line)
+		s.pos += len(line) + 1
+	}
+	s.close()
+	s.closeFence()
+	return s.out
+}
+
+type scanner struct {
+	out outline
+
+	body strings.Builder // the open block's lines
+	open bool
+	cur  block
+	rows int // lines in the open block
+
+	fence     string // the open fence's marker, "" outside
+	fenceLang string
+	fenceBody strings.Builder
+	skipTo    string // the tag or mark that ends an HTML block whose text is none
+	blank     bool   // the line before was blank
+	inList    bool
+	inTable   bool
+	pos       int
+}
+
+func (s *scanner) line(line string) {
+	trimmed := strings.TrimLeft(line, " \t")
+	indent := indentOf(line)
+	switch {
+	case s.fence != "":
+		s.inFence(trimmed, line)
+	case s.skipTo != "":
+		s.out.lines++
+		s.out.htmlLines++
+		if strings.Contains(strings.ToLower(line), s.skipTo) {
+			s.skipTo = ""
+		}
+	case strings.TrimRight(trimmed, " \t\f") == "":
+		s.close()
+		s.blank, s.inTable = true, false
+	default:
+		s.out.lines++
+		s.filled(line, trimmed, indent)
+		s.blank = false
+	}
+}
+
+// filled takes a line with something on it, outside fences and HTML.
+func (s *scanner) filled(line, trimmed string, indent int) {
+	if mark := fenceMark(trimmed); mark != "" {
+		s.close()
+		s.fence, s.fenceLang = mark, strings.ToLower(firstField(strings.Trim(trimmed[len(mark):], " {.}")))
+		s.out.fences++
+		s.out.codeLines++
+		return
+	}
+	if indent >= 4 && !s.open && !s.inList {
+		s.out.codeLines++
+		s.blocksAppend(block{kind: codeBlock, text: trimmed})
+		return
+	}
+	if level, text := atxHeading(trimmed); level > 0 && indent < 4 {
+		s.close()
+		s.heading(level, text)
+		return
+	}
+	if s.open && s.cur.kind == paragraph && indent < 4 && s.underline(trimmed) {
+		return
+	}
+	if isRule(trimmed) {
+		s.close()
+		s.out.rules++
+		s.inList = false
+		return
+	}
+	if marker, ordered := listMarker(trimmed); marker > 0 {
+		s.startItem(trimmed[marker:], ordered, indent)
+		return
+	}
+	if strings.HasPrefix(trimmed, ">") {
+		s.out.quoteLines++
+		s.extend(quote, strings.TrimLeft(trimmed, "> \t"))
+		return
+	}
+	if s.tableLine(trimmed) {
+		return
+	}
+	if trimmed[0] == '<' && s.htmlLine(trimmed) {
+		return
+	}
+	if trimmed[0] == '[' && isDefinition(trimmed) {
+		s.close()
+		s.out.definition++
+		return
+	}
+	if s.open && (s.cur.kind == item || s.cur.kind == quote) {
+		s.extend(s.cur.kind, trimmed)
+		return
+	}
+	if indent == 0 && s.blank {
+		s.inList = false
+	}
+	s.extend(paragraph, strings.TrimRight(trimmed, "\t")) // two spaces at the end are a line break
+}
+
+// extend adds a line to the open block if it is of this kind, else begins one.
+func (s *scanner) extend(k kind, text string) {
+	if s.open && s.cur.kind == k && s.body.Len() < maxBlock {
+		s.body.WriteByte('\n')
+		s.body.WriteString(text)
+		s.rows++
+		return
+	}
+	s.close()
+	s.open, s.cur, s.rows = true, block{kind: k}, 1
+	s.body.WriteString(text)
+}
+
+func (s *scanner) startItem(text string, ordered bool, indent int) {
+	s.close()
+	s.out.listLines++
+	s.open, s.inList = true, true
+	s.cur, s.rows = block{kind: item, ordered: ordered, nested: indent >= 2}, 1
+	if len(text) > 3 && text[0] == '[' && text[2] == ']' && (text[1] == ' ' || text[1] == 'x' || text[1] == 'X') {
+		s.cur.task, text = true, strings.TrimLeft(text[3:], " ")
+	}
+	s.body.WriteString(text)
+}
+
+// close ends the open block. A long one becomes several.
+func (s *scanner) close() {
+	if !s.open {
+		return
+	}
+	text := s.body.String()
+	s.body = strings.Builder{}
+	s.open = false
+	for len(text) > maxBlock {
+		cut := strings.LastIndexAny(text[:maxBlock], " \n")
+		if cut <= 0 {
+			cut = maxBlock
+			for cut > 0 && !utf8.RuneStart(text[cut]) {
+				cut--
+			}
+		}
+		b := s.cur
+		b.text, text = text[:cut], text[cut:]
+		s.blocksAppend(b)
+	}
+	s.cur.text = text
+	s.blocksAppend(s.cur)
+}
+
+func (s *scanner) blocksAppend(b block) { s.out.blocks = append(s.out.blocks, b) }
+
+func (s *scanner) heading(level int, raw string) {
+	s.inList = false
+	var ev evidence
+	text := strings.TrimSpace(strings.Trim(plain(raw, &ev), "# "))
+	code := ev.codeSpans > 0 || looksLikeCall(raw)
+	if text == "" {
+		text = strings.Trim(raw, "`# ")
+	}
+	if len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "")
+	}
+	s.out.headings = append(s.out.headings, heading{level: level, text: text, code: code, after: len(s.out.blocks)})
+}
+
+// underline makes a heading of the open paragraph when line underlines it.
+func (s *scanner) underline(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	if len(line) < 2 || strings.Trim(line, "=") != "" && strings.Trim(line, "-") != "" || s.rows > 2 || s.body.Len() > 200 {
+		return false
+	}
+	text := s.body.String()
+	s.body = strings.Builder{}
+	s.open = false
+	level := 2
+	if line[0] == '=' {
+		level = 1
+	}
+	s.heading(level, text)
+	return true
+}

@@ -1,0 +1,151 @@
+package analysis
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxSentence bounds a sentence, in bytes: what has no full stop is cut at a
+// space.
+const maxSentence = 1500
+
+// abbreviations are words whose point ends no sentence.
+var abbreviations = wordSigns(map[int]string{1: `mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres
+vs cf
+fig figs eq eqs eqn sec ch chap vol vols no nos nr pp p ed eds al ibid viz approx ca dept est assn univ bros jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri tel ext e.g i.e eg ie
+z.b d.h u.a bzw usw ggf evtl hr fr dra art arts ave blvd rd mt ft min max resp incl excl`,
+	// These end one where a capital follows.
+	2: `etc a.m p.m am pm u.s u.k inc ltd co corp jr sr`})
+
+// splitSentences cuts prose into sentences without the white space around them.
+// An empty line ends a sentence; a single line break is a space.
+func splitSentences(text string) []string {
+	sentences := make([]string, 0, len(text)/90+1)
+	start := 0
+	cut := func(end int) {
+		if s := strings.TrimSpace(text[start:end]); s != "" {
+			sentences = append(sentences, s)
+		}
+		start = end
+	}
+	for i := 0; i < len(text); {
+		if i-start >= maxSentence {
+			if space := strings.LastIndexAny(text[start:i], " \t\n"); space > maxSentence/2 {
+				cut(start + space)
+			} else {
+				cut(i)
+			}
+		}
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		switch r {
+		case '\n':
+			if end := blankLine(text, i+1); end > 0 {
+				cut(end)
+				i = end
+				continue
+			}
+		case '.', '!', '?', '…', '。', '！', '？', '｡', '؟', '।', '۔':
+			end := closing(text, i+size)
+			if endsSentence(text, start, i, end, r) {
+				cut(end)
+			}
+			i = end
+			continue
+		}
+		i += size
+	}
+	cut(len(text))
+	return sentences
+}
+
+// blankLine returns where the empty line ends that begins at i, or 0.
+func blankLine(text string, i int) int {
+	for i < len(text) {
+		switch text[i] {
+		case '\n':
+			return i + 1
+		case ' ', '\t', '\r':
+			i++
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// closing returns where the marks, quotes and brackets after a mark end.
+func closing(text string, i int) int {
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !strings.ContainsRune(".!?…。！？\"'”’)]»」』", r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// endsSentence reports whether the mark at i, whose followers reach to end, ends
+// the sentence that began at start.
+func endsSentence(text string, start, i, end int, mark rune) bool {
+	if mark >= 0x3000 || mark == '।' {
+		return true
+	}
+	next, size := utf8.DecodeRuneInString(text[end:])
+	if size == 0 {
+		return true
+	}
+	if !unicode.IsSpace(next) {
+		return false // 3.14, example.com, "?page=2"
+	}
+	follower, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[end:min(len(text), end+16)], " \t\r\n\"'“‘(["))
+	lower := unicode.IsLower(follower)
+	if mark != '.' || text[i:end] != "." {
+		return !lower // "Stop!" he said. Well… maybe.
+	}
+	word := text[start:i]
+	if space := strings.LastIndexAny(word, " \t\n(\"'“"); space >= 0 {
+		word = word[space+1:]
+	}
+	if word == "" || (len(word) == 1 || isNumber(word)) && strings.TrimSpace(text[start:i]) == word {
+		return false // a list's "1." or "a."
+	}
+	if len(word) == 1 && unicode.IsUpper(rune(word[0])) && word != "I" {
+		return false // an initial
+	}
+	if len(word) > 12 {
+		return true
+	}
+	switch abbreviations[strings.ToLower(word)] {
+	case 1:
+		return false
+	case 2:
+		return !lower
+	}
+	return !(lower && strings.Contains(word, "."))
+}
+
+func isNumber(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// sampleEvenly returns at most n of the sentences, spread over the document.
+func sampleEvenly(sentences []string, n int) []string {
+	if len(sentences) <= n {
+		return sentences
+	}
+	sample := make([]string, n)
+	for i := range sample {
+		sample[i] = sentences[i*len(sentences)/n]
+	}
+	return sample
+}

@@ -1,0 +1,114 @@
+package analysis
+
+import (
+	"math"
+	"strings"
+
+	"presswork"
+)
+
+const (
+	// maxSentimentSentences bounds what is read of a long document.
+	maxSentimentSentences = 400
+	// feltShare is the polarity of a sentence that counts as good or bad.
+	feltShare = 0.15
+	// factualGain and documentGain spread the means of sentences, which lie close
+	// to 0, over −1…1.
+	factualGain, documentGain = 1.5, 2.2
+	// positiveFrom and negativeTo are the scores at which a document is called so.
+	positiveFrom, negativeTo = 0.16, -0.16
+)
+
+// factualTypes are the document types that state and do not judge. Their words
+// are read with technical and legal senses.
+var factualTypes = wordSigns(map[int]string{1: `readme changelog api_reference tutorial contributing governance legal rfc
+meeting_notes paper resume invoice`})
+
+// genreBaselines are the mean scores of the sentences of a genre, which its
+// forms of words explain and not its author's feelings.
+var genreBaselines = map[string]float64{"letter": 0.1, "newsletter": 0.06, "bio": 0.06, "resume": 0.03, "recipe": 0.04,
+	"proposal": 0.04, "governance": 0.02, "contributing": 0.03, "readme": 0.02, "tutorial": 0.02}
+
+// SentenceSentiment is the polarity of an English sentence, about −0.9 to 0.9.
+func SentenceSentiment(sentence string) float64 { return embeddedSentiment().Score(sentence) }
+
+// scoreSentiment returns a document's polarity from the sentences of its prose:
+// their mean, weighed by length, above what is usual in the genre. Outside
+// English only emoji count.
+func scoreSentiment(sentences []string, cues documentCues) presswork.Sentiment {
+	m := measureSentiment(sampleEvenly(sentences, maxSentimentSentences), cues)
+	if m.weight == 0 {
+		return presswork.Sentiment{Label: "neutral"}
+	}
+	gain := documentGain
+	if factualTypes[cues.Type] != 0 {
+		gain = factualGain
+	}
+	score := math.Round(1000*math.Tanh(gain*(m.mean-genreBaselines[cues.Type]))) / 1000
+	s := presswork.Sentiment{Label: "neutral", Score: score}
+	switch {
+	case m.good >= 0.25 && m.bad >= 0.25 && math.Abs(score) < 0.3 && factualTypes[cues.Type] == 0:
+		s.Label = "mixed"
+	case score >= positiveFrom:
+		s.Label = "positive"
+	case score <= negativeTo:
+		s.Label = "negative"
+	}
+	return s
+}
+
+// sentimentMeasure sums up the sentences of a document.
+type sentimentMeasure struct {
+	mean, weight float64
+	good, bad    float64 // shares of sentences felt to be so
+}
+
+func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure) {
+	model := embeddedSentiment()
+	factual := factualTypes[cues.Type] != 0
+	for _, sentence := range sentences {
+		if !english(cues.Language) {
+			if sentence = onlyEmoji(sentence); sentence == "" {
+				m.weight++
+				continue
+			}
+		}
+		score, rules := model.score(sentence, factual)
+		if !english(cues.Language) {
+			score = plainRules * rules.compound
+		}
+		weight := min(30, float64(rules.words))
+		m.weight += weight
+		m.mean += weight * score
+		switch {
+		case score > feltShare:
+			m.good += weight
+		case score < -feltShare:
+			m.bad += weight
+		}
+	}
+	if m.weight > 0 {
+		m.mean, m.good, m.bad = m.mean/m.weight, m.good/m.weight, m.bad/m.weight
+	}
+	return m
+}
+
+// english reports whether the English word lists apply to a language, a BCP 47
+// tag or "und".
+func english(language string) bool {
+	return language == "en" || strings.HasPrefix(language, "en-") || language == "" || language == "und"
+}
+
+// onlyEmoji returns the emoji of a sentence that have a polarity.
+func onlyEmoji(sentence string) string {
+	if isASCII(sentence) {
+		return ""
+	}
+	names := emojiNames()
+	return strings.Map(func(r rune) rune {
+		if _, ok := names[r]; ok {
+			return r
+		}
+		return -1
+	}, sentence)
+}

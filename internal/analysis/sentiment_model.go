@@ -1,0 +1,190 @@
+package analysis
+
+import (
+	_ "embed"
+	"math"
+	"strings"
+	"sync"
+)
+
+//go:embed data/sentiment_model.tsv
+var sentimentModelData string
+
+// embeddedSentiment is the model that scores documents.
+var embeddedSentiment = sync.OnceValue(func() *SentimentModel { return readSentimentModel(sentimentModelData) })
+
+// SentimentModel is a linear model over what the rules find in a sentence, how
+// it is written, and its words and word pairs. The rules carry the polarity; the
+// words correct them where people write as reviewers and columnists do.
+type SentimentModel struct {
+	measures [len(measureNames)]float64
+	grams    map[string]float32
+}
+
+// measureNames name the measures of a sentence, in the order of their weights.
+var measureNames = [...]string{"one", "compound", "good", "bad", "good_share", "bad_share", "polar_share",
+	"social", "social_compound", "social_good", "social_bad", "social_exclaims",
+	"exclaims", "exclaims_compound", "asks", "short_compound", "quotes",
+	"lower_start", "lower_start_compound", "digits", "digits_compound", "length", "length_compound"}
+
+// socialGrams is how much the words of a sentence in the style of social media
+// count: the rules know that style well, and its words vary without end.
+const socialGrams = 0.3
+
+// plainRules is what the rules' compound counts alone: the size of people's
+// ratings.
+const plainRules = 0.55
+
+// Score is the polarity of a sentence, about −0.9 to 0.9: the mean rating people
+// give it on −4…4, divided by 4.
+func (m *SentimentModel) Score(sentence string) float64 {
+	score, _ := m.score(sentence, false)
+	return score
+}
+
+// score is Score with what the rules alone say; where a sentence states and does
+// not judge, it is theirs. factual is that of neutralizeSenses.
+func (m *SentimentModel) score(sentence string, factual bool) (float64, ruleScores) {
+	tokens := tokenize(sentence)
+	stating := neutralizeSenses(tokens, factual)
+	rules := scoreTokens(tokens, sentence)
+	if stating {
+		return plainRules * rules.compound, rules
+	}
+	measures, social := measureSentence(sentence, tokens, rules)
+	sum := 0.0
+	for i, v := range measures {
+		sum += m.measures[i] * v
+	}
+	words := 0.0
+	for gram := range sentenceGrams(tokens) {
+		words += float64(m.grams[string(gram)])
+	}
+	if social {
+		words *= socialGrams
+	}
+	return holdSign(max(-1, min(1, sum+words)), rules), rules
+}
+
+// holdSign keeps the words from overruling a negation in a short sentence: people
+// rate "not bad" low for its "not", yet it is no blame.
+func holdSign(score float64, r ruleScores) float64 {
+	const short, least = 16, 0.4
+	if !r.negated || r.words > short {
+		return score
+	}
+	if floor := least * r.compound; floor > 0 && score < floor || floor < 0 && score > floor {
+		return floor
+	}
+	return score
+}
+
+// measureSentence returns the measures and whether the sentence is in the style
+// of social media.
+func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(measureNames)]float64, social bool) {
+	n := float64(len(tokens) + 1)
+	good, bad := squash(r.good), squash(r.bad)
+	m = [len(measureNames)]float64{1, r.compound, good, bad, r.good / n, r.bad / n, float64(r.polar) / n}
+	if social = isSocial(sentence, tokens); social {
+		m[7], m[8], m[9], m[10] = 1, r.compound, good, bad
+	}
+	if strings.Contains(sentence, "!") {
+		m[12], m[13] = 1, r.compound
+		m[11] = m[7]
+	}
+	m[14] = indicator(strings.Contains(sentence, "?"))
+	m[15] = r.compound * indicator(n < 8)
+	m[16] = indicator(strings.ContainsAny(sentence, "\"“”") || strings.Contains(sentence, "''"))
+	m[17] = indicator(startsLower(sentence))
+	m[18] = m[17] * r.compound
+	m[19] = indicator(strings.ContainsAny(sentence, "0123456789"))
+	m[20] = m[19] * r.compound
+	m[21] = min(n, 60) / 50
+	m[22] = m[21] * r.compound
+	return m, social
+}
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// startsLower reports whether the first letter is an ASCII lower-case one.
+func startsLower(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 'a' && c <= 'z' {
+			return true
+		} else if c >= 'A' && c <= 'Z' {
+			return false
+		}
+	}
+	return false
+}
+
+// isSocial reports mentions, tags, links, emoticons or chat words.
+func isSocial(sentence string, tokens []token) bool {
+	if strings.ContainsAny(sentence, "@#") || strings.Contains(sentence, "http") {
+		return true
+	}
+	for i := range tokens {
+		t := &tokens[i]
+		if t.is(social) || t.known && !t.used && (t.lower[0] < 'a' || t.lower[0] > 'z') {
+			return true
+		}
+	}
+	return false
+}
+
+// sentenceGrams yields the words, marked "!" where negated, and the pairs of
+// neighbours. What it yields is valid until the next.
+func sentenceGrams(tokens []token) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		pair := append(make([]byte, 0, 128), '^')
+		for _, t := range tokens {
+			pair = append(pair, '_')
+			from := len(pair)
+			if t.negated {
+				pair = append(pair, '!')
+			}
+			pair = append(pair, t.lower...)
+			if !yield(pair[from:]) || !yield(pair) {
+				return
+			}
+			if t.ends {
+				pair = append(pair[:0], '.')
+			} else {
+				pair = append(pair[:0], pair[from:]...)
+			}
+		}
+	}
+}
+
+// readSentimentModel reads what writeTo wrote: first the measures' weights, then
+// lines of a weight in thousandths and the words and pairs that have it.
+func readSentimentModel(data string) *SentimentModel {
+	m := &SentimentModel{grams: make(map[string]float32, 1<<14)}
+	n := 0
+	for fields := range dataLines(data) {
+		if n < len(measureNames) {
+			if fields[0] != measureNames[n] {
+				panic("analysis: sentiment model: " + fields[0] + " stands where " + measureNames[n] + " belongs")
+			}
+			m.measures[n] = mustFloat(fields[1])
+			n++
+			continue
+		}
+		w := float32(mustFloat(fields[0]) / gramScale)
+		for gram := range strings.FieldsSeq(fields[1]) {
+			m.grams[gram] = w
+		}
+	}
+	return m
+}
+
+// gramScale is the resolution of a word's weight.
+const gramScale = 1000
+
+// roundGram is a weight as it is stored.
+func roundGram(w float64) int { return int(math.Round(w * gramScale)) }

@@ -1,0 +1,138 @@
+package analysis
+
+import "strings"
+
+// ruleScores are what the rules find in a sentence: the sums of the good and the
+// bad valences, and both with emphasis on −1…1.
+type ruleScores struct {
+	good, bad, compound float64
+	words, polar        int
+	negated             bool // a negation or a phrase decides
+}
+
+// scoreTokens applies the rules.
+func scoreTokens(tokens []token, sentence string) ruleScores {
+	markNegations(tokens)
+	capitalsTell := capitalsTell(tokens)
+	r := ruleScores{words: len(tokens)}
+	weights := contrastWeights(tokens)
+	sum := 0.0
+	for i := range tokens {
+		t := &tokens[i]
+		r.negated = r.negated || t.negated || t.is(negator)
+		if !t.known || !t.used && t.is(negator|stronger|weaker) {
+			continue
+		}
+		v := tokenValence(tokens, i, capitalsTell) * weights[i]
+		if v == 0 {
+			continue
+		}
+		r.polar++
+		r.negated = r.negated || t.used
+		sum += v
+		if v > 0 {
+			r.good += v
+		} else {
+			r.bad -= v
+		}
+	}
+	emphasis := punctuationEmphasis(sentence)
+	switch {
+	case sum > 0:
+		sum += emphasis
+	case sum < 0:
+		sum -= emphasis
+	}
+	r.compound = squash(sum)
+	return r
+}
+
+// capitalsTell reports whether some words and not all are in capitals.
+func capitalsTell(tokens []token) bool {
+	upper := 0
+	for i := range tokens {
+		if tokens[i].upper {
+			upper++
+		}
+	}
+	return 0 < upper && upper < len(tokens)
+}
+
+// tokenValence is the valence of the i-th token with capitals, the degree adverbs
+// before it, and negation.
+func tokenValence(tokens []token, i int, capitalsTell bool) float64 {
+	t := tokens[i]
+	v := t.valence
+	if t.upper && capitalsTell && !t.used {
+		if v > 0 {
+			v += capitals
+		} else {
+			v -= capitals
+		}
+	}
+	for n := 1; n <= 3 && n <= i; n++ {
+		b := &tokens[i-n]
+		if b.known || b.ends || b.used {
+			break
+		}
+		if !b.is(stronger | weaker) {
+			continue
+		}
+		effect := boosterEffect(vaderWord{lower: b.lower, upper: b.upper}, v, capitalsTell)
+		if b.is(negator) {
+			continue // "hardly" turns around; it does not weaken besides
+		}
+		v += [...]float64{1, 0.95, 0.9}[n-1] * effect
+	}
+	if i > 0 && tokens[i-1].lower == "least" && (i == 1 || tokens[i-2].lower != "at" && tokens[i-2].lower != "very") {
+		v *= negation
+	}
+	if t.negated {
+		if v > 0 {
+			return v * flipPositive
+		}
+		return v * flipNegative
+	}
+	return v
+}
+
+// contrastWeights weigh what stands before and after "but", and what "although"
+// concedes.
+func contrastWeights(tokens []token) []float64 {
+	weights := make([]float64, len(tokens))
+	for i := range weights {
+		weights[i] = 1
+	}
+	for i := range tokens {
+		t := &tokens[i]
+		switch {
+		case t.is(contrast) && i > 0 && !t.used && tokens[i-1].lower != "nothing" && tokens[i-1].lower != "anything" && !notOnly(tokens[:i]):
+			for k := range weights {
+				if k < i {
+					weights[k] *= contrastPast
+				} else {
+					weights[k] *= contrastNext
+				}
+			}
+			return weights
+		case t.is(concession):
+			for k := i + 1; k < min(i+6, len(tokens)); k++ {
+				weights[k] = contrastPast
+				if tokens[k].ends {
+					break
+				}
+			}
+		}
+	}
+	return weights
+}
+
+// notOnly reports whether tokens hold "not only", which a "but also" follows.
+func notOnly(tokens []token) bool {
+	for i := 1; i < len(tokens); i++ {
+		if (tokens[i].lower == "only" || tokens[i].lower == "just") && (tokens[i-1].lower == "not" || strings.HasSuffix(tokens[i-1].lower, "n't")) {
+			return true
+		}
+	}
+	return false
+}

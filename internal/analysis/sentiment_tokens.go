@@ -1,0 +1,214 @@
+package analysis
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+var (
+	//go:embed data/sentiment_more.tsv
+	moreValenceData string
+	//go:embed data/sentiment_phrases.tsv
+	phraseData string
+)
+
+// maxSentenceWords bounds what is scored of one sentence.
+const maxSentenceWords = 300
+
+// token is a word of a sentence with what is known of it.
+type token struct {
+	lower   string
+	valence float64
+	known   bool // has a valence
+	upper   bool // has capitals and no small letters
+	ends    bool // a clause ends after it
+	starts  bool // a clause starts with it
+	used    bool // is part of a phrase that has a valence of its own
+	negated bool // stands in the scope of a negation
+	grammar grammar
+}
+
+// is reports whether the word does any of what g says.
+func (t *token) is(g grammar) bool { return t.grammar&g != 0 }
+
+// sentimentWords is the valence lexicon with the words added to it.
+var sentimentWords = sync.OnceValue(func() map[string]float64 {
+	table := make(map[string]float64, 8192)
+	for word, v := range valences() {
+		table[word] = v
+	}
+	for fields := range dataLines(moreValenceData) {
+		v := mustFloat(fields[0])
+		for word := range strings.FieldsSeq(fields[1]) {
+			table[word] = v
+		}
+	}
+	return table
+})
+
+// phrase is a sequence of words with a valence of its own.
+type phrase struct {
+	words   []string
+	valence float64
+}
+
+// phrases maps a first word to the phrases that begin with it, longest first.
+var phrases = sync.OnceValue(func() map[string][]phrase {
+	table := map[string][]phrase{}
+	for fields := range dataLines(phraseData) {
+		words := strings.Fields(fields[0])
+		list := table[words[0]]
+		at := 0
+		for at < len(list) && len(list[at].words) >= len(words) {
+			at++
+		}
+		list = append(list, phrase{})
+		copy(list[at+1:], list[at:])
+		list[at] = phrase{words, mustFloat(fields[1])}
+		table[words[0]] = list
+	}
+	return table
+})
+
+// mustFloat reads a number of an embedded file, which a test has read before.
+func mustFloat(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic("analysis: embedded data: " + err.Error())
+	}
+	return v
+}
+
+// tokenize cuts a sentence into words, marks where clauses end, and gives
+// phrases their valence.
+func tokenize(sentence string) []token {
+	table := sentimentWords()
+	tokens := make([]token, 0, 24)
+	for field := range strings.FieldsSeq(plainMarks(sentence)) {
+		if len(tokens) >= maxSentenceWords {
+			break
+		}
+		if len(field) > 64 {
+			continue // not a word
+		}
+		tokens = appendField(tokens, field, table)
+	}
+	for i := range tokens {
+		tokens[i].grammar = grammarOf(tokens[i].lower)
+	}
+	markPhrases(tokens)
+	return tokens
+}
+
+// plainMarks gives apostrophes their ASCII form and puts emoji apart, by their
+// names where they have one.
+func plainMarks(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	names := emojiNames()
+	var b strings.Builder
+	for _, r := range s {
+		name, named := names[r]
+		switch {
+		case named:
+			b.WriteString(" " + name + " ")
+		case isEmoji(r):
+			b.WriteString(" " + string(r) + " ")
+		case r == '’':
+			b.WriteByte('\'')
+		case r != '\ufe0f': // asks for the coloured form
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// appendField adds the word of a white-space delimited field, or its parts where
+// only they are known ("well-loved", "good/bad").
+func appendField(tokens []token, field string, table map[string]float64) []token {
+	word := strings.Trim(field, asciiPunct+"“”‘…—–«»")
+	if utf8.RuneCountInString(word) <= 2 {
+		lower := strings.ToLower(field)
+		if v, ok := table[lower]; ok {
+			if word == "" && len(tokens) > 0 { // an emoticon stands by itself
+				tokens[len(tokens)-1].ends = true
+			}
+			return append(tokens, token{lower: lower, valence: v, known: true, upper: isUpper(field), ends: word == ""})
+		}
+		if word == "" { // a dash, a bullet, an ellipsis
+			if len(tokens) > 0 {
+				tokens[len(tokens)-1].ends = true
+			}
+			return tokens
+		}
+	}
+	at := strings.Index(field, word)
+	first := token{starts: strings.ContainsAny(field[:at], "(—–")}
+	ends := strings.ContainsAny(field[at+len(word):], ",;:.!?)—–…")
+	lower := strings.ToLower(word)
+	v, known := table[lower]
+	if !known && strings.ContainsAny(lower, "-/—–…") && !strings.Contains(lower, "://") {
+		from, polar := len(tokens), false
+		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("-/—–….", r) }) {
+			p := token{lower: strings.ToLower(part), upper: isUpper(part)}
+			p.valence, p.known = table[p.lower]
+			polar = polar || p.known
+			tokens = append(tokens, p)
+		}
+		if polar {
+			tokens[from].starts = first.starts
+			tokens[len(tokens)-1].ends = ends
+			joinFree(tokens[from:])
+			return tokens
+		}
+		tokens = tokens[:from]
+	}
+	first.lower, first.valence, first.known, first.upper, first.ends = lower, v, known, isUpper(word), ends
+	return append(tokens, first)
+}
+
+// joinFree turns the parts of "error-free" around: free of an evil is a good.
+func joinFree(parts []token) {
+	if len(parts) == 2 && parts[1].lower == "free" && (parts[0].valence <= 0) {
+		parts[1].valence = min(1.5, -parts[0].valence)
+		parts[1].known = parts[1].valence > 0
+		parts[0].known, parts[0].valence = false, 0
+	}
+}
+
+// markPhrases gives the first word of a phrase the valence of the whole and the
+// others none.
+func markPhrases(tokens []token) {
+	table := phrases()
+	for i := 0; i < len(tokens); i++ {
+		for _, p := range table[tokens[i].lower] {
+			if !phraseAt(tokens[i:], p.words) {
+				continue
+			}
+			for k := range p.words {
+				tokens[i+k].valence, tokens[i+k].known, tokens[i+k].used = 0, false, true
+			}
+			tokens[i].valence, tokens[i].known = p.valence, p.valence != 0
+			i += len(p.words) - 1
+			break
+		}
+	}
+}
+
+// phraseAt reports whether tokens begin with words, without a clause's end
+// inside.
+func phraseAt(tokens []token, words []string) bool {
+	if len(tokens) < len(words) {
+		return false
+	}
+	for k, w := range words {
+		if t := tokens[k]; w != "*" && w != t.lower || t.used || k < len(words)-1 && t.ends {
+			return false
+		}
+	}
+	return true
+}

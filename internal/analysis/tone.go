@@ -1,0 +1,240 @@
+package analysis
+
+import (
+	_ "embed"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"presswork"
+)
+
+var (
+	//go:embed data/tone_words.tsv
+	toneWordData string
+	//go:embed data/tone_baselines.tsv
+	toneBaselineData string
+	//go:embed data/tone_genres.tsv
+	toneGenreData string
+)
+
+const (
+	// maxToneSentences bounds what is read of a long document.
+	maxToneSentences = 400
+	// strongWord is what a telling word counts, an ordinary one counts 1.
+	strongWord = 2.5
+	// toneFrom is how far, in deviations, a tone must stand out to be named.
+	toneFrom = 2.0
+	// fewestCues is how much evidence a tone needs, however short the text.
+	fewestCues = 2.5
+)
+
+// toneCount is how many tones have words: all but neutral.
+var toneCount = len(presswork.Tones()) - 1
+
+// toneCue is a word's weight for a tone, an index of presswork.Tones less one.
+type toneCue struct {
+	tone   int
+	weight float64
+}
+
+// toneLexicon is the lists of words and phrases.
+type toneLexicon struct {
+	cues map[string][]toneCue
+	// begins holds the first words of phrases.
+	begins map[string]bool
+}
+
+var tones = sync.OnceValue(func() toneLexicon {
+	lexicon := toneLexicon{cues: make(map[string][]toneCue, 2048), begins: map[string]bool{}}
+	for fields := range dataLines(toneWordData) {
+		name, strong := strings.CutSuffix(fields[0], " strong")
+		tone, weight := toneIndex(name), 1.0
+		if strong {
+			weight = strongWord - 1 // it also stands among the ordinary
+		}
+		for word := range strings.FieldsSeq(fields[1]) {
+			cues := lexicon.cues[word]
+			if at := slices.IndexFunc(cues, func(c toneCue) bool { return c.tone == tone }); at >= 0 {
+				cues[at].weight = strongWord
+			} else {
+				cues = append(cues, toneCue{tone, weight})
+			}
+			lexicon.cues[word] = cues
+			if first, _, ok := strings.Cut(word, "_"); ok {
+				lexicon.begins[first] = true
+			}
+		}
+	}
+	return lexicon
+})
+
+// toneBaseline is how often a tone's cues occur in documents that have no tone
+// of their own: mean and deviation of the cues in a hundred words.
+type toneBaseline struct{ mean, deviation float64 }
+
+var toneBaselines = sync.OnceValue(func() []toneBaseline {
+	table := make([]toneBaseline, toneCount)
+	for fields := range dataLines(toneBaselineData) {
+		table[toneIndex(fields[0])] = toneBaseline{mustFloat(fields[1]), mustFloat(fields[2])}
+	}
+	return table
+})
+
+// genreLeanings maps a document type to how far it leans to each tone, in
+// deviations.
+var genreLeanings = sync.OnceValue(func() map[string][]float64 {
+	table := map[string][]float64{}
+	for fields := range dataLines(toneGenreData) {
+		leanings, words := make([]float64, toneCount), strings.Fields(fields[1])
+		for i := 0; i+1 < len(words); i += 2 {
+			leanings[toneIndex(words[i])] = mustFloat(words[i+1])
+		}
+		table[fields[0]] = leanings
+	}
+	for factual := range factualTypes {
+		leanings := slices.Clone(table["factual"])
+		for i, own := range table[factual] {
+			leanings[i] += own
+		}
+		table[factual] = leanings
+	}
+	return table
+})
+
+// toneIndex is the index of a tone among those that have words.
+func toneIndex(name string) int {
+	i := slices.Index(presswork.Tones(), name) - 1
+	if i < 0 {
+		panic("analysis: embedded data: unknown tone " + name)
+	}
+	return i
+}
+
+// detectTone returns one of presswork.Tones and how clearly, 0 to 1, the
+// sentences and headings speak in it: "neutral" where none stands out.
+func detectTone(sentences []string, cues documentCues) (tone string, strength float64) {
+	if !english(cues.Language) {
+		return "neutral", 0
+	}
+	evidence, words := toneEvidence(sampleEvenly(sentences, maxToneSentences))
+	for _, heading := range cues.Headings[:min(len(cues.Headings), 40)] {
+		addToneWords(evidence, heading, nil)
+	}
+	names, best, second := presswork.Tones()[1:], -1, 0.0
+	scores, leanings := toneScores(evidence, words), genreLeanings()[cues.Type]
+	for i := range names {
+		if leanings != nil {
+			scores[i] += leanings[i]
+		}
+		if evidence[i] < fewestCues {
+			scores[i] = 0
+		}
+		if best < 0 || scores[i] > scores[best] {
+			best = i
+		}
+	}
+	for i, s := range scores {
+		if i != best {
+			second = max(second, s)
+		}
+	}
+	if scores[best] < toneFrom {
+		return "neutral", 0
+	}
+	clear := (scores[best] - toneFrom) / (scores[best] + toneFrom)
+	lead := (scores[best] - second) / scores[best]
+	return names[best], math.Round(100*min(1, 0.35+0.4*clear+0.4*lead)) / 100
+}
+
+// toneScores are how far each tone stands above its baseline, in deviations that
+// grow as the text shrinks.
+func toneScores(evidence []float64, words int) []float64 {
+	scores := make([]float64, len(evidence))
+	hundreds := max(0.3, float64(words)/100)
+	for i, base := range toneBaselines() {
+		noise := math.Sqrt(base.deviation*base.deviation + 2*(base.mean+0.3)/hundreds)
+		scores[i] = (evidence[i]/hundreds - base.mean) / noise
+	}
+	return scores
+}
+
+// toneEvidence counts the cues of each tone and the words.
+func toneEvidence(sentences []string) (evidence []float64, words int) {
+	evidence = make([]float64, toneCount)
+	seen := map[string]int{}
+	exclaims, emoji := 0, 0
+	for _, s := range sentences {
+		words += addToneWords(evidence, s, seen)
+		if strings.Contains(s, "!") {
+			exclaims++
+		}
+		if !isASCII(s) {
+			for _, r := range s {
+				if isEmoji(r) {
+					emoji++
+				}
+			}
+		}
+	}
+	add := func(tone string, weight float64) {
+		i := toneIndex(tone)
+		evidence[i] = max(0, evidence[i]+weight)
+	}
+	e := float64(min(exclaims, 1+words/40))
+	add("enthusiastic", 1.2*e)
+	add("friendly", 0.4*e+0.5*float64(min(emoji, 4)))
+	add("playful", 0.4*e+0.5*float64(min(emoji, 4)))
+	add("festive", 0.4*e)
+	add("solemn", -e)
+	add("calm", -e)
+	add("professional", -e)
+	return evidence, words
+}
+
+// addToneWords adds the cues of a text to evidence and returns its words. A word
+// that comes again and again counts less each time.
+func addToneWords(evidence []float64, text string, seen map[string]int) (words int) {
+	lexicon := tones()
+	var last [2]string
+	for field := range strings.FieldsSeq(text) {
+		word := strings.Trim(field, asciiPunct+"“”‘’…—–«»")
+		if word == "" || len(word) > 40 {
+			continue
+		}
+		words++
+		word = strings.ToLower(strings.ReplaceAll(word, "’", "'"))
+		lexicon.count(evidence, word, seen)
+		if last[1] != "" && lexicon.begins[last[1]] {
+			lexicon.count(evidence, last[1]+"_"+word, seen)
+		}
+		if last[0] != "" && lexicon.begins[last[0]] {
+			lexicon.count(evidence, last[0]+"_"+last[1]+"_"+word, seen)
+		}
+		last[0], last[1] = last[1], word
+	}
+	return words
+}
+
+// count adds the cues of a word or phrase.
+func (l toneLexicon) count(evidence []float64, word string, seen map[string]int) {
+	cues, ok := l.cues[word]
+	if !ok {
+		return
+	}
+	n := 1
+	if seen != nil {
+		seen[word]++
+		n = seen[word]
+	}
+	for _, c := range cues {
+		evidence[c.tone] += c.weight / math.Sqrt(float64(n))
+	}
+}
+
+// PassageTone is the tone of an English text of a few sentences, without markup.
+func PassageTone(text string) string {
+	tone, _ := detectTone(splitSentences(text), documentCues{Language: "en"})
+	return tone
+}

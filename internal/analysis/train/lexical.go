@@ -1,0 +1,54 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"presswork/internal/analysis"
+	"presswork/internal/analysis/evaluate"
+)
+
+// trainSentiment learns from the rated sentences of the corpus.
+func trainSentiment(corpus, data string) error {
+	sets, err := evaluate.SentimentSets(corpus)
+	if err != nil {
+		return err
+	}
+	var samples []analysis.SentimentSample
+	for _, set := range sets {
+		samples = append(samples, set.Samples...)
+	}
+	return writeModel(filepath.Join(data, "sentiment_model.tsv"), analysis.FitSentiment(samples))
+}
+
+// trainFormality learns from the rated sentences of the corpus.
+func trainFormality(corpus, data string) error {
+	samples, err := evaluate.FormalitySamples(corpus)
+	if err != nil {
+		return err
+	}
+	return writeModel(filepath.Join(data, "formality_model.tsv"), analysis.FitFormality(samples))
+}
+
+// trainTone measures how often the words of each tone occur in the corpus.
+func trainTone(corpus, data string) error {
+	samples, err := evaluate.ToneSamples(corpus)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(data, "tone_baselines.tsv"), []byte(analysis.ToneBaselines(samples)), 0o644)
+}
+
+// writeModel writes a model to a file.
+func writeModel(path string, model io.WriterTo) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := model.WriteTo(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}

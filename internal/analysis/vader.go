@@ -1,0 +1,301 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The constants of VADER (Hutto & Gilbert 2014): what a degree adverb adds, what
+// capitals add, what a negation multiplies with, and the sum at which a score is
+// half way to its limit.
+const (
+	boost        = 0.293
+	capitals     = 0.733
+	negation     = -0.74
+	saturation   = 15.0
+	exclamation  = 0.292
+	asciiPunct   = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+	contrastPast = 0.5
+	contrastNext = 1.5
+)
+
+// boosters are the degree adverbs: 1 strengthens, −1 weakens.
+var boosters = wordSigns(map[int]string{
+	1: `absolutely amazingly awfully completely considerable considerably decidedly deeply effing enormous
+enormously entirely especially exceptional exceptionally extreme extremely fabulously flipping flippin frackin
+fracking fricking frickin frigging friggin fully fuckin fucking fuggin fugging greatly hella highly hugely
+incredible incredibly intensely major majorly more most particularly purely quite really remarkably so
+substantially thoroughly total totally tremendous tremendously uber unbelievably unusually utter utterly very`,
+	-1: `almost barely hardly kinda kindof kind-of less little marginal marginally occasional occasionally partly
+scarce scarcely slight slightly somewhat sorta sortof sort-of`,
+})
+
+// weakPhrases are the degree adverbs of two words.
+var weakPhrases = map[string]bool{"just enough": true, "kind of": true, "sort of": true}
+
+// vaderNegations are VADER's negating words; any word with "n't" is one too.
+var vaderNegations = wordSigns(map[int]string{1: `aint arent cannot cant couldnt darent didnt doesnt dont hadnt
+hasnt havent isnt mightnt mustnt neither neednt never none nope nor not nothing nowhere oughtnt shant shouldnt uhuh
+wasnt werent uh-uh without wont wouldnt rarely seldom despite`})
+
+// idioms are phrases whose words mislead, with their valence.
+var idioms = map[string]float64{"the shit": 3, "the bomb": 3, "bad ass": 1.5, "badass": 1.5, "bus stop": 0,
+	"yeah right": -2, "kiss of death": -1.5, "to die for": 3, "beating heart": 3.5}
+
+// wordSigns turns lists of words into a table.
+func wordSigns(lists map[int]string) map[string]int {
+	table := map[string]int{}
+	for sign, words := range lists {
+		for word := range strings.FieldsSeq(words) {
+			table[word] = sign
+		}
+	}
+	return table
+}
+
+// vaderWord is a word as VADER sees it.
+type vaderWord struct {
+	lower   string
+	valence float64
+	known   bool // is in the lexicon
+	upper   bool // has capitals and no small letters
+}
+
+// VADERScore is the compound score, −1 to 1, of VADER 3.3.2 exactly as its
+// authors' Python program computes it, peculiarities included. It is the
+// yardstick that SentenceSentiment must not fall below.
+func VADERScore(sentence string) float64 {
+	text := strings.TrimSpace(nameEmoji(sentence))
+	words := vaderWords(text)
+	if len(words) == 0 {
+		return 0
+	}
+	capitalsTell := slices.ContainsFunc(words, func(w vaderWord) bool { return w.upper }) &&
+		slices.ContainsFunc(words, func(w vaderWord) bool { return !w.upper })
+	scores := make([]float64, len(words))
+	for i, w := range words {
+		if boosters[w.lower] != 0 || w.lower == "kind" && i+1 < len(words) && words[i+1].lower == "of" {
+			continue
+		}
+		if w.known {
+			scores[i] = vaderValence(words, i, capitalsTell)
+		}
+	}
+	weighContrast(words, scores)
+	sum := 0.0
+	for _, s := range scores {
+		sum += s
+	}
+	emphasis := punctuationEmphasis(text)
+	switch {
+	case sum > 0:
+		sum += emphasis
+	case sum < 0:
+		sum -= emphasis
+	}
+	return squash(sum)
+}
+
+// squash maps a sum of valences to −1…1.
+func squash(sum float64) float64 { return sum / math.Sqrt(sum*sum+saturation) }
+
+// nameEmoji replaces emoji by their names.
+func nameEmoji(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	names := emojiNames()
+	var b strings.Builder
+	space := true
+	for _, r := range s {
+		name, ok := names[r]
+		if !ok {
+			b.WriteRune(r)
+			space = r == ' '
+			continue
+		}
+		if !space {
+			b.WriteByte(' ')
+		}
+		b.WriteString(name)
+		space = false
+	}
+	return b.String()
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// vaderWords splits at white space and strips punctuation, unless little is
+// left: then it was an emoticon.
+func vaderWords(text string) []vaderWord {
+	table := valences()
+	var words []vaderWord
+	for token := range strings.FieldsSeq(text) {
+		if s := strings.Trim(token, asciiPunct); utf8.RuneCountInString(s) > 2 {
+			token = s
+		}
+		w := vaderWord{lower: strings.ToLower(token), upper: isUpper(token)}
+		w.valence, w.known = table[w.lower]
+		words = append(words, w)
+	}
+	return words
+}
+
+// isUpper reports whether s has an upper-case letter and no lower-case one.
+func isUpper(s string) bool {
+	found := false
+	for _, r := range s {
+		if unicode.IsLower(r) {
+			return false
+		}
+		found = found || unicode.IsUpper(r)
+	}
+	return found
+}
+
+// vaderValence is the valence of the i-th word, which is in the lexicon, after
+// the three words before it have acted on it.
+func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
+	w := words[i]
+	v := w.valence
+	before := func(n int) string {
+		if i < n {
+			return ""
+		}
+		return words[i-n].lower
+	}
+	if w.lower == "no" && i+1 < len(words) && words[i+1].known {
+		v = 0
+	}
+	if before(1) == "no" || before(2) == "no" || before(3) == "no" && (before(1) == "or" || before(1) == "nor") {
+		v = w.valence * negation
+	}
+	if w.upper && capitalsTell {
+		if v > 0 {
+			v += capitals
+		} else {
+			v -= capitals
+		}
+	}
+	for n := 1; n <= 3 && n <= i; n++ {
+		if words[i-n].known {
+			continue
+		}
+		v += [...]float64{1, 0.95, 0.9}[n-1] * boosterEffect(words[i-n], v, capitalsTell)
+		v = vaderNegation(v, n, before)
+		if n == 3 {
+			v = idiomValence(v, words, i)
+		}
+	}
+	if i > 0 && !words[i-1].known && before(1) == "least" && (i == 1 || before(2) != "at" && before(2) != "very") {
+		v *= negation
+	}
+	return v
+}
+
+// boosterEffect is what word adds to the valence of a word after it.
+func boosterEffect(word vaderWord, valence float64, capitalsTell bool) float64 {
+	sign := boosters[word.lower]
+	if sign == 0 {
+		return 0
+	}
+	effect := boost * float64(sign)
+	if valence < 0 {
+		effect = -effect
+	}
+	if word.upper && capitalsTell {
+		if valence > 0 {
+			effect += capitals
+		} else {
+			effect -= capitals
+		}
+	}
+	return effect
+}
+
+// vaderNegation applies the negation n words before.
+func vaderNegation(v float64, n int, before func(int) string) float64 {
+	soOrThis := func(n int) bool { return before(n) == "so" || before(n) == "this" }
+	switch {
+	case n == 2 && before(2) == "never" && soOrThis(1),
+		n == 3 && (before(3) == "never" && soOrThis(2) || soOrThis(1)):
+		return v * 1.25
+	case n == 2 && before(2) == "without" && before(1) == "doubt",
+		n == 3 && before(3) == "without" && (before(2) == "doubt" || before(1) == "doubt"):
+		return v
+	case vaderNegations[before(n)] != 0 || strings.Contains(before(n), "n't"):
+		return v * negation
+	}
+	return v
+}
+
+// idiomValence replaces v where the i-th word is part of an idiom.
+func idiomValence(v float64, words []vaderWord, i int) float64 {
+	phrase := func(from, to int) string {
+		if from < 0 || to >= len(words) {
+			return ""
+		}
+		s := words[from].lower
+		for _, w := range words[from+1 : to+1] {
+			s += " " + w.lower
+		}
+		return s
+	}
+	for _, p := range [...]string{phrase(i-1, i), phrase(i-2, i), phrase(i-2, i-1), phrase(i-3, i-1), phrase(i-3, i-2)} {
+		if idiom, ok := idioms[p]; ok {
+			v = idiom
+			break
+		}
+	}
+	for _, p := range [...]string{phrase(i, i+1), phrase(i, i+2)} {
+		if idiom, ok := idioms[p]; ok {
+			v = idiom
+		}
+	}
+	for _, p := range [...]string{phrase(i-3, i-1), phrase(i-3, i-2), phrase(i-2, i-1)} {
+		if weakPhrases[p] {
+			v -= boost
+		}
+	}
+	return v
+}
+
+// weighContrast halves what stands before "but" and strengthens what follows.
+// A score is found by its value, as the original does: the first of equal
+// scores is weighed, whichever was meant.
+func weighContrast(words []vaderWord, scores []float64) {
+	but := slices.IndexFunc(words, func(w vaderWord) bool { return w.lower == "but" })
+	if but < 0 {
+		return
+	}
+	for k := range scores {
+		switch i := slices.Index(scores, scores[k]); {
+		case i < but:
+			scores[i] *= contrastPast
+		case i > but:
+			scores[i] *= contrastNext
+		}
+	}
+}
+
+// punctuationEmphasis is what exclamation and question marks add.
+func punctuationEmphasis(text string) float64 {
+	emphasis := exclamation * float64(min(4, strings.Count(text, "!")))
+	switch n := strings.Count(text, "?"); {
+	case n > 3:
+		emphasis += 0.96
+	case n > 1:
+		emphasis += 0.18 * float64(n)
+	}
+	return emphasis
+}

@@ -1,0 +1,102 @@
+package chromium_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/guard"
+)
+
+func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 9)
+	port := serve(t, pages{"/": func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		if len(asked) == 1 {
+			<-r.Context().Done()
+		}
+		fmt.Fprint(w, "page")
+	}})
+	dir := publicDir(t)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
+	if len(processes(t, dir)) != 0 {
+		t.Error("the browser runs before it is needed")
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
+		done <- err
+	}()
+	eventually(t, 10*time.Second, "the page is asked for", func() bool { return len(asked) == 1 })
+	for _, pid := range pids(t, dir, "browser") {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("export: %v", err)
+	}
+	if s := e.Stats(); s.Launches != 2 || s.Crashes != 1 || s.Prints != 1 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
+	t.Parallel()
+	port := serve(t, pages{"/": "<p>page"})
+	dir := publicDir(t)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}, IdleAfter: 100 * time.Millisecond}, guard.Options{Allow: "127.0.0.1:" + port})
+	for range 2 {
+		mustExport(t, e, "http://127.0.0.1:"+port, presswork.ExportOptions{})
+		if running, err := e.Running(); !running || err != nil {
+			t.Errorf("after an export: running %v, %v", running, err)
+		}
+		eventually(t, 10*time.Second, "the browser is gone", func() bool { return len(processes(t, dir)) == 0 })
+	}
+	if running, err := e.Running(); running || err != nil {
+		t.Errorf("idle: running %v, %v", running, err)
+	}
+	if s := e.Stats(); s.Launches != 2 || s.Crashes != 0 || s.Recycles != 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestAnExportBrowserThatDoesNotStartSaysWhy(t *testing.T) {
+	t.Parallel()
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Path: "/bin/false"}}, guard.Options{})
+	if running, err := e.Running(); running || err != nil {
+		t.Errorf("before the first: running %v, %v", running, err)
+	}
+	_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://example.com"}, presswork.ExportOptions{})
+	wantCodeFor(t, "export", err, presswork.BrowserUnavailable)
+	running, err := e.Running()
+	if running {
+		t.Error("it runs")
+	}
+	wantCodeFor(t, "afterwards", err, presswork.BrowserUnavailable)
+}
+
+func TestCancelledExportLeavesNothing(t *testing.T) {
+	t.Parallel()
+	gone := make(chan struct{})
+	port := serve(t, pages{"/": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done(); close(gone) }, "/ok": "<p>next"})
+	dir := publicDir(t)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
+	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", presswork.ExportOptions{})
+	eventually(t, 10*time.Second, "the renderer of the first page is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("the client left")
+	time.AfterFunc(200*time.Millisecond, func() { cancel(why) })
+	begun := time.Now()
+	_, err := e.PDF(ctx, chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
+	if !errors.Is(err, why) || time.Since(begun) > 1200*time.Millisecond {
+		t.Errorf("%v after %s", err, time.Since(begun))
+	}
+	<-gone
+	eventually(t, 10*time.Second, "its renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
+}

@@ -1,0 +1,103 @@
+package chromium_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+	"presswork/internal/guard"
+)
+
+// The pages of TestNoPageReachesThisMachine where the guard allows this machine:
+// each way works, so that the test tests something.
+func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
+	t.Parallel()
+	secret, closed := newSecret(t), newSecret(t)
+	site := attackSite("127.0.0.1:" + secret.port)
+	site["/shut"] = "<p>shut</p>" + gather + shutFor(func(string) string { return "127.0.0.1:" + closed.port })
+	port := serve(t, site)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}}, guard.Options{Allow: "true", Lookup: byName})
+	base := "http://127.0.0.1:" + port
+	mustExport(t, e, base+"/all", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForTimeout: 1000}})
+	for path, want := range map[string]string{"/meta": "/meta", "/script": "/jump", "/form": "/form", "/twice": "/twice", "/to?http://127.0.0.1:" + secret.port + "/to": "/to"} {
+		if got := text(t, mustExport(t, e, base+path, within(20_000)).Data); got != "the secret" {
+			t.Errorf("%s: %q", path, got)
+		}
+		if !secret.was(want) {
+			t.Errorf("%s leads nowhere", path)
+		}
+	}
+	for name := range ways {
+		if !secret.was("/" + name) {
+			t.Errorf("the way %s is none", name)
+		}
+	}
+	// What is shut, is shut for every host.
+	mustExport(t, e, base+"/shut", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForTimeout: 500}})
+	if n := closed.byUDP(); n != 0 || closed.was("/popup") {
+		t.Errorf("%d packets by UDP, requests %v", n, closed.paths)
+	}
+}
+
+// The ways that are shut for every host, and the names of this machine, in a
+// Chromium without our flags: it uses them all.
+func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	exe, err := chromium.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]*secret{}
+	for name := range shut {
+		secrets[name] = newSecret(t)
+	}
+	names := newSecret(t)
+	site := attackSite("127.0.0.1:" + names.port)
+	site["/"] = gather + shutFor(func(name string) string { return "127.0.0.1:" + secrets[name].port }) + spelled(spellings, names.port) +
+		"<iframe src=/worker></iframe>"
+	address := "http://127.0.0.1:" + serve(t, site) + "/"
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, exe, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"),
+		"--host-resolver-rules=MAP rebound.test 127.0.0.1", "--remote-debugging-port=0", address)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}()
+	missing := func() (missing []string) {
+		for name, s := range secrets {
+			if s.count() == 0 {
+				missing = append(missing, name)
+			}
+		}
+		for n, host := range spellings {
+			for _, kind := range []string{"img", "frame", "fetch", "ws"} {
+				if path := fmt.Sprintf("/%s%d", kind, n); !names.was(path) {
+					missing = append(missing, kind+" of "+host)
+				}
+			}
+		}
+		if !names.was("/serviceworker") {
+			missing = append(missing, "serviceworker")
+		}
+		return missing
+	}
+	for len(missing()) > 0 && ctx.Err() == nil {
+		time.Sleep(20 * time.Millisecond) // between two looks
+	}
+	if left := missing(); len(left) > 0 {
+		t.Errorf("not used: %s", strings.Join(left, ", "))
+	}
+}

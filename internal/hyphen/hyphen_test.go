@@ -1,0 +1,109 @@
+package hyphen_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"presswork/internal/hyphen"
+)
+
+// The words are such as their languages' dictionaries divide in the same way.
+func TestWordsAreDividedAsTheirLanguageHasIt(t *testing.T) {
+	t.Parallel()
+	l := hyphen.New()
+	for lang, words := range map[string]string{
+		"en":      "hy-phen-a-tion doc-u-men-ta-tion acad-e-my strength",
+		"en-AU":   "de-part-ment",
+		"de":      "Do-nau-dampf-schiff-fahrt Sil-ben-tren-nung Stra-ße",
+		"de-CH":   "Ver-ant-wor-tung",
+		"fr":      "ty-po-gra-phie dé-ve-lop-pe-ment",
+		"es-MX":   "desa-rro-llo co-mu-ni-ca-ción",
+		"it":      "tra-spa-ren-za",
+		"pt-BR":   "de-sen-vol-vi-men-to",
+		"nl":      "ont-wik-ke-ling",
+		"sv":      "ut-veck-ling",
+		"fi":      "ke-hi-tys",
+		"pl":      "roz-wój",
+		"ru":      "раз-ви-тие",
+		"el":      "ανά-πτυ-ξη",
+		"nn":      "ut-vik-ling",
+		"ja":      "",
+		"und":     "",
+		"nonsens": "",
+	} {
+		d := l.For(lang)
+		if (d == nil) != (words == "") {
+			t.Errorf("%s: dictionary %v", lang, d != nil)
+			continue
+		}
+		for want := range strings.FieldsSeq(words) {
+			word := strings.ReplaceAll(want, "-", "")
+			if got := divided(word, d.Breaks(word, 2, 2)); got != want {
+				t.Errorf("%s: %s, want %s", lang, got, want)
+			}
+		}
+	}
+}
+
+func divided(word string, breaks []int) string {
+	for i := len(breaks) - 1; i >= 0; i-- {
+		word = word[:breaks[i]] + "-" + word[breaks[i]:]
+	}
+	return word
+}
+
+func TestEveryDictionaryCanBeRead(t *testing.T) {
+	t.Parallel()
+	l := hyphen.New()
+	for lang := range strings.FieldsSeq("af bg ca da de el en en-GB es et fi fr gl hr is it lt nb nl pl pt ro ru sl sv tr uk") {
+		if l.For(lang) == nil {
+			t.Errorf("%s has no dictionary", lang)
+		}
+	}
+}
+
+func TestWhatIsNoPlainWordIsNotDivided(t *testing.T) {
+	t.Parallel()
+	d := hyphen.New().For("en")
+	for _, word := range []string{"", "documentationX", "DOCUMENTATION", "docu2mentation", "docu-mentation", "docu\u00admentation", "docu\xffmentation",
+		strings.Repeat("documentation", 10), "İstanbulation"} {
+		if breaks := d.Breaks(word, 2, 3); breaks != nil {
+			t.Errorf("%q: %v", word, breaks)
+		}
+	}
+	if got := divided("documentation", d.Breaks("documentation", 4, 5)); got != "docu-men-tation" {
+		t.Errorf("with four letters before and five after: %s", got)
+	}
+}
+
+func FuzzBreaks(f *testing.F) {
+	l := hyphen.New()
+	f.Add("documentation", "en")
+	f.Add("Straße", "de")
+	f.Add("развитие\u0301", "ru")
+	f.Fuzz(func(t *testing.T, word, lang string) {
+		d := l.For(lang)
+		if d == nil {
+			t.Skip()
+		}
+		for _, at := range d.Breaks(word, 2, 2) {
+			if at <= 0 || at >= len(word) || !utf8.RuneStart(word[at]) {
+				t.Errorf("%q is divided at %d", word, at)
+			}
+		}
+	})
+}
+
+func BenchmarkBreaks(b *testing.B) {
+	d := hyphen.New().For("de")
+	for b.Loop() {
+		d.Breaks("Donaudampfschifffahrtsgesellschaft", 3, 3)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for b.Loop() {
+		hyphen.New().For("de")
+	}
+}

@@ -1,0 +1,97 @@
+package inference
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"presswork/internal/suggest"
+)
+
+// Admit checks the request against its model and settles what depends on it:
+// the id for an alias, the reasoning format and effort. It may be called again
+// on its own result. Errors are *Error: 404 for an unknown model, else 400.
+func (c *Catalogue) Admit(r *Request) (*Model, error) {
+	m, err := c.Find(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	for _, check := range []func(*Model, *Request) error{admitChat, admitTools, admitReasoning} {
+		if err := check(m, r); err != nil {
+			return nil, err
+		}
+	}
+	r.Model = m.ID
+	return m, nil
+}
+
+func admitChat(m *Model, r *Request) error {
+	if !m.Can(CanChat) {
+		return Invalidf("model", "the model `%s` does not support chat completions", m.ID)
+	}
+	if r.Images() > 0 && !m.Can(CanVision) {
+		return Invalidf("messages", "the model `%s` does not take images; content must be text", m.ID)
+	}
+	if m.MaxCompletionTokens > 0 && r.MaxTokens > m.MaxCompletionTokens {
+		return Invalidf("max_completion_tokens", "`max_completion_tokens` must be at most %d for the model `%s`", m.MaxCompletionTokens, m.ID)
+	}
+	if tokens := r.EstimateTokens(); m.ContextWindow > 0 && tokens > 4*m.ContextWindow {
+		// The estimate is rough: only what is far beyond is refused here.
+		return Errorf(http.StatusBadRequest, ContextLength, "Please reduce the length of the messages or completion: about %d tokens were sent, and the context of `%s` is %d.",
+			tokens, m.ID, m.ContextWindow).WithParam("messages")
+	}
+	return nil
+}
+
+func admitTools(m *Model, r *Request) error {
+	for i, t := range r.Tools {
+		if t.Type != FunctionTool {
+			return Errorf(http.StatusBadRequest, ToolUnavailable, "the built-in tool `%s` is not available here", t.Type).WithParam(fmt.Sprintf("tools[%d].type", i))
+		}
+	}
+	if len(r.Tools) > 0 && !m.Can(CanTools) {
+		return Invalidf("tools", "the model `%s` does not support tool calling", m.ID)
+	}
+	return nil
+}
+
+func admitReasoning(m *Model, r *Request) error {
+	if r.Admitted {
+		return nil
+	}
+	r.Admitted = true
+	if e := r.ReasoningEffort; e != "" && m.Reasoning.Efforts != nil {
+		allowed := *m.Reasoning.Efforts
+		if len(allowed) == 0 {
+			return Invalidf("reasoning_effort", "`reasoning_effort` is not supported with the model `%s`", m.ID)
+		}
+		if !slices.Contains(allowed, e) {
+			return Invalidf("reasoning_effort", "`reasoning_effort` must be one of %s for the model `%s`%s", quoted(allowed), m.ID, suggest.Phrase(e, allowed))
+		}
+	}
+	if r.ReasoningEffort == "" {
+		r.ReasoningEffort = m.Reasoning.Default
+	}
+	switch {
+	case r.ReasoningFormat == "" && (r.Format.JSON() || len(r.Tools) > 0) && m.Reasoning.DefaultFormat == Raw:
+		// JSON and tools cannot be told from reasoning in the same text.
+		r.ReasoningFormat = Parsed
+	case r.ReasoningFormat == "":
+		r.ReasoningFormat = m.Reasoning.DefaultFormat
+	case m.Reasoning.Formats != nil && !r.IncludeReasoning:
+		allowed := *m.Reasoning.Formats
+		if len(allowed) == 0 {
+			return Invalidf("reasoning_format", "`reasoning_format` is not supported with the model `%s`; use `include_reasoning`", m.ID)
+		}
+		if !slices.Contains(allowed, string(r.ReasoningFormat)) {
+			return Invalidf("reasoning_format", "`reasoning_format` must be one of %s for the model `%s`", quoted(allowed), m.ID)
+		}
+	}
+	return nil
+}
+
+// quoted writes a list for a message: `a`, `b` or `c`.
+func quoted(values []string) string {
+	return "`" + strings.Join(values, "`, `") + "`"
+}

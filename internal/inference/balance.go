@@ -1,0 +1,153 @@
+package inference
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxCooldown bounds what an upstream's Retry-After may ask for.
+const maxCooldown = 5 * time.Minute
+
+// balancer hands out places at upstreams. It knows them across reloads of the
+// catalogue. It is safe for concurrent use.
+type balancer struct {
+	mu      sync.Mutex
+	states  map[string]*upstreamState
+	waiters []*waiter // first come, first served
+}
+
+type upstreamState struct {
+	active int
+	coolTo time.Time
+	last   error // the failure it cools from
+}
+
+type waiter struct {
+	model *Model
+	tried map[string]bool
+	place chan *Upstream // buffered: a grant never blocks
+}
+
+func newBalancer() *balancer { return &balancer{states: map[string]*upstreamState{}} }
+
+func (b *balancer) state(u *Upstream) *upstreamState {
+	s := b.states[u.key()]
+	if s == nil {
+		s = &upstreamState{}
+		b.states[u.key()] = s
+	}
+	return s
+}
+
+// take waits for a place at one of the model's upstreams that is not tried, or
+// at any when all are. Every place must be given back by release.
+func (b *balancer) take(ctx context.Context, m *Model, tried map[string]bool) (*Upstream, error) {
+	b.mu.Lock()
+	if u := b.pick(m, tried); u != nil {
+		b.mu.Unlock()
+		return u, nil
+	}
+	w := &waiter{model: m, tried: tried, place: make(chan *Upstream, 1)}
+	b.waiters = append(b.waiters, w)
+	b.mu.Unlock()
+	select {
+	case u := <-w.place:
+		return u, nil
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	b.waiters = slices.DeleteFunc(b.waiters, func(o *waiter) bool { return o == w })
+	b.mu.Unlock()
+	select {
+	case u := <-w.place: // granted while we left
+		b.release(u, 0, nil)
+	default:
+	}
+	return nil, context.Cause(ctx)
+}
+
+// release gives a place back. A cooldown above 0 keeps the upstream from being
+// chosen that long, because of err; a nil error makes it healthy again.
+func (b *balancer) release(u *Upstream, cooldown time.Duration, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.state(u)
+	s.active--
+	switch {
+	case cooldown > 0:
+		s.coolTo, s.last = time.Now().Add(min(cooldown, maxCooldown)), err
+	case err == nil:
+		s.coolTo, s.last = time.Time{}, nil
+	}
+	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
+		granted := b.pick(w.model, w.tried)
+		if granted != nil {
+			w.place <- granted
+		}
+		return granted != nil
+	})
+}
+
+// pick takes a place for a request of the model, or gives nil when every
+// upstream is full. A cooling one is chosen only when no healthy one is left.
+func (b *balancer) pick(m *Model, tried map[string]bool) *Upstream {
+	now := time.Now()
+	var healthy, cooling []*Upstream
+	full := false
+	for i := range m.Upstreams {
+		u := &m.Upstreams[i]
+		s := b.state(u)
+		switch {
+		case tried[u.key()] && len(tried) < len(m.Upstreams):
+		case u.MaxConcurrency > 0 && s.active >= u.MaxConcurrency:
+			full = full || !s.coolTo.After(now)
+		case s.coolTo.After(now):
+			cooling = append(cooling, u)
+		default:
+			healthy = append(healthy, u)
+		}
+	}
+	var u *Upstream
+	switch {
+	case len(healthy) > 0:
+		u = b.choose(m.Routing.Strategy, healthy)
+	case full || len(cooling) == 0:
+		return nil
+	default:
+		u = slices.MinFunc(cooling, func(x, y *Upstream) int { return b.state(x).coolTo.Compare(b.state(y).coolTo) })
+	}
+	b.state(u).active++
+	return u
+}
+
+func (b *balancer) choose(strategy string, list []*Upstream) *Upstream {
+	lowest := slices.MinFunc(list, func(x, y *Upstream) int { return x.Priority - y.Priority }).Priority
+	list = slices.DeleteFunc(list, func(u *Upstream) bool { return u.Priority != lowest })
+	if strategy == LeastBusy {
+		return slices.MinFunc(list, func(x, y *Upstream) int {
+			return (b.state(x).active+1)*y.Weight - (b.state(y).active+1)*x.Weight
+		})
+	}
+	total := 0
+	for _, u := range list {
+		total += u.Weight
+	}
+	n := rand.IntN(total)
+	for _, u := range list {
+		if n -= u.Weight; n < 0 {
+			return u
+		}
+	}
+	return list[len(list)-1]
+}
+
+// look reports how an upstream stands.
+func (b *balancer) look(u *Upstream) (active int, coolTo time.Time, last error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.state(u)
+	return s.active, s.coolTo, s.last
+}

@@ -1,0 +1,168 @@
+package inference
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxCalls is how many calls one answer may have.
+const maxCalls = 128
+
+// calls puts the tool calls of an answer together and gives their deltas one
+// form: indices without gaps, id and name once.
+type calls struct {
+	list []*call
+	// single drops every call after the first: parallel_tool_calls false.
+	single bool
+	// known are the tools whose calls may be shown before they are checked.
+	known []string
+	// unchecked shows every call: disable_tool_validation.
+	unchecked bool
+}
+
+type call struct {
+	ToolCall
+	rawIndex int
+	rawID    string
+	shown    bool
+	sent     int // bytes of Arguments already shown
+}
+
+// push takes one delta and returns what to show of it.
+func (c *calls) push(raw RawToolDelta) (ToolDelta, bool) {
+	at := c.find(raw)
+	if at < 0 {
+		if len(c.list) == maxCalls {
+			return ToolDelta{}, false
+		}
+		c.list = append(c.list, &call{rawIndex: raw.Index, rawID: raw.ID})
+		at = len(c.list) - 1
+	}
+	k := c.list[at]
+	if k.rawID == "" {
+		k.rawID = raw.ID
+	}
+	if k.Name == "" {
+		k.Name = strings.TrimPrefix(raw.Name, "functions.")
+	}
+	k.Arguments += raw.Arguments
+	return c.show(at)
+}
+
+// find gives the call a delta continues, -1 for a new one. Some engines give
+// every call index 0: then a new id means a new call.
+func (c *calls) find(raw RawToolDelta) int {
+	for i := len(c.list) - 1; i >= 0; i-- {
+		k := c.list[i]
+		if k.rawIndex != raw.Index {
+			continue
+		}
+		if raw.ID != "" && k.rawID != "" && raw.ID != k.rawID {
+			if slices.ContainsFunc(c.list, func(k *call) bool { return k.rawID == raw.ID }) {
+				continue
+			}
+			return -1
+		}
+		return i
+	}
+	return -1
+}
+
+func (c *calls) show(at int) (ToolDelta, bool) {
+	k := c.list[at]
+	if k.Name == "" || (c.single && at > 0) || !(c.unchecked || slices.Contains(c.known, k.Name)) {
+		return ToolDelta{}, false
+	}
+	d := ToolDelta{Index: at, Arguments: k.Arguments[k.sent:]}
+	k.sent = len(k.Arguments)
+	if !k.shown {
+		k.shown = true
+		if k.ID = k.rawID; k.ID == "" {
+			k.ID = "call_" + rand.Text()[:24]
+		}
+		d.ID, d.Name = k.ID, k.Name
+	}
+	return d, d.ID != "" || d.Arguments != ""
+}
+
+// end returns the deltas that complete the calls: a call without arguments gets
+// an empty object, as every client parses them.
+func (c *calls) end() []ToolDelta {
+	if c.single && len(c.list) > 1 {
+		c.list = c.list[:1]
+	}
+	var out []ToolDelta
+	for i, k := range c.list {
+		if strings.TrimSpace(k.Arguments) != "" {
+			continue
+		}
+		k.Arguments += "{}"
+		if d, ok := c.show(i); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// generation writes the calls for a failed_generation.
+func (c *calls) generation() string {
+	var out []string
+	for _, k := range c.list {
+		name, _ := json.Marshal(k.Name)
+		args := k.Arguments
+		if !json.Valid([]byte(args)) {
+			quoted, _ := json.Marshal(args)
+			args = string(quoted)
+		}
+		out = append(out, fmt.Sprintf(`{"name": %s, "arguments": %s}`, name, args))
+	}
+	return strings.Join(out, "\n")
+}
+
+// check holds the calls to the request. text is what the model said beside
+// them; of a cut answer the arguments are not looked at: its finish reason tells
+// the caller.
+func (c *calls) check(r *Request, text string, cut bool) error {
+	const failed = "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. "
+	mode := r.ToolChoice.Mode
+	if len(c.list) == 0 {
+		if mode == ChooseRequired || mode == ChooseNamed {
+			return failedf(ToolUseFailed, text, failed+"A tool call was required, but the model did not call a tool.")
+		}
+		return nil
+	}
+	if c.unchecked {
+		return nil
+	}
+	for _, k := range c.list {
+		i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Type == FunctionTool && t.Name == k.Name })
+		switch {
+		case i < 0:
+			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s' which was not in request.tools", clip(k.Name, 64))
+		case !slices.Contains(c.known, k.Name):
+			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow", k.Name)
+		}
+		if err := checkArguments(r.Tools[i], k.Arguments); err != nil && !cut {
+			return failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.Name, clip(err.Error(), 300))
+		}
+	}
+	return nil
+}
+
+func checkArguments(t Tool, arguments string) error {
+	if len(t.Parameters) == 0 {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(arguments), &object); err != nil || object == nil {
+			return errNotObject
+		}
+		return nil
+	}
+	s, err := compileSchema(t.Parameters)
+	if err != nil {
+		return err
+	}
+	return s.validate(arguments, true)
+}

@@ -1,0 +1,110 @@
+package inference
+
+import "encoding/json"
+
+// Chunk is a piece of an answer, in one form whatever the upstream sent. The
+// first chunk of an answer has First set, the last one Finish and Usage; there
+// is nothing after it. Its JSON form is what a worker hands to the API.
+type Chunk struct {
+	// First marks the first chunk, which stands for the role.
+	First bool `json:"first,omitempty"`
+	// Fingerprint names the configuration that answers; on the first chunk.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Content is answer text; Reasoning is text of the reasoning field.
+	Content   string      `json:"content,omitempty"`
+	Reasoning string      `json:"reasoning,omitempty"`
+	ToolCalls []ToolDelta `json:"tool_calls,omitempty"`
+	// Extra is a JSON object of the delta's other fields (annotations,
+	// executed_tools) as the upstream sent them.
+	Extra json.RawMessage `json:"extra,omitempty"`
+	// Finish is stop, length, tool_calls or content_filter; on the last chunk.
+	Finish string `json:"finish,omitempty"`
+	Usage  *Usage `json:"usage,omitempty"`
+}
+
+// ToolDelta is a piece of a tool call. ID and Name stand on the first piece of
+// the call and nowhere else; Arguments are to be joined.
+type ToolDelta struct {
+	Index     int    `json:"index"`
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments,omitempty"`
+}
+
+// Join appends next to c where the two say the same as one: text of the same
+// kind, or more arguments of the same call. It reports whether it did.
+func (c *Chunk) Join(next *Chunk) bool {
+	if next.First || next.Finish != "" || c.Finish != "" || c.Extra != nil || next.Extra != nil || c.kind() != next.kind() {
+		return false
+	}
+	switch c.kind() {
+	case contentKind:
+		c.Content += next.Content
+	case reasoningKind:
+		c.Reasoning += next.Reasoning
+	case callKind:
+		last, more := &c.ToolCalls[len(c.ToolCalls)-1], next.ToolCalls[0]
+		if len(next.ToolCalls) != 1 || more.ID != "" || more.Index != last.Index {
+			return false
+		}
+		last.Arguments += more.Arguments
+	default:
+		return false
+	}
+	return true
+}
+
+type chunkKind int
+
+const (
+	mixedKind chunkKind = iota
+	contentKind
+	reasoningKind
+	callKind
+)
+
+func (c *Chunk) kind() chunkKind {
+	switch text, thought, calls := c.Content != "", c.Reasoning != "", len(c.ToolCalls) > 0; {
+	case text && !thought && !calls:
+		return contentKind
+	case thought && !text && !calls:
+		return reasoningKind
+	case calls && !text && !thought:
+		return callKind
+	}
+	return mixedKind
+}
+
+// Usage is what an answer took: tokens, and times in seconds. TotalTime leaves
+// QueueTime out.
+type Usage struct {
+	QueueTime        float64 `json:"queue_time"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	PromptTime       float64 `json:"prompt_time"`
+	CompletionTokens int     `json:"completion_tokens"`
+	CompletionTime   float64 `json:"completion_time"`
+	TotalTokens      int     `json:"total_tokens"`
+	TotalTime        float64 `json:"total_time"`
+	// CachedTokens and ReasoningTokens are parts of the prompt and of the
+	// completion; nil when nothing is known of them.
+	CachedTokens    *int `json:"cached_tokens,omitempty"`
+	ReasoningTokens *int `json:"reasoning_tokens,omitempty"`
+	// Estimated is set when the upstream gave no count of tokens.
+	Estimated bool `json:"estimated,omitempty"`
+}
+
+// Result is what is known of a completion at its end, also of one that failed
+// or was left: then Usage holds what had been used until then.
+type Result struct {
+	// Model is the id of the catalogue, Upstream the name of the one that
+	// answered, or that was tried last.
+	Model    string `json:"model"`
+	Upstream string `json:"upstream,omitempty"`
+	Finish   string `json:"finish,omitempty"`
+	Usage    Usage  `json:"usage"`
+	// Attempts counts calls of upstreams: 1, and one for each retry or repair.
+	Attempts int `json:"attempts"`
+	// Emitted is whether any chunk was emitted; a completion that failed before
+	// may be run again.
+	Emitted bool `json:"emitted"`
+}

@@ -1,0 +1,178 @@
+package inference
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// completion is one request on its way. It is for one goroutine.
+type completion struct {
+	g       *Gateway
+	model   *Model
+	request *Request
+	out     func(*Chunk) error
+	result  Result
+	print   string // the fingerprint
+	// deaf is whether the caller's emit failed: no fault of the upstream.
+	deaf bool
+	// inlined is the request with its images in data URIs, once one was needed.
+	inlined *Request
+}
+
+func (c *completion) run(ctx context.Context) error {
+	n, err := c.answer(ctx, c.request)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !c.request.Format.JSON():
+	case len(n.calls.list) == 0:
+		err = c.holdJSON(ctx, n)
+	case n.hold && len(n.text) > 0:
+		err = c.emit(&Chunk{Content: string(n.text)})
+	}
+	if err != nil {
+		return err
+	}
+	c.result.Finish = n.finish
+	return c.emit(&Chunk{Finish: n.finish, Usage: new(c.result.Usage)})
+}
+
+// answer gets one whole answer from some upstream: tries go on as long as
+// nothing was emitted and the failure is the upstream's.
+func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error) {
+	tried := map[string]bool{}
+	for attempt := 0; ; attempt++ {
+		u, err := c.g.balance.take(ctx, c.model, tried)
+		if err != nil {
+			return nil, err
+		}
+		if tried[u.key()] {
+			if err := sleep(ctx, backoff(attempt)); err != nil {
+				c.g.balance.release(u, 0, err)
+				return nil, err
+			}
+		}
+		tried[u.key()] = true
+		c.result.Upstream = u.Name
+		n, err := c.try(ctx, u, r)
+		if err == nil {
+			c.g.balance.release(u, 0, nil)
+			return n, n.calls.check(r, string(n.text), n.finish == "length")
+		}
+		// The upstream is at fault, not the request and not the caller.
+		failed := AsError(err)
+		upstreams := ctx.Err() == nil && failed.Status > 500 && !c.deaf
+		cooldown := time.Duration(0)
+		if upstreams {
+			cooldown = max(c.model.Routing.Cooldown, failed.RetryAfter)
+			c.g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "upstream failed", slog.String("model", c.model.ID), slog.String("upstream", u.Name),
+				slog.Int("attempt", attempt+1), slog.Bool("emitted", c.result.Emitted), slog.Any("error", err))
+		}
+		c.g.balance.release(u, cooldown, err)
+		if !upstreams || c.result.Emitted || attempt >= c.model.retries() {
+			return nil, err
+		}
+	}
+}
+
+// try calls one upstream once.
+func (c *completion) try(ctx context.Context, u *Upstream, r *Request) (*normaliser, error) {
+	engine, err := c.g.engine(u)
+	if err != nil {
+		return nil, err
+	}
+	traits := engine.Traits()
+	if !traits.FetchesImages && r.Images() > 0 {
+		if r, err = c.inline(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	routing := c.model.Routing
+	alarm := time.AfterFunc(routing.FirstTokenTimeout, func() {
+		cancel(Errorf(http.StatusGatewayTimeout, UpstreamTimeout, "the model did not begin to answer within %s", routing.FirstTokenTimeout))
+	})
+	defer alarm.Stop()
+
+	c.result.Attempts++
+	at := clock{begun: time.Now()}
+	if c.result.Attempts == 1 && !r.Accepted.IsZero() {
+		c.result.Usage.QueueTime = max(0, at.begun.Sub(r.Accepted).Seconds())
+	}
+	c.print = fingerprint(u)
+	n := newNormaliser(c.model, r, c.emit)
+	n.hold = c.holds(traits)
+	defer func() { c.result.Usage.spend(r, n, at) }()
+	err = engine.Complete(ctx, r, c.model, func(d *Delta) error {
+		at.last = time.Now()
+		if at.first.IsZero() {
+			if d.Content == "" && d.Reasoning == "" && len(d.ToolCalls) == 0 && d.Finish == "" {
+				return n.push(d)
+			}
+			at.first = at.last
+			alarm.Stop()
+			alarm = time.AfterFunc(routing.IdleTimeout, func() {
+				cancel(Errorf(http.StatusBadGateway, UpstreamTimeout, "the model fell silent for %s", routing.IdleTimeout))
+			})
+		} else {
+			alarm.Reset(routing.IdleTimeout)
+		}
+		if d.Fingerprint != "" {
+			c.print = d.Fingerprint
+		}
+		return n.push(d)
+	})
+	alarm.Stop()
+	if err == nil {
+		err = n.end()
+	}
+	if err != nil {
+		return n, endedBy(ctx, err)
+	}
+	return n, nil
+}
+
+// holds is whether the content is kept back until it was checked: where nobody
+// reads along, and where the engine does not hold the answer to JSON itself.
+func (c *completion) holds(t Traits) bool {
+	native := t.NativeJSON || c.model.Can(CanJSONSchema)
+	return c.request.Format.JSON() && (!c.request.Stream || !native)
+}
+
+// emit puts the first chunk before the others.
+func (c *completion) emit(chunk *Chunk) error {
+	if !c.result.Emitted {
+		c.result.Emitted = true
+		if err := c.out(&Chunk{First: true, Fingerprint: c.print}); err != nil {
+			c.deaf = true
+			return err
+		}
+	}
+	err := c.out(chunk)
+	c.deaf = err != nil
+	return err
+}
+
+// fingerprint names an upstream's configuration where it does not itself.
+func fingerprint(u *Upstream) string {
+	sum := sha256.Sum256([]byte(u.key()))
+	return fmt.Sprintf("fp_%s", hex.EncodeToString(sum[:5]))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

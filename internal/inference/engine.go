@@ -1,0 +1,63 @@
+package inference
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Engine speaks to one upstream. It is safe for concurrent use.
+type Engine interface {
+	// Complete sends the request and calls emit for each piece of the answer,
+	// in order and from one goroutine. It returns at once when ctx ends, and
+	// the connection with it, so that the upstream stops. An error of emit ends
+	// it and is returned as it is; failures of the upstream are *Error. A stream
+	// that ends before its finish reason is a failure.
+	Complete(ctx context.Context, r *Request, m *Model, emit func(*Delta) error) error
+	// Models lists the ids the upstream serves.
+	Models(ctx context.Context) ([]string, error)
+	// Traits tells what the gateway must do for this engine.
+	Traits() Traits
+}
+
+// Traits are the differences between engines that Engine does not hide.
+type Traits struct {
+	// FetchesImages is set for a service on the internet that may fetch image
+	// addresses itself; the others get the image inlined.
+	FetchesImages bool
+	// NativeJSON is set for an engine that holds the answer to a JSON format
+	// while it generates.
+	NativeJSON bool
+}
+
+// Delta is a piece of an upstream's answer as it came.
+type Delta struct {
+	Content   string
+	Reasoning string
+	ToolCalls []RawToolDelta
+	// Extra holds the other fields of the delta, a JSON object.
+	Extra       json.RawMessage
+	Finish      string
+	Fingerprint string
+	Usage       *RawUsage
+}
+
+// RawToolDelta is a piece of a tool call as it came: engines repeat ids and
+// names, leave the index out, or give several calls the same one.
+type RawToolDelta struct {
+	Index     int
+	ID        string
+	Name      string
+	Arguments string
+}
+
+// RawUsage is what the upstream counted. Times are in seconds; 0 is unknown.
+type RawUsage struct {
+	PromptTokens     int
+	CompletionTokens int
+	CachedTokens     *int
+	ReasoningTokens  *int
+	PromptTime       float64
+	CompletionTime   float64
+	// QueueTime is what the upstream itself queued.
+	QueueTime float64
+}

@@ -1,0 +1,116 @@
+package inference
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"presswork"
+)
+
+// The codes of the inference API, beside those of presswork.
+const (
+	ModelNotFound       presswork.Code = "model_not_found"
+	ToolUseFailed       presswork.Code = "tool_use_failed"
+	ToolUnavailable     presswork.Code = "tool_unavailable"
+	JSONValidateFailed  presswork.Code = "json_validate_failed"
+	ContextLength       presswork.Code = "context_length_exceeded"
+	UpstreamError       presswork.Code = "upstream_error"
+	UpstreamTimeout     presswork.Code = "upstream_timeout"
+	UpstreamUnavailable presswork.Code = "upstream_unavailable"
+	RequestCancelled    presswork.Code = "request_cancelled"
+)
+
+// The types of an error body.
+const (
+	InvalidRequestType = "invalid_request_error"
+	ServerErrorType    = "internal_server_error"
+	UnavailableType    = "service_unavailable"
+)
+
+type coined = presswork.Error
+
+// Error is a failure of the inference API. As JSON it travels from worker to
+// API; the body a caller sees is openai.AppendError's.
+type Error struct {
+	coined
+	// Status is the HTTP status, Type the body's type.
+	Status int    `json:"status"`
+	Type   string `json:"type"`
+	// FailedGeneration is what the model wrote, when that was the failure.
+	FailedGeneration string `json:"failed_generation,omitempty"`
+	// Retryable is whether the same request may succeed later: x-should-retry.
+	Retryable bool `json:"retryable,omitempty"`
+	// RetryAfter is when; 0 leaves it to the caller.
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+}
+
+// Unwrap gives the coined error, so that errors.As finds a *presswork.Error.
+func (e *Error) Unwrap() error { return &e.coined }
+
+// WithParam returns a copy of e that names the request field at fault.
+func (e *Error) WithParam(param string) *Error {
+	c := *e
+	c.Param = param
+	return &c
+}
+
+// WithCause returns a copy of e that carries cause for the log.
+func (e *Error) WithCause(cause error) *Error {
+	c := *e
+	c.Cause = cause
+	return &c
+}
+
+// Errorf coins an error of the given HTTP status whose message is public. The
+// type follows from the status; 429 and 5xx other than 500 may be retried.
+func Errorf(status int, code presswork.Code, format string, args ...any) *Error {
+	e := &Error{coined: *presswork.Errorf(code, format, args...), Status: status, Type: InvalidRequestType}
+	switch {
+	case status == http.StatusServiceUnavailable:
+		e.Type = UnavailableType
+	case status >= 500:
+		e.Type = ServerErrorType
+	}
+	e.Retryable = status == http.StatusTooManyRequests || status > 500
+	return e
+}
+
+// Invalidf coins a 400 about one field of the request.
+func Invalidf(param, format string, args ...any) *Error {
+	return Errorf(http.StatusBadRequest, presswork.InvalidOption, format, args...).WithParam(param)
+}
+
+// AsError returns the inference error inside err, or one that gives nothing
+// away. AsError(nil) is nil.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*presswork.Error](err); ok && e.Code != presswork.Internal {
+		return &Error{coined: *e, Status: http.StatusBadRequest, Type: InvalidRequestType}
+	}
+	return Errorf(http.StatusInternalServerError, presswork.Internal, "internal error").WithCause(err)
+}
+
+// failedf is an error that shows what the model wrote, at most 16 KB of it.
+func failedf(code presswork.Code, generation, format string, args ...any) *Error {
+	e := Errorf(http.StatusBadRequest, code, format, args...)
+	e.FailedGeneration = clip(generation, 16<<10)
+	return e
+}
+
+// clip cuts text at n bytes, between characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return fmt.Sprintf("%s…", s[:n])
+}

@@ -1,0 +1,116 @@
+package inference
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	"presswork"
+)
+
+// GatewayOptions are what a Gateway needs.
+type GatewayOptions struct {
+	// Catalogue gives the models as they are now: Source.Current.
+	Catalogue func() *Catalogue
+	// Open makes the engine for an upstream; it is called once for each.
+	Open func(Upstream) (Engine, error)
+	// FetchImage gets an image a message points to, through the guard; the type
+	// is what the bytes are. Nil refuses such messages where the upstream cannot
+	// fetch for itself.
+	FetchImage func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	Log        *slog.Logger
+}
+
+// Gateway runs chat completions. It is safe for concurrent use.
+type Gateway struct {
+	opts    GatewayOptions
+	balance *balancer
+
+	mu      sync.Mutex
+	engines map[string]openEngine
+}
+
+type openEngine struct {
+	upstream Upstream
+	engine   Engine
+}
+
+// NewGateway makes a Gateway. It connects to nothing until it is used.
+func NewGateway(o GatewayOptions) *Gateway {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Gateway{opts: o, balance: newBalancer(), engines: map[string]openEngine{}}
+}
+
+// Complete runs the request and emits its chunks in order, from one goroutine:
+// the first as soon as the model speaks, the last with finish reason and usage.
+// An error of emit, or the end of ctx, stops the upstream at once.
+//
+// The Result is always filled in, with what was used until an error; errors are
+// *Error. As long as no chunk was emitted, another upstream is tried. The
+// request is admitted first, if it was not before.
+func (g *Gateway) Complete(ctx context.Context, r *Request, emit func(*Chunk) error) (Result, error) {
+	m, err := g.opts.Catalogue().Admit(r)
+	if err != nil {
+		return Result{Model: r.Model}, AsError(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, m.Routing.Timeout,
+		Errorf(http.StatusGatewayTimeout, UpstreamTimeout, "the model did not finish within %s", m.Routing.Timeout))
+	defer cancel()
+	c := &completion{g: g, model: m, request: r, out: emit, result: Result{Model: m.ID}}
+	err = c.run(ctx)
+	if err != nil {
+		err = endedBy(ctx, err)
+	}
+	return c.result, err
+}
+
+// endedBy gives the reason why a context ended where that is why err came.
+func endedBy(ctx context.Context, err error) *Error {
+	if ctx.Err() == nil {
+		return AsError(err)
+	}
+	if e, ok := errors.AsType[*Error](err); ok && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return e
+	}
+	if e, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
+		return e
+	}
+	return cancelled().WithCause(context.Cause(ctx))
+}
+
+// cancelled is the failure of a request whose caller left: 499.
+func cancelled() *Error {
+	return Errorf(499, RequestCancelled, "the request was cancelled")
+}
+
+// engine opens the engine of an upstream, or gives the open one. A changed
+// entry gets a new one.
+func (g *Gateway) engine(u *Upstream) (Engine, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	open, ok := g.engines[u.key()]
+	if ok && sameUpstream(&open.upstream, u) {
+		return open.engine, nil
+	}
+	e, err := g.opts.Open(*u)
+	if err != nil {
+		return nil, Errorf(http.StatusInternalServerError, presswork.Internal, "the model's server is not set up correctly").WithCause(err)
+	}
+	g.engines[u.key()] = openEngine{*u, e}
+	return e, nil
+}
+
+func sameUpstream(a, b *Upstream) bool {
+	return a.Kind == b.Kind && a.APIKey == b.APIKey && maps.Equal(a.Headers, b.Headers)
+}
+
+// backoff is the wait before a retry on an upstream that has failed before.
+func backoff(attempt int) time.Duration {
+	return min(100*time.Millisecond<<attempt, 2*time.Second)
+}

@@ -1,0 +1,258 @@
+package inferencetest
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Thought and Answer are what the reasoning scenarios think and say.
+const (
+	Thought = "Okay, the user asks for a fruit. 🍎"
+	Answer  = "An apple – naturally."
+)
+
+// scenarios are the models, by name; what follows a colon is their argument.
+var scenarios = map[string]func(*call){
+	// Good answers.
+	"hello": func(c *call) { c.answer("Hello", ", ", "world", "!") },
+	"echo":  func(c *call) { c.answer(words(c.prompt())...) },
+	// demo:40 speaks 40 tokens a second.
+	"demo": func(c *call) {
+		c.paced(words("This is the scripted model of Presswork. It knows one answer, and it streams it token by token, so that you can see that everything between your client and the model works. You said: " + c.prompt()))
+	},
+	// tokens:500@50 sends 500 tokens, 50 a second; @0 at once.
+	"tokens": func(c *call) { c.tokens() },
+	"whole": func(c *call) {
+		c.json(`{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hello, world!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}}`)
+	},
+	"length": func(c *call) { c.begin(); c.say("Once upon"); c.end("length", 2) },
+	"extra": func(c *call) {
+		c.begin()
+		c.delta(`"content":"Hi","annotations":[{"type":"function_citation"}],"refusal":null`)
+		c.end("stop", 1)
+	},
+	"timings": func(c *call) {
+		c.begin()
+		c.say("Hi")
+		c.event(c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`))
+		c.done()
+	},
+	"no-usage": func(c *call) { c.begin(); c.say("Hello", ", ", "world"); c.finish("stop"); c.done() },
+
+	// Reasoning.
+	"reason-field":     func(c *call) { c.reasoned("reasoning") },
+	"reason-content":   func(c *call) { c.reasoned("reasoning_content") },
+	"reason-think":     func(c *call) { c.answer("<thi", "nk>\n"+Thought, "\n</th", "ink>\n\n", Answer) },
+	"reason-prefilled": func(c *call) { c.answer("\n"+Thought, "\n</", "think>", "\n\n"+Answer) },
+	"reason-harmony": func(c *call) {
+		c.answer("<|chan", "nel|>analysis<|message|>"+Thought, "<|end|><|start|>assistant<|channel|>final<|mess", "age|>"+Answer, "<|return|>")
+	},
+	"reason-letters": func(c *call) { c.answer(strings.Split("<think>\n"+Thought+"\n</think>\n\n"+Answer, "")...) },
+
+	// Tool calls; the first tool offered is called.
+	"tool-whole": func(c *call) {
+		c.called(fmt.Sprintf(`{"index":0,"id":"tk85n1k4m","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()))
+	},
+	"tool-split": func(c *call) {
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+			`{"index":0,"function":{"arguments":"{\"city\""}}`, `{"index":0,"function":{"arguments":":\"Oslo\"}"}}`)
+	},
+	"tool-repeated": func(c *call) {
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\""}}`, c.tool()),
+			fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":":\"Oslo\"}"}}`, c.tool()))
+	},
+	"tool-parallel": func(c *call) {
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+			fmt.Sprintf(`{"index":1,"id":"call_2","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+			`{"index":1,"function":{"arguments":"{\"city\":\"Rome\"}"}}`, `{"index":0,"function":{"arguments":"{\"city\":\"Oslo\"}"}}`)
+	},
+	"tool-zero-index": func(c *call) {
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()),
+			fmt.Sprintf(`{"index":0,"id":"call_2","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Rome\"}"}}`, c.tool()))
+	},
+	"tool-no-arguments": func(c *call) {
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()))
+	},
+	"tool-object": func(c *call) {
+		c.called(fmt.Sprintf(`{"id":"call_1","function":{"name":%q,"arguments":{"city":"Oslo"}}}`, c.tool()))
+	},
+	"tool-unlisted": func(c *call) {
+		c.called(`{"index":0,"id":"call_1","type":"function","function":{"name":"launch_rocket","arguments":"{}"}}`)
+	},
+	"tool-malformed": func(c *call) {
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":"}}`, c.tool()))
+	},
+	"tool-harmony": func(c *call) {
+		c.answer("<|channel|>analysis<|message|>"+Thought+"<|end|><|start|>assistant<|channel|>commentary to=functions."+c.tool()+" <|constrain|>json<|message|>{\"city\":", "\"Oslo\"}<|call|>")
+	},
+
+	// JSON.
+	"json":        func(c *call) { c.answer(`{"name"`, `:"Ada",`, `"age":36}`) },
+	"json-fenced": func(c *call) { c.answer("Here it is:\n```json\n", `{"name":"Ada","age":36}`, "\n```") },
+	"json-broken": func(c *call) { c.answer(`{"name":`) },
+	"json-wrong":  func(c *call) { c.answer(`{"name":"Ada","age":"old"}`) },
+	"json-second": func(c *call) {
+		if c.turn == 0 {
+			c.answer(`{"name":"Ada","age":"old"}`)
+			return
+		}
+		c.answer(`{"name":"Ada","age":36}`)
+	},
+
+	// Odd but legal streams: all of them say "Grüße, 世界!".
+	"crlf": func(c *call) { c.rewritten("\r\n", "data: ", "") },
+	"bare": func(c *call) { c.rewritten("\n", "data:", "") },
+	"noisy": func(c *call) {
+		c.rewritten("\n", ": a comment\n\nid: 7\nretry: 3000\nevent: message\ndata: ", "")
+	},
+	"no-done": func(c *call) { c.rewritten("\n", "data: ", "no-done") },
+	"no-end":  func(c *call) { c.rewritten("\n", "data: ", "no-end") },
+	"two-lines": func(c *call) {
+		c.begin()
+		c.raw("data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"Grüße, 世界!\"}}]}\n\n")
+		c.end("stop", 3)
+	},
+	"big-line":    func(c *call) { c.answer(strings.Repeat("0123456789abcdef", 90_000)) },
+	"split-bytes": func(c *call) { c.bytewise() },
+
+	// Failures.
+	"html": func(c *call) {
+		c.w.Header().Set("Content-Type", "text/html")
+		c.raw("<html><body>502 Bad Gateway</body></html>")
+	},
+	"garbage": func(c *call) { c.begin(); c.raw("data: {\"choices\":[{]\n\n") },
+	"flood":   func(c *call) { c.begin(); c.raw("data: "); c.flood() },
+	"hang":    func(c *call) { c.hang() },
+	"hang-open": func(c *call) {
+		c.begin()
+		c.role()
+		c.hang()
+	},
+	"hang-middle": func(c *call) { c.begin(); c.say("Hello"); c.hang() },
+	"hang-end":    func(c *call) { c.begin(); c.say("Hello"); c.finish("stop"); c.hang() },
+	"cut":         func(c *call) { c.begin(); c.say("Hello", ", "); panic(http.ErrAbortHandler) },
+	"cut-clean":   func(c *call) { c.begin(); c.say("Hello", ", ") },
+	"cut-first":   func(*call) { panic(http.ErrAbortHandler) },
+	"error-frame": func(c *call) {
+		c.begin()
+		c.say("Hello")
+		c.event(`{"error":{"message":"CUDA out of memory","type":"server_error","code":500}}`)
+	},
+	// status:503 answers with that status.
+	"status": func(c *call) {
+		status, err := strconv.Atoi(c.argument)
+		if err != nil {
+			status = http.StatusInternalServerError
+		}
+		if status == http.StatusTooManyRequests {
+			c.w.Header().Set("Retry-After", "7")
+		}
+		fail(c.w, status, "scripted failure")
+	},
+	"context": func(c *call) {
+		fail(c.w, http.StatusBadRequest, "This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.")
+	},
+	// fail-once fails each model's first request.
+	"fail-once": func(c *call) {
+		if c.turn == 0 {
+			fail(c.w, http.StatusInternalServerError, "scripted failure")
+			return
+		}
+		c.answer("Hello", ", ", "world", "!")
+	},
+}
+
+func (c *call) json(body string) {
+	c.w.Header().Set("Content-Type", "application/json")
+	c.raw(body)
+}
+
+func (c *call) reasoned(field string) {
+	c.begin()
+	c.role()
+	for _, t := range words(Thought) {
+		c.delta(fmt.Sprintf("%q:%s", field, quote(t)))
+	}
+	c.say(words(Answer)...)
+	c.end("stop", 12)
+}
+
+func (c *call) called(deltas ...string) {
+	c.begin()
+	c.role()
+	for _, d := range deltas {
+		c.delta(`"tool_calls":[` + d + `]`)
+	}
+	c.end("tool_calls", 9)
+}
+
+func (c *call) paced(tokens []string) {
+	rate, err := strconv.Atoi(c.argument)
+	if err != nil || rate <= 0 {
+		rate = 30
+	}
+	c.begin()
+	c.role()
+	for _, t := range tokens {
+		c.say(t)
+		if !c.pause(time.Second / time.Duration(rate)) {
+			return
+		}
+	}
+	c.end("stop", len(tokens))
+}
+
+func (c *call) tokens() {
+	var n, rate int
+	fmt.Sscanf(c.argument, "%d@%d", &n, &rate)
+	c.begin()
+	c.role()
+	begun := time.Now()
+	for i := range n {
+		c.say(fmt.Sprintf(" t%d", i))
+		if rate > 0 && !c.pause(time.Until(begun.Add(time.Duration(i+1)*time.Second/time.Duration(rate)))) {
+			return
+		}
+	}
+	c.end("stop", n)
+}
+
+// rewritten streams with other line ends and other fields than usual.
+func (c *call) rewritten(newline, prefix, without string) {
+	c.begin()
+	for _, t := range []string{"Grüße", ", ", "世界!"} {
+		c.raw(strings.ReplaceAll(prefix, "\n", newline) + c.chunk(`"choices":[{"index":0,"delta":{"content":`+quote(t)+`}}]`) + newline + newline)
+	}
+	last := prefix + c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]`)
+	if without == "no-end" {
+		c.raw(last)
+		return
+	}
+	c.raw(strings.ReplaceAll(last, "\n", newline) + newline + newline)
+	if without == "" {
+		c.raw("data: [DONE]" + newline + newline)
+	}
+}
+
+// bytewise writes every byte by itself, through the middle of characters.
+func (c *call) bytewise() {
+	c.begin()
+	for _, b := range []byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Grüße, 世界!\"}}]}\n\n") {
+		c.w.Write([]byte{b})
+		c.flush()
+	}
+	c.end("stop", 3)
+}
+
+// flood sends a line without end until the client has enough.
+func (c *call) flood() {
+	block := strings.Repeat("x", 1<<20)
+	for range 64 {
+		if _, err := c.w.Write([]byte(block)); err != nil {
+			return
+		}
+	}
+}

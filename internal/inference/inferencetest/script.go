@@ -1,0 +1,130 @@
+package inferencetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// call is one request that a scenario answers.
+type call struct {
+	w        http.ResponseWriter
+	r        *http.Request
+	body     Body
+	argument string // what follows the colon of the name
+	turn     int    // how often this model was asked before
+}
+
+// begin sends the headers of a stream.
+func (c *call) begin() {
+	c.w.Header().Set("Content-Type", "text/event-stream")
+	c.w.WriteHeader(http.StatusOK)
+	c.flush()
+}
+
+func (c *call) flush() { c.w.(http.Flusher).Flush() }
+
+// raw writes bytes as they are, at once.
+func (c *call) raw(s string) {
+	c.w.Write([]byte(s))
+	c.flush()
+}
+
+// event writes one chunk.
+func (c *call) event(chunk string) { c.raw("data: " + chunk + "\n\n") }
+
+// delta writes a chunk of the first choice with the given fields.
+func (c *call) delta(fields string) {
+	c.event(c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{%s},"logprobs":null,"finish_reason":null}]`, fields)))
+}
+
+func (c *call) chunk(fields string) string {
+	return fmt.Sprintf(`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":%q,"system_fingerprint":"fp_scripted01",%s}`, c.body.Model, fields)
+}
+
+func (c *call) role() { c.delta(`"role":"assistant","content":""`) }
+
+func (c *call) say(texts ...string) {
+	for _, t := range texts {
+		c.delta(`"content":` + quote(t))
+	}
+}
+
+func (c *call) finish(reason string) {
+	c.event(c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":%q}]`, reason)))
+}
+
+func (c *call) usage(prompt, completion int) {
+	c.event(c.chunk(fmt.Sprintf(`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, prompt, completion, prompt+completion)))
+}
+
+func (c *call) done() { c.raw("data: [DONE]\n\n") }
+
+// answer is a whole stream of content.
+func (c *call) answer(texts ...string) {
+	c.begin()
+	c.role()
+	c.say(texts...)
+	c.end("stop", len(texts))
+}
+
+func (c *call) end(reason string, tokens int) {
+	c.finish(reason)
+	c.usage(11, tokens)
+	c.done()
+}
+
+// hang waits until the client goes.
+func (c *call) hang() { <-c.r.Context().Done() }
+
+// pause waits, and reports false when the client went meanwhile.
+func (c *call) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-c.r.Context().Done():
+		return false
+	}
+}
+
+// prompt is the text of the last user message.
+func (c *call) prompt() string {
+	for i := len(c.body.Messages) - 1; i >= 0; i-- {
+		if m := c.body.Messages[i]; m.Role == "user" {
+			if s, ok := m.Content.(string); ok {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// tool is the name of the first tool that was offered.
+func (c *call) tool() string {
+	if len(c.body.Tools) == 0 {
+		return "weather"
+	}
+	return c.body.Tools[0].Function.Name
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(b)
+}
+
+// words cuts a text before each space.
+func words(text string) []string {
+	var out []string
+	for i, w := range strings.Split(text, " ") {
+		if i > 0 {
+			w = " " + w
+		}
+		out = append(out, w)
+	}
+	return out
+}

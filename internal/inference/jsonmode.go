@@ -1,0 +1,83 @@
+package inference
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// holdJSON checks the answer against the JSON format. Content that was kept
+// back is repaired, once by the model itself, and then emitted whole.
+func (c *completion) holdJSON(ctx context.Context, n *normaliser) error {
+	text, err := c.checkJSON(string(n.text))
+	if err != nil && n.hold && n.finish == "stop" {
+		again := *c.request
+		again.Messages = append(append([]Message{}, again.Messages...),
+			Message{Role: Assistant, Parts: []Part{{Text: clip(string(n.text), 64<<10)}}},
+			Message{Role: User, Parts: []Part{{Text: fmt.Sprintf("That is not the JSON that was asked for: %s. Answer again with the corrected JSON and nothing else.", clip(err.Error(), 300))}}})
+		repaired, retryErr := c.answer(ctx, &again)
+		if retryErr != nil {
+			return retryErr
+		}
+		*n = *repaired
+		text, err = c.checkJSON(string(n.text))
+	}
+	if err != nil {
+		const failed = "Failed to validate JSON. Please adjust your prompt. See 'failed_generation' for more details. "
+		reason := "The answer is wrong: " + err.Error()
+		if n.finish == "length" {
+			reason = "The limit of tokens was reached before the document was complete."
+		}
+		return failedf(JSONValidateFailed, string(n.text), "%s%s", failed, clip(reason, 400))
+	}
+	if !n.hold {
+		return nil
+	}
+	return c.emit(&Chunk{Content: text})
+}
+
+// checkJSON finds the JSON in an answer and holds it to the format.
+func (c *completion) checkJSON(text string) (string, error) {
+	text, ok := findJSON(text)
+	if !ok {
+		return text, errors.New("it is not valid JSON")
+	}
+	if c.request.Format.Type == JSONObject {
+		if !strings.HasPrefix(text, "{") {
+			return text, errors.New("it is not a JSON object")
+		}
+		return text, nil
+	}
+	if len(c.request.Format.Schema) == 0 {
+		return text, nil
+	}
+	s, err := compileSchema(c.request.Format.Schema)
+	if err != nil {
+		return text, err
+	}
+	return text, s.validate(text, false)
+}
+
+// findJSON takes the JSON out of what models put around it: a code fence, a
+// sentence before or after.
+func findJSON(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	if json.Valid([]byte(text)) {
+		return text, true
+	}
+	from := strings.IndexAny(text, "{[")
+	if from < 0 {
+		return text, false
+	}
+	closing := "}"
+	if text[from] == '[' {
+		closing = "]"
+	}
+	to := strings.LastIndex(text, closing)
+	if to < from || !json.Valid([]byte(text[from:to+1])) {
+		return text, false
+	}
+	return text[from : to+1], true
+}

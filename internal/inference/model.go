@@ -1,0 +1,157 @@
+package inference
+
+import (
+	"slices"
+	"time"
+)
+
+// The capabilities of a model.
+const (
+	CanChat         = "chat"
+	CanTools        = "tools"
+	CanVision       = "vision"
+	CanReason       = "reasoning"
+	CanJSONSchema   = "json_schema"
+	CanBuiltinTools = "builtin_tools"
+	CanTranscribe   = "transcription"
+)
+
+// Capabilities lists the capabilities a model may have.
+func Capabilities() []string {
+	return []string{CanChat, CanTools, CanVision, CanReason, CanJSONSchema, CanBuiltinTools, CanTranscribe}
+}
+
+// The kinds of upstream.
+const (
+	Ollama      = "ollama"
+	LlamaServer = "llama-server"
+	VLLM        = "vllm"
+	Groq        = "groq"
+	OpenAI      = "openai"
+	Plain       = "plain"
+)
+
+// Kinds lists the kinds of upstream.
+func Kinds() []string { return []string{Plain, Ollama, LlamaServer, VLLM, Groq, OpenAI} }
+
+// Model is one entry of the catalogue.
+type Model struct {
+	// ID is what a caller names; Aliases are other names for it.
+	ID      string   `yaml:"id"`
+	Aliases []string `yaml:"aliases"`
+	OwnedBy string   `yaml:"owned_by"`
+	// ContextWindow and MaxCompletionTokens are in tokens; 0 is unknown.
+	ContextWindow       int `yaml:"context_window"`
+	MaxCompletionTokens int `yaml:"max_completion_tokens"`
+	// Capabilities defaults to chat and tools.
+	Capabilities []string   `yaml:"capabilities"`
+	Reasoning    Reasoning  `yaml:"reasoning"`
+	Routing      Routing    `yaml:"routing"`
+	Upstreams    []Upstream `yaml:"upstreams"`
+	Price        Price      `yaml:"price"`
+	// Created is when the entry was read.
+	Created time.Time `yaml:"-"`
+}
+
+// Can reports whether the model has a capability.
+func (m *Model) Can(capability string) bool { return slices.Contains(m.Capabilities, capability) }
+
+// The parsers of reasoning.
+const (
+	// ParseField takes it from the reasoning or reasoning_content field; a
+	// leading <think> block in the content is taken too.
+	ParseField = "field"
+	// ParseThink takes a leading <think> block of the content.
+	ParseThink = "think"
+	// ParsePrefilled takes everything before the first </think>: the template
+	// has already written the opening tag.
+	ParsePrefilled = "think_prefilled"
+	// ParseHarmony takes the analysis channel of gpt-oss's own format.
+	ParseHarmony = "harmony"
+)
+
+// Reasoning says how a model thinks and how that is asked for.
+type Reasoning struct {
+	// Efforts are the values of reasoning_effort the model knows; absent allows
+	// every one, an empty list refuses the parameter. Default is sent when the
+	// caller gives none.
+	Efforts *[]string `yaml:"efforts"`
+	Default string    `yaml:"default"`
+	// Formats are the values of reasoning_format; absent allows all, an empty
+	// list refuses the parameter. DefaultFormat holds when the caller gives none:
+	// raw for the think parsers, parsed for the others.
+	Formats       *[]string       `yaml:"formats"`
+	DefaultFormat ReasoningFormat `yaml:"default_format"`
+	// Parser is field (default), think, think_prefilled or harmony.
+	Parser string `yaml:"parser"`
+	// Switch is the chat_template_kwargs field that turns thinking on and off on
+	// vLLM and llama-server, enable_thinking or thinking say.
+	Switch string `yaml:"switch"`
+}
+
+// The routing strategies.
+const (
+	// ByPriority takes the lowest priority that has a free and healthy upstream,
+	// and within it one by weight at random.
+	ByPriority = "priority"
+	// LeastBusy takes, within the lowest priority, the one with the fewest
+	// requests for its weight.
+	LeastBusy = "least_busy"
+)
+
+// Routing says how requests of a model are spread and how long they may take.
+type Routing struct {
+	Strategy string `yaml:"strategy"`
+	// Timeout bounds the whole answer. Default 10 min.
+	Timeout time.Duration `yaml:"timeout"`
+	// FirstTokenTimeout bounds the wait for the first piece. Default 2 min: a
+	// local engine may have to load the model.
+	FirstTokenTimeout time.Duration `yaml:"first_token_timeout"`
+	// IdleTimeout bounds the silence between pieces. Default 1 min.
+	IdleTimeout time.Duration `yaml:"idle_timeout"`
+	// Retries is how often a request that got no token is tried again, on
+	// another upstream where there is one. Default: until each was tried, and at
+	// least once.
+	Retries *int `yaml:"retries"`
+	// Cooldown is how long a failing upstream is passed over. Default 30 s.
+	Cooldown time.Duration `yaml:"cooldown"`
+}
+
+// Upstream is a server that has the model.
+type Upstream struct {
+	// Name is for logs and metrics. Default: the host of BaseURL.
+	Name string `yaml:"name"`
+	// Kind is plain (default), ollama, llama-server, vllm, groq or openai.
+	Kind string `yaml:"kind"`
+	// BaseURL ends before /chat/completions, "http://127.0.0.1:8000/v1" say.
+	BaseURL string `yaml:"base_url"`
+	APIKey  string `yaml:"api_key"`
+	// Model is the model's name there. Default: the model's id.
+	Model string `yaml:"model"`
+	// Weight is the share of requests within a priority. Default 1.
+	Weight int `yaml:"weight"`
+	// MaxConcurrency is how many requests run there at a time; 0 is no limit.
+	MaxConcurrency int `yaml:"max_concurrency"`
+	// Priority: lower ones are used first. Default 0.
+	Priority int `yaml:"priority"`
+	// Headers are sent with each request.
+	Headers map[string]string `yaml:"headers"`
+}
+
+// Price is in the operator's currency per million tokens; it is listed, not
+// billed.
+type Price struct {
+	InputPerM  float64 `yaml:"input_per_m"`
+	OutputPerM float64 `yaml:"output_per_m"`
+}
+
+// key tells upstreams apart across reloads.
+func (u *Upstream) key() string { return u.BaseURL + "\x00" + u.Model + "\x00" + u.Name }
+
+// retries is how many tries follow the first.
+func (m *Model) retries() int {
+	if m.Routing.Retries != nil {
+		return *m.Routing.Retries
+	}
+	return max(1, len(m.Upstreams)-1)
+}

@@ -1,0 +1,217 @@
+package inference
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// maxAnswer is the largest answer, reasoning and arguments included, in bytes.
+const maxAnswer = 16 << 20
+
+// normaliser makes chunks of one upstream's deltas: reasoning where the format
+// wants it, tool calls in one form. It is for one goroutine.
+type normaliser struct {
+	format ReasoningFormat
+	split  splitter
+	calls  calls
+	emit   func(*Chunk) error
+
+	// keep is whether the text is needed at the end, for JSON or for a
+	// failed_generation; hold keeps the content from being emitted at all.
+	keep, hold bool
+	text       []byte
+	// thinking is whether a <think> tag is open in raw format.
+	thinking bool
+	fieldEnd bool // the reasoning field has spoken: content is not searched
+	answer   counts
+	pieces   pieces
+	finish   string
+	usage    *RawUsage
+	print    string // the upstream's fingerprint
+}
+
+// counts is what came of an answer, for estimates.
+type counts struct {
+	deltas, content, reasoning, arguments int // deltas; bytes
+}
+
+func newNormaliser(m *Model, r *Request, emit func(*Chunk) error) *normaliser {
+	n := &normaliser{
+		format: r.ReasoningFormat,
+		split:  newSplitter(m.Reasoning.Parser, r.ReasoningEffort != "none"),
+		emit:   emit,
+		keep:   r.Format.JSON() || len(r.Tools) > 0,
+	}
+	n.calls.single = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
+	n.calls.unchecked = r.DisableToolValidation
+	for _, t := range r.Offered() {
+		n.calls.known = append(n.calls.known, t.Name)
+	}
+	return n
+}
+
+// push takes the next delta and emits what can be said of it.
+func (n *normaliser) push(d *Delta) error {
+	n.count(d)
+	if n.answer.content+n.answer.reasoning+n.answer.arguments > maxAnswer {
+		return Errorf(http.StatusBadGateway, UpstreamError, "the model's answer has more than %d bytes", maxAnswer)
+	}
+	if d.Reasoning != "" {
+		n.fieldEnd = true
+		if err := n.reason(d.Reasoning); err != nil {
+			return err
+		}
+	}
+	if d.Content != "" {
+		if err := n.content(d.Content); err != nil {
+			return err
+		}
+	}
+	for _, raw := range d.ToolCalls {
+		if err := n.call(raw); err != nil {
+			return err
+		}
+	}
+	if extra := n.extra(d.Extra); extra != nil {
+		return n.emit(&Chunk{Extra: extra})
+	}
+	return nil
+}
+
+func (n *normaliser) count(d *Delta) {
+	if d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0 {
+		n.answer.deltas++
+	}
+	n.answer.reasoning += len(d.Reasoning)
+	for _, c := range d.ToolCalls {
+		n.answer.arguments += len(c.Arguments)
+	}
+	n.answer.content += len(d.Content)
+	if d.Finish != "" {
+		n.finish = d.Finish
+	}
+	if d.Usage != nil {
+		n.usage = d.Usage
+	}
+	if d.Fingerprint != "" {
+		n.print = d.Fingerprint
+	}
+}
+
+func (n *normaliser) content(text string) error {
+	if n.fieldEnd {
+		return n.say(text)
+	}
+	n.split.feed(text, &n.pieces)
+	return n.flush()
+}
+
+// flush emits what the splitter made.
+func (n *normaliser) flush() error {
+	list := n.pieces.list
+	n.pieces.list = list[:0]
+	for _, p := range list {
+		var err error
+		switch p.kind {
+		case reasoningKind:
+			n.answer.reasoning += len(p.text)
+			n.answer.content -= len(p.text)
+			err = n.reason(p.text)
+		case callKind:
+			raw := RawToolDelta{Index: len(n.calls.list), Name: p.name, Arguments: p.text}
+			if p.name == "" {
+				raw.Index--
+			}
+			err = n.call(raw)
+		default:
+			err = n.say(p.text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *normaliser) reason(text string) error {
+	switch n.format {
+	case Parsed:
+		return n.emit(&Chunk{Reasoning: text})
+	case Raw:
+		if !n.thinking {
+			n.thinking = true
+			text = openThink + text
+		}
+		return n.emit(&Chunk{Content: text})
+	}
+	return nil
+}
+
+// say emits answer text.
+func (n *normaliser) say(text string) error {
+	if n.keep {
+		n.text = append(n.text, text...)
+	}
+	if n.hold {
+		return nil
+	}
+	return n.emit(&Chunk{Content: n.closeThink() + text})
+}
+
+func (n *normaliser) closeThink() string {
+	if !n.thinking {
+		return ""
+	}
+	n.thinking = false
+	return closeThink
+}
+
+func (n *normaliser) call(raw RawToolDelta) error {
+	d, ok := n.calls.push(raw)
+	if !ok {
+		return nil
+	}
+	return n.emit(&Chunk{Content: n.closeThink(), ToolCalls: []ToolDelta{d}})
+}
+
+// extra leaves out what would show reasoning that is hidden or shown elsewhere.
+func (n *normaliser) extra(raw json.RawMessage) json.RawMessage {
+	if raw == nil || n.format == Parsed {
+		return raw
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil
+	}
+	delete(fields, "reasoning_details")
+	if len(fields) == 0 {
+		return nil
+	}
+	out, _ := json.Marshal(fields)
+	return out
+}
+
+// end emits what is left when the upstream has finished.
+func (n *normaliser) end() error {
+	n.split.end(&n.pieces)
+	if err := n.flush(); err != nil {
+		return err
+	}
+	if tag := n.closeThink(); tag != "" {
+		if err := n.emit(&Chunk{Content: tag}); err != nil {
+			return err
+		}
+	}
+	if more := n.calls.end(); len(more) > 0 {
+		if err := n.emit(&Chunk{ToolCalls: more}); err != nil {
+			return err
+		}
+	}
+	if len(n.calls.list) > 0 && (n.finish == "stop" || n.finish == "") {
+		n.finish = "tool_calls"
+	}
+	if n.finish == "" {
+		n.finish = "stop"
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+// Package ollama speaks Ollama's own API, for what the common dialect lacks:
+// which models there are and what they can do, and fetching new ones.
+package ollama
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+// DefaultBase is where Ollama listens unless told otherwise.
+const DefaultBase = "http://127.0.0.1:11434"
+
+const (
+	maxBody     = 16 << 20
+	maxModels   = 500
+	lookTimeout = 2 * time.Second
+	// stallTimeout bounds the silence while a model is fetched.
+	stallTimeout = 2 * time.Minute
+)
+
+// Client talks to one Ollama. It is safe for concurrent use.
+type Client struct {
+	base string
+	http *http.Client
+
+	mu sync.Mutex
+	// shown holds what a model can do, by its digest.
+	shown map[string]shown
+}
+
+type shown struct {
+	capabilities []string
+	context      int
+}
+
+// New makes a Client for a base address without path, DefaultBase for "".
+func New(base string) *Client {
+	if base == "" {
+		base = DefaultBase
+	}
+	return &Client{base: strings.TrimRight(base, "/"), shown: map[string]shown{},
+		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// Models lists the models this Ollama has, with their upstream. It takes 2 s at
+// most for each question.
+func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
+	var tags struct {
+		Models []struct {
+			Name   string `json:"name"`
+			Digest string `json:"digest"`
+		} `json:"models"`
+	}
+	if err := c.ask(ctx, http.MethodGet, "/api/tags", nil, &tags); err != nil {
+		return nil, err
+	}
+	seen := map[string]shown{}
+	var models []inference.Model
+	for _, tag := range tags.Models[:min(len(tags.Models), maxModels)] {
+		s, err := c.show(ctx, tag.Name, tag.Digest)
+		if err != nil {
+			continue // deleted meanwhile, or a damaged one
+		}
+		seen[tag.Digest] = s
+		if !slices.Contains(s.capabilities, "completion") {
+			continue // an embedding model
+		}
+		models = append(models, c.model(tag.Name, s))
+	}
+	c.mu.Lock()
+	c.shown = seen
+	c.mu.Unlock()
+	return models, nil
+}
+
+func (c *Client) model(name string, s shown) inference.Model {
+	m := inference.Model{ID: name, OwnedBy: "ollama", ContextWindow: s.context, Capabilities: []string{inference.CanChat},
+		Upstreams: []inference.Upstream{{Name: "ollama", Kind: inference.Ollama, BaseURL: c.base + "/v1", Model: name}}}
+	if short, ok := strings.CutSuffix(name, ":latest"); ok {
+		m.Aliases = []string{short}
+	}
+	for theirs, ours := range map[string]string{"tools": inference.CanTools, "vision": inference.CanVision, "thinking": inference.CanReason} {
+		if slices.Contains(s.capabilities, theirs) {
+			m.Capabilities = append(m.Capabilities, ours)
+		}
+	}
+	slices.Sort(m.Capabilities)
+	if !m.Can(inference.CanReason) {
+		// Ollama refuses an effort for a model that does not think.
+		m.Reasoning.Efforts = &[]string{}
+	}
+	return m
+}
+
+func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
+	c.mu.Lock()
+	s, ok := c.shown[digest]
+	c.mu.Unlock()
+	if ok {
+		return s, nil
+	}
+	var reply struct {
+		Capabilities []string                   `json:"capabilities"`
+		Info         map[string]json.RawMessage `json:"model_info"`
+	}
+	if err := c.ask(ctx, http.MethodPost, "/api/show", map[string]string{"model": name}, &reply); err != nil {
+		return shown{}, err
+	}
+	s = shown{capabilities: reply.Capabilities}
+	if s.capabilities == nil { // before 0.6 it told none
+		s.capabilities = []string{"completion", "tools"}
+	}
+	for _, key := range slices.Sorted(maps.Keys(reply.Info)) {
+		if strings.HasSuffix(key, ".context_length") {
+			s.context = 0
+			json.Unmarshal(reply.Info[key], &s.context)
+		}
+	}
+	return s, nil
+}
+
+func (c *Client) ask(ctx context.Context, method, path string, question, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	resp, err := c.do(ctx, method, path, question)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("Ollama answered %d: %s", resp.StatusCode, errorOf(b))
+	}
+	return json.Unmarshal(b, answer)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, question any) (*http.Response, error) {
+	var body io.Reader
+	if question != nil {
+		b, err := json.Marshal(question)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("Ollama does not answer at %s: %w", c.base, err)
+	}
+	return resp, nil
+}
+
+// Progress is how far a fetch is. Total is 0 while there is nothing to count.
+type Progress struct {
+	Status           string
+	Completed, Total int64 // bytes of the layer that is fetched
+}
+
+// Pull fetches a model and calls progress for each step, from one goroutine. It
+// is done when it returns nil; a pull that was interrupted goes on where it
+// was when it is asked for again.
+func (c *Client) Pull(ctx context.Context, name string, progress func(Progress)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stall := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("Ollama has said nothing for %s", stallTimeout)) })
+	defer stall.Stop()
+	resp, err := c.do(ctx, http.MethodPost, "/api/pull", map[string]any{"model": name, "stream": true})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+		return fmt.Errorf("Ollama cannot fetch %q: %s", name, errorOf(b))
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		stall.Reset(stallTimeout)
+		var line struct {
+			Status    string `json:"status"`
+			Error     string `json:"error"`
+			Total     int64  `json:"total"`
+			Completed int64  `json:"completed"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return errors.New("Ollama sent what is not JSON")
+		}
+		if line.Error != "" {
+			return fmt.Errorf("Ollama cannot fetch %q: %s", name, line.Error)
+		}
+		progress(Progress{line.Status, line.Completed, line.Total})
+		if line.Status == "success" {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("Ollama stopped before %q was complete", name)
+}
+
+func errorOf(body []byte) string {
+	var reply struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(body, &reply) == nil && reply.Error != "" {
+		return reply.Error
+	}
+	return "no reason given"
+}

@@ -1,0 +1,217 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+const (
+	// maxErrorBody is how much of an upstream's error is read, in bytes.
+	maxErrorBody = 64 << 10
+	// maxWhole is the largest answer of an upstream that does not stream.
+	maxWhole = 32 << 20
+	// afterFinish is how long the usage and the end of the stream may take once
+	// the answer is complete.
+	afterFinish = 2 * time.Second
+)
+
+// Client is an inference.Engine on one upstream.
+type Client struct {
+	upstream inference.Upstream
+	http     *http.Client
+}
+
+// New opens a client. It connects when it is used, and follows no redirects: a
+// key must not go elsewhere.
+func New(u inference.Upstream) (inference.Engine, error) {
+	if _, known := engines[u.Kind]; !known {
+		return nil, errors.New("unknown kind of upstream " + u.Kind)
+	}
+	return &Client{upstream: u, http: &http.Client{
+		Transport: &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+			TLSHandshakeTimeout:    10 * time.Second,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true, // a compressed stream comes in blocks
+			MaxIdleConns:           128,
+			MaxIdleConnsPerHost:    128,
+			IdleConnTimeout:        60 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Traits is what the gateway must do for this engine.
+func (c *Client) Traits() inference.Traits { return engines[c.upstream.Kind].traits }
+
+// Complete runs a request and emits the deltas of its answer.
+func (c *Client) Complete(ctx context.Context, r *inference.Request, m *inference.Model, emit func(*inference.Delta) error) error {
+	payload, err := encode(c.upstream, m, r)
+	if err != nil {
+		return err
+	}
+	resp, err := c.do(ctx, http.MethodPost, "/chat/completions", payload)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		return refusal(resp)
+	case mediaType == "application/json":
+		return whole(ctx, resp.Body, emit)
+	case mediaType == "text/html":
+		return garbled("it answered with a web page").WithCause(errors.New("text/html"))
+	}
+	return stream(ctx, resp.Body, emit)
+}
+
+// Models lists the ids the upstream serves. Ollama's ":latest" may be left out
+// in requests, so both names are listed.
+func (c *Client) Models(ctx context.Context) ([]string, error) {
+	resp, err := c.do(ctx, http.MethodGet, "/models", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, refusal(resp)
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))
+	if err != nil || !json.Valid(b) {
+		return nil, garbled("its list of models is not valid JSON").WithCause(err)
+	}
+	var ids []string
+	fields(b, func(key, value []byte) {
+		if string(key) != "data" {
+			return
+		}
+		items(value, func(item []byte) {
+			fields(item, func(key, value []byte) {
+				if string(key) == "id" {
+					id := text(value)
+					ids = append(ids, id)
+					if short, ok := strings.CutSuffix(id, ":latest"); ok {
+						ids = append(ids, short)
+					}
+				}
+			})
+		})
+	})
+	return ids, nil
+}
+
+func (c *Client) do(ctx context.Context, method, path string, payload []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.upstream.BaseURL+path, bytes.NewReader(payload))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", "Presswork")
+	req.Header.Set("Accept", "text/event-stream, application/json")
+	if payload != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.upstream.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+c.upstream.APIKey)
+	}
+	for name, value := range c.upstream.Headers {
+		req.Header.Set(name, value)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, unreachable(ctx, err)
+	}
+	return resp, nil
+}
+
+// stream reads server-sent events until the answer is complete: a finish
+// reason, then [DONE] or the end. Without a finish reason it was cut off.
+func stream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta) error) error {
+	events := newEventReader(r)
+	var d decoder
+	var finished, spoke bool
+	for {
+		data, err := events.next()
+		switch {
+		case err == nil:
+		case finished:
+			return nil
+		case errors.Is(err, errEventTooLarge):
+			return garbled("it sent too much at once").WithCause(err)
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		default:
+			return cutOff().WithCause(err)
+		}
+		if data = bytes.TrimSpace(data); len(data) == 0 {
+			continue
+		}
+		if string(data) == "[DONE]" {
+			if finished {
+				return nil
+			}
+			if !spoke {
+				return cutOff()
+			}
+			return emit(&inference.Delta{Finish: "stop"})
+		}
+		if !json.Valid(data) || data[0] != '{' {
+			return garbled("it sent what is not JSON")
+		}
+		delta := d.decode(data)
+		if d.failure != nil {
+			return failure(http.StatusBadGateway, d.failure)
+		}
+		if !finished && delta.Finish != "" {
+			if delta.Finish == "error" || delta.Finish == "abort" {
+				return cutOff()
+			}
+			finished = true
+			delta.Finish = finishReason(delta.Finish)
+			defer time.AfterFunc(afterFinish, func() { r.Close() }).Stop()
+		} else {
+			delta.Finish = ""
+		}
+		spoke = spoke || delta.Content != "" || delta.Reasoning != "" || len(delta.ToolCalls) > 0
+		if err := emit(delta); err != nil {
+			return err
+		}
+	}
+}
+
+// whole reads the answer of an upstream that does not stream.
+func whole(ctx context.Context, r io.Reader, emit func(*inference.Delta) error) error {
+	b, err := io.ReadAll(io.LimitReader(r, maxWhole))
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return cutOff().WithCause(err)
+	}
+	if !json.Valid(b) {
+		return garbled("it sent what is not JSON")
+	}
+	var d decoder
+	delta := d.decode(b)
+	if d.failure != nil {
+		return failure(http.StatusBadGateway, d.failure)
+	}
+	if delta.Finish == "" && delta.Content == "" && len(delta.ToolCalls) == 0 {
+		return garbled("its answer has no choices")
+	}
+	delta.Finish = finishReason(delta.Finish)
+	return emit(delta)
+}

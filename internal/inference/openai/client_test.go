@@ -1,0 +1,175 @@
+package openai_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/inference/openai"
+)
+
+func TestLeavingFreesTheModelWithinASecond(t *testing.T) {
+	t.Parallel()
+	for _, scenario := range []string{"hang", "hang-open", "hang-middle", "tokens:1000@20"} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			server, base := inferencetest.Start(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				_, err := gateway(model(scenario, inference.Plain, base)).Complete(ctx, parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)), func(*inference.Chunk) error { return nil })
+				done <- err
+			}()
+			wait, stop := context.WithTimeout(t.Context(), 10*time.Second)
+			defer stop()
+			if err := server.WaitRequests(wait, 1); err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			begun := time.Now()
+			if e := inference.AsError(<-done); e == nil || e.Status != 499 {
+				t.Errorf("got %v", e)
+			}
+			if err := server.WaitLeft(wait, 1); err != nil {
+				t.Fatalf("the upstream still works: %v", err)
+			}
+			if took := time.Since(begun); took > time.Second {
+				t.Errorf("freed after %s", took)
+			}
+		})
+	}
+}
+
+func TestAnotherUpstreamAnswersUnseen(t *testing.T) {
+	t.Parallel()
+	base := start(t)
+	for _, scenario := range []string{"status:500", "status:401", "status:404", "status:429", "html", "garbage", "cut-first", "error-first"} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			m := model("m", inference.Plain, base)
+			m.Upstreams[0].Model = scenario
+			if scenario == "error-first" {
+				m.Upstreams[0].BaseURL = "http://127.0.0.1:1/v1"
+			}
+			m.Upstreams = append(m.Upstreams, inference.Upstream{Name: "second", BaseURL: base, Model: "hello", Priority: 1})
+			a, result, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+			if err != nil || a.content() != "Hello, world!" || result.Upstream != "second" || result.Attempts != 2 {
+				t.Errorf("%+v from %+v: %v", a, result, err)
+			}
+		})
+	}
+}
+
+func TestTheKeyStaysWithItsUpstream(t *testing.T) {
+	t.Parallel()
+	var elsewhere []http.Header
+	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere = append(elsewhere, r.Header) }))
+	defer thief.Close()
+	redirect := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, thief.URL, http.StatusTemporaryRedirect)
+	}))
+	defer redirect.Close()
+	m := model("m", inference.Plain, redirect.URL)
+	m.Upstreams[0].APIKey = "s3cret"
+	_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+	if e := inference.AsError(err); e == nil || e.Status != 502 || len(elsewhere) != 0 {
+		t.Errorf("got %v, and %d requests went elsewhere", e, len(elsewhere))
+	}
+
+	server, base := inferencetest.Start(t)
+	m = model("hello", inference.Plain, base)
+	m.Upstreams[0].APIKey, m.Upstreams[0].Headers = "s3cret", map[string]string{"X-Team": "press"}
+	if _, _, err := complete(t, gateway(m), parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if h := server.Requests()[0].Header; h.Get("Authorization") != "Bearer s3cret" || h.Get("X-Team") != "press" {
+		t.Errorf("headers %v", h)
+	}
+}
+
+func TestUpstreamsAreChecked(t *testing.T) {
+	t.Parallel()
+	base := start(t)
+	ok, wrong, dead := model("hello", inference.Plain, base), model("nothing", inference.Plain, base), model("dead", inference.Plain, "http://127.0.0.1:1/v1")
+	g := gateway()
+	c := inference.NewCatalogue([]inference.Model{ok, wrong, dead})
+	got := g.Check(t.Context(), c.Models())
+	if len(got) != 3 || !got[0].OK || !got[0].Served || !got[1].OK || got[1].Served || !slices.Contains(got[1].Serves, "hello") || got[2].OK || !strings.Contains(got[2].Error, "does not answer") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestLlamaServerIsFound(t *testing.T) {
+	t.Parallel()
+	owner := "llamacpp"
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"object":"list","data":[{"id":"/models/qwen3-8b.gguf","owned_by":%q,"meta":{"n_ctx_train":40960}}]}`, owner)
+	})
+	mux.HandleFunc("GET /props", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"default_generation_settings":{"n_ctx":8192},"modalities":{"vision":true}}`)
+	})
+	web := httptest.NewServer(mux)
+	defer web.Close()
+	models, err := openai.FindLlamaServer(t.Context(), web.URL)
+	if err != nil || len(models) != 1 || models[0].ID != "qwen3-8b" || models[0].ContextWindow != 8192 || !models[0].Can(inference.CanVision) || models[0].Upstreams[0].Model != "/models/qwen3-8b.gguf" {
+		t.Errorf("got %+v, %v", models, err)
+	}
+	owner = "somebody"
+	if models, err := openai.FindLlamaServer(t.Context(), web.URL); err == nil {
+		t.Errorf("took %+v for llama-server", models)
+	}
+}
+
+// What a newcomer copies: a gateway on one upstream, its chunks as the events of
+// a stream.
+func ExampleWriter() {
+	server := httptest.NewServer(inferencetest.NewServer())
+	defer server.Close()
+	models := inference.NewCatalogue([]inference.Model{{ID: "hello", Upstreams: []inference.Upstream{{BaseURL: server.URL + "/v1"}}}})
+	gateway := inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return models }, Open: openai.New})
+
+	request, err := openai.ParseRequest([]byte(`{"model":"hello","stream":true,"messages":[{"role":"user","content":"Hi"}]}`), openai.ParseOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := openai.NewWriter(openai.Head{ID: "chatcmpl-1", RequestID: "req_1", Model: "hello", Created: time.Unix(0, 0), Vendor: "presswork"})
+	_, err = gateway.Complete(context.Background(), request, func(c *inference.Chunk) error {
+		event := w.Append(nil, c)
+		if c.Content == "Hello" {
+			fmt.Printf("%s", event)
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":0,"model":"hello","system_fingerprint":"fp_scripted01","choices":[{"index":0,"delta":{"content":"Hello"},"logprobs":null,"finish_reason":null}]}
+	//
+	// <nil>
+}
+
+// A whole answer of 500 chunks through client, normaliser and writer.
+func BenchmarkChunk(b *testing.B) {
+	_, base := inferencetest.Start(b)
+	g := gateway(model("tokens:500@0", inference.Plain, base))
+	var buf []byte
+	for b.Loop() {
+		r, err := openai.ParseRequest([]byte(`{"model":"tokens:500@0","stream":true,"messages":[{"role":"user","content":"Hi"}]}`), openai.ParseOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		w := openai.NewWriter(openai.Head{ID: "chatcmpl-1", Vendor: "presswork"})
+		if _, err := g.Complete(b.Context(), r, func(c *inference.Chunk) error { buf = w.Append(buf[:0], c); return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/500, "ns/chunk")
+}

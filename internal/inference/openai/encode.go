@@ -1,0 +1,239 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"presswork/internal/inference"
+)
+
+// body is a request as upstreams get it.
+type body struct {
+	Model               string          `json:"model"`
+	Messages            []message       `json:"messages"`
+	Stream              bool            `json:"stream"`
+	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
+	MaxTokens           int             `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
+	Temperature         *float64        `json:"temperature,omitempty"`
+	TopP                *float64        `json:"top_p,omitempty"`
+	FrequencyPenalty    *float64        `json:"frequency_penalty,omitempty"`
+	PresencePenalty     *float64        `json:"presence_penalty,omitempty"`
+	Stop                []string        `json:"stop,omitempty"`
+	Seed                *int64          `json:"seed,omitempty"`
+	User                string          `json:"user,omitempty"`
+	Tools               []tool          `json:"tools,omitempty"`
+	ToolChoice          any             `json:"tool_choice,omitempty"`
+	ParallelToolCalls   *bool           `json:"parallel_tool_calls,omitempty"`
+	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
+	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
+	ReasoningFormat     string          `json:"reasoning_format,omitempty"`
+	IncludeReasoning    *bool           `json:"include_reasoning,omitempty"`
+	TemplateArguments   map[string]any  `json:"chat_template_kwargs,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type message struct {
+	Role             string     `json:"role"`
+	Content          any        `json:"content"`
+	Name             string     `json:"name,omitempty"`
+	Reasoning        string     `json:"reasoning,omitempty"`
+	ReasoningContent string     `json:"reasoning_content,omitempty"`
+	ToolCalls        []toolCall `json:"tool_calls,omitempty"`
+	ToolCallID       string     `json:"tool_call_id,omitempty"`
+}
+
+type part struct {
+	Type     string    `json:"type"`
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+}
+
+type imageURL struct {
+	URL    string `json:"url"`
+	Detail string `json:"detail,omitempty"`
+}
+
+type toolCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function functionCall `json:"function"`
+}
+
+type functionCall struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type tool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	Strict      bool            `json:"strict,omitempty"`
+}
+
+type responseFormat struct {
+	Type       string      `json:"type"`
+	JSONSchema *jsonSchema `json:"json_schema,omitempty"`
+}
+
+type jsonSchema struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Strict      bool            `json:"strict,omitempty"`
+}
+
+// encode writes the request for an upstream. Streams are asked for always: only
+// they can be followed, timed and left.
+func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]byte, error) {
+	e := engines[u.Kind]
+	b := body{
+		Model: u.Model, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
+		Temperature: r.Temperature, TopP: r.TopP, FrequencyPenalty: r.FrequencyPenalty, PresencePenalty: r.PresencePenalty,
+		Stop: r.Stop, Seed: r.Seed, User: r.User,
+	}
+	if e.maxTokens == "max_tokens" {
+		b.MaxTokens = r.MaxTokens
+	} else {
+		b.MaxCompletionTokens = r.MaxTokens
+	}
+	for _, msg := range r.Messages {
+		b.Messages = append(b.Messages, e.message(msg))
+	}
+	e.tools(&b, r)
+	e.format(&b, m, r)
+	e.reason(&b, u, m, r)
+	return json.Marshal(b)
+}
+
+func (e engine) message(m inference.Message) message {
+	out := message{Role: m.Role, Content: contentOf(m), ToolCallID: m.ToolCallID}
+	if m.Role == inference.Developer && !e.developer {
+		out.Role = inference.System
+	}
+	if e.names {
+		out.Name = m.Name
+	}
+	switch e.reasoning {
+	case "reasoning":
+		out.Reasoning = m.Reasoning
+	case "reasoning_content":
+		out.ReasoningContent = m.Reasoning
+	}
+	for _, c := range m.ToolCalls {
+		out.ToolCalls = append(out.ToolCalls, toolCall{c.ID, inference.FunctionTool, functionCall{c.Name, c.Arguments}})
+	}
+	return out
+}
+
+// contentOf is a string for text alone: engines split or refuse lists of it.
+func contentOf(m inference.Message) any {
+	if !slices.ContainsFunc(m.Parts, func(p inference.Part) bool { return p.Image != nil }) {
+		return m.Text()
+	}
+	var parts []part
+	for _, p := range m.Parts {
+		if p.Image != nil {
+			parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{p.Image.URL, p.Image.Detail}})
+		} else {
+			parts = append(parts, part{Type: "text", Text: p.Text})
+		}
+	}
+	return parts
+}
+
+// tools sends the tools that may be called; a choice the engine would ignore is
+// said by the list of tools and in words.
+func (e engine) tools(b *body, r *inference.Request) {
+	for _, t := range r.Offered() {
+		b.Tools = append(b.Tools, tool{inference.FunctionTool, function{t.Name, t.Description, t.Parameters, t.Strict}})
+	}
+	if len(b.Tools) == 0 {
+		return
+	}
+	if e.parallel {
+		b.ParallelToolCalls = r.ParallelToolCalls
+	}
+	mode := r.ToolChoice.Mode
+	if mode != inference.ChooseRequired && mode != inference.ChooseNamed {
+		return
+	}
+	switch {
+	case e.choice == choiceIgnored && mode == inference.ChooseNamed:
+		b.instruct(fmt.Sprintf("You must answer by calling the function %s.", r.ToolChoice.Names[0]))
+	case e.choice == choiceIgnored:
+		b.instruct("You must answer by calling one of the functions.")
+	case e.choice == choiceFull && mode == inference.ChooseNamed:
+		b.ToolChoice = map[string]any{"type": inference.FunctionTool, "function": map[string]string{"name": r.ToolChoice.Names[0]}}
+	default:
+		b.ToolChoice = inference.ChooseRequired
+	}
+}
+
+// format passes a JSON format on where the engine holds to it, and asks for it
+// in words elsewhere.
+func (e engine) format(b *body, m *inference.Model, r *inference.Request) {
+	f := r.Format
+	switch {
+	case !f.JSON():
+	case e.traits.NativeJSON || m.Can(inference.CanJSONSchema):
+		b.ResponseFormat = &responseFormat{Type: f.Type}
+		if f.Type == inference.JSONSchema {
+			b.ResponseFormat.JSONSchema = &jsonSchema{f.Name, f.Description, f.Schema, f.Strict}
+		}
+	case len(f.Schema) > 0:
+		b.instruct("Answer with JSON and nothing else. It must satisfy this JSON Schema: " + string(f.Schema))
+	default:
+		b.instruct("Answer with one JSON object and nothing else.")
+	}
+}
+
+// instruct adds a sentence to the system message: many chat templates allow one,
+// at the start.
+func (b *body) instruct(sentence string) {
+	if len(b.Messages) > 0 && (b.Messages[0].Role == inference.System || b.Messages[0].Role == inference.Developer) {
+		if s, ok := b.Messages[0].Content.(string); ok {
+			b.Messages[0].Content = strings.TrimSpace(s + "\n\n" + sentence)
+			return
+		}
+	}
+	b.Messages = slices.Insert(b.Messages, 0, message{Role: inference.System, Content: sentence})
+}
+
+func (e engine) reason(b *body, u inference.Upstream, m *inference.Model, r *inference.Request) {
+	effort := r.ReasoningEffort
+	word, mapped := e.efforts[effort]
+	if !mapped {
+		word = effort
+	}
+	b.ReasoningEffort = word
+	if e.template && effort != "" && effort != "default" {
+		name := m.Reasoning.Switch
+		if name == "" {
+			name = "enable_thinking"
+		}
+		b.TemplateArguments = map[string]any{name: effort != "none"}
+		if word != "" {
+			b.TemplateArguments["reasoning_effort"] = word
+		}
+	}
+	if u.Kind == inference.Groq && m.Can(inference.CanReason) {
+		// Parsed always: what the caller gets of it is made here.
+		if f := m.Reasoning.Formats; f != nil && len(*f) == 0 {
+			b.IncludeReasoning = new(true)
+		} else {
+			b.ReasoningFormat = string(inference.Parsed)
+		}
+	}
+}

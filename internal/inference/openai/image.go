@@ -1,0 +1,62 @@
+package openai
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"presswork"
+	"presswork/internal/inference"
+)
+
+// image reads an image_url part: an object, or just the address as some clients
+// write it.
+func (p *parser) image(o object) *inference.Image {
+	img := &inference.Image{}
+	path := "image_url"
+	if v := o.raw("image_url"); v != nil && v[0] == '"' {
+		img.URL = o.str("image_url")
+	} else {
+		in := o.object("image_url")
+		img.URL = in.str("url")
+		img.Detail = in.enum("detail", "auto", "low", "high")
+		path = "image_url.url"
+	}
+	scheme, rest, _ := strings.Cut(img.URL, ":")
+	switch strings.ToLower(scheme) {
+	case "data":
+		p.dataURI(o, path, rest)
+	case "http", "https":
+		u, err := url.Parse(img.URL)
+		if err != nil || u.Host == "" || len(img.URL) > 4096 {
+			o.failf(path, "it is not a valid address")
+		}
+	default:
+		o.failf(path, "must be an http or https address or a data URI of an image")
+	}
+	return img
+}
+
+// dataURI looks at the image of a data URI: its bytes say what it is.
+func (p *parser) dataURI(o object, path, rest string) {
+	meta, encoded, ok := strings.Cut(rest, ",")
+	if !ok || !strings.HasSuffix(strings.ToLower(meta), ";base64") || !strings.HasPrefix(strings.ToLower(meta), "image/") {
+		o.failf(path, "a data URI must have the form data:image/png;base64,…")
+		return
+	}
+	if base64.StdEncoding.DecodedLen(len(encoded)) > p.maxImageBytes+2 {
+		o.fail(inference.Errorf(http.StatusRequestEntityTooLarge, presswork.ContentTooLarge, "'%s' : the image is larger than %d bytes", o.path+path, p.maxImageBytes).WithParam(o.path + path))
+		return
+	}
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		if data, err = base64.RawStdEncoding.DecodeString(encoded); err != nil {
+			o.failf(path, "the base64 of the data URI is damaged")
+			return
+		}
+	}
+	if err := inference.CheckImage(data); err != nil {
+		o.failf(path, "%s", err.Message)
+	}
+}

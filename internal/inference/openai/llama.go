@@ -1,0 +1,91 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+// DefaultLlamaServer is where llama-server listens unless told otherwise.
+const DefaultLlamaServer = "http://127.0.0.1:8080"
+
+var errNoLlamaServer = errors.New("what listens there is not llama-server")
+
+// FindLlamaServer lists the models of a llama-server at a base address without
+// path. Anything else that listens there is an error.
+func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	base = strings.TrimRight(base, "/")
+	var list struct {
+		Data []struct {
+			ID      string `json:"id"`
+			OwnedBy string `json:"owned_by"`
+			Meta    struct {
+				Context int `json:"n_ctx_train"`
+			} `json:"meta"`
+		} `json:"data"`
+	}
+	if err := look(ctx, base+"/v1/models", &list); err != nil {
+		return nil, err
+	}
+	var props struct {
+		Settings struct {
+			Context int `json:"n_ctx"`
+		} `json:"default_generation_settings"`
+		Modalities struct {
+			Vision bool `json:"vision"`
+		} `json:"modalities"`
+	}
+	if err := look(ctx, base+"/props", &props); err != nil {
+		props.Settings.Context = 0 // it may be switched off
+	}
+	var models []inference.Model
+	for _, found := range list.Data {
+		if found.OwnedBy != "llamacpp" || found.ID == "" {
+			return nil, errNoLlamaServer
+		}
+		m := inference.Model{
+			// The id is often the path of the model's file.
+			ID: strings.TrimSuffix(path.Base(found.ID), ".gguf"), OwnedBy: "llama.cpp", ContextWindow: found.Meta.Context,
+			Capabilities: []string{inference.CanChat, inference.CanTools, inference.CanReason},
+			Upstreams:    []inference.Upstream{{Name: "llama-server", Kind: inference.LlamaServer, BaseURL: base + "/v1", Model: found.ID}},
+		}
+		if n := props.Settings.Context; n > 0 {
+			m.ContextWindow = n
+		}
+		if props.Modalities.Vision {
+			m.Capabilities = append(m.Capabilities, inference.CanVision)
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+func look(ctx context.Context, url string, answer any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return errNoLlamaServer
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, answer)
+}

@@ -1,0 +1,37 @@
+package openai
+
+import (
+	"strconv"
+
+	"presswork/internal/inference"
+)
+
+// AppendModels appends the list of GET /v1/models.
+func AppendModels(dst []byte, models []*inference.Model) []byte {
+	dst = append(dst, `{"object":"list","data":[`...)
+	for i, m := range models {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendModel(dst, m)
+	}
+	return append(dst, "]}"...)
+}
+
+// AppendModel appends one model of the list. Context window and largest answer
+// are null where they are unknown.
+func AppendModel(dst []byte, m *inference.Model) []byte {
+	dst = appendString(append(dst, `{"id":`...), m.ID)
+	dst = strconv.AppendInt(append(dst, `,"object":"model","created":`...), m.Created.Unix(), 10)
+	dst = appendString(append(dst, `,"owned_by":`...), m.OwnedBy)
+	dst = appendCount(append(dst, `,"active":true,"context_window":`...), m.ContextWindow)
+	dst = appendCount(append(dst, `,"public_apps":null,"max_completion_tokens":`...), m.MaxCompletionTokens)
+	return append(dst, '}')
+}
+
+func appendCount(dst []byte, n int) []byte {
+	if n == 0 {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendInt(dst, int64(n), 10)
+}

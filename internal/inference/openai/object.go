@@ -1,0 +1,175 @@
+package openai
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/suggest"
+)
+
+// object reads the fields of a JSON object from a caller and keeps the first
+// thing that is wrong with them. A field that is null is absent; fields nobody
+// asks for are ignored.
+type object struct {
+	fields map[string]json.RawMessage
+	path   string // "messages[2]." say
+	err    *error
+}
+
+// newObject reads value; the error is shared by every object read from it.
+func newObject(value []byte, path string, err *error) object {
+	o := object{path: path, err: err}
+	if !isObject(value) || json.Unmarshal(value, &o.fields) != nil {
+		o.failType(strings.TrimSuffix(path, "."), "an object")
+	}
+	return o
+}
+
+func isObject(value []byte) bool {
+	s := scanner{value, 0}
+	return s.space() == '{'
+}
+
+func (o object) failed() bool { return *o.err != nil }
+
+func (o object) fail(e *inference.Error) {
+	if !o.failed() {
+		*o.err = e
+	}
+}
+
+// failf says what is wrong with a field: the message follows its name.
+func (o object) failf(name, format string, args ...any) {
+	e := inference.Invalidf(bounded(o.path+name, 200), format, args...)
+	e.Message = "'" + e.Param + "' : " + e.Message
+	o.fail(e)
+}
+
+func (o object) failType(param, want string) {
+	message := "the body must be " + want
+	if param != "" {
+		message = "'" + bounded(param, 200) + "' : value must be " + want
+	}
+	o.fail(inference.Errorf(http.StatusBadRequest, presswork.InvalidType, "%s", message).WithParam(bounded(param, 200)))
+}
+
+// raw gives the value of a field, nil when it is absent or null.
+func (o object) raw(name string) json.RawMessage {
+	if v := o.fields[name]; !null(v) {
+		return v
+	}
+	return nil
+}
+
+func (o object) has(name string) bool { return o.raw(name) != nil }
+
+func (o object) str(name string) string {
+	v := o.raw(name)
+	if v == nil {
+		return ""
+	}
+	var s string
+	if v[0] != '"' || json.Unmarshal(v, &s) != nil {
+		o.failType(o.path+name, "a string")
+	}
+	return s
+}
+
+func (o object) boolean(name string) *bool {
+	switch string(o.raw(name)) {
+	case "":
+		return nil
+	case "true":
+		return new(true)
+	case "false":
+		return new(false)
+	}
+	o.failType(o.path+name, "true or false")
+	return nil
+}
+
+func (o object) is(name string) bool {
+	b := o.boolean(name)
+	return b != nil && *b
+}
+
+func (o object) float(name string, low, high float64) *float64 {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	switch {
+	case err != nil || math.IsInf(f, 0):
+		o.failType(o.path+name, "a number")
+	case f < low || f > high:
+		o.failf(name, "must be between %v and %v", low, high)
+	}
+	return &f
+}
+
+func (o object) integer(name string, low, high int64) *int64 {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil {
+		f, ferr := strconv.ParseFloat(string(v), 64)
+		if ferr != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			o.failType(o.path+name, "a whole number")
+			return nil
+		}
+		n = int64(f)
+	}
+	if n < low || n > high {
+		if high == math.MaxInt64 || high == math.MaxInt32 {
+			o.failf(name, "must be at least %d", low)
+		} else {
+			o.failf(name, "must be between %d and %d", low, high)
+		}
+	}
+	return &n
+}
+
+// enum reads a string that must be one of the allowed.
+func (o object) enum(name string, allowed ...string) string {
+	s := o.str(name)
+	if s == "" && !o.has(name) || slices.Contains(allowed, s) {
+		return s
+	}
+	o.failf(name, "value %q must be one of [%s]%s", bounded(s, 60), strings.Join(allowed, ", "), suggest.Phrase(s, allowed))
+	return s
+}
+
+func (o object) object(name string) object {
+	return newObject(o.fields[name], o.path+name+".", o.err)
+}
+
+// list calls yield for each item of an array field; it stops at the first error.
+func (o object) list(name string, yield func(item json.RawMessage, path string)) {
+	v := o.raw(name)
+	if v == nil {
+		return
+	}
+	if v[0] != '[' {
+		o.failType(o.path+name, "a list")
+		return
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(v, &list) != nil {
+		o.failType(o.path+name, "a list")
+	}
+	for i, item := range list {
+		if o.failed() {
+			return
+		}
+		yield(item, o.path+name+"["+strconv.Itoa(i)+"]")
+	}
+}

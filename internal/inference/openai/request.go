@@ -1,0 +1,209 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+
+	"presswork"
+	"presswork/internal/inference"
+)
+
+// ParseOptions bound what a request may hold.
+type ParseOptions struct {
+	// Lax accepts options that exclude each other or are not supported, and
+	// ignores what cannot be had: for the SDKs' all-parameter tests.
+	Lax bool
+	// MaxImages is how many images one request may have. Default 5.
+	MaxImages int
+	// MaxImageBytes is the largest image of a data URI, decoded. Default 20 MB.
+	MaxImageBytes int
+}
+
+// ParseRequest reads the body of a chat completion. Unknown fields are ignored.
+// What depends on the model is left to Catalogue.Admit. Errors are
+// *inference.Error: 400 naming the field and what is allowed, 413 for an image
+// that is too large.
+func ParseRequest(body []byte, o ParseOptions) (*inference.Request, error) {
+	if o.MaxImages <= 0 {
+		o.MaxImages = 5
+	}
+	if o.MaxImageBytes <= 0 {
+		o.MaxImageBytes = 20 << 20
+	}
+	if err := syntax(body); err != nil {
+		return nil, err
+	}
+	var err error
+	p := parser{object: newObject(body, "", &err), lax: o.Lax, maxImages: o.MaxImages, maxImageBytes: o.MaxImageBytes}
+	r := &inference.Request{}
+	for _, step := range []func(*inference.Request){p.model, p.messages, p.sampling, p.unsupported, p.stream, p.tools, p.format, p.reasoning, p.together} {
+		if step(r); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func syntax(body []byte) error {
+	if json.Valid(body) {
+		return nil
+	}
+	var any json.RawMessage
+	err := json.Unmarshal(body, &any)
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok && len(body) > 0 {
+		return inference.Errorf(http.StatusBadRequest, presswork.InvalidJSON, "the body is not valid JSON (at byte %d): %s", e.Offset, e.Error())
+	}
+	return inference.Errorf(http.StatusBadRequest, presswork.InvalidJSON, "the body is not valid JSON: it ends too early or is empty")
+}
+
+// parser reads one request.
+type parser struct {
+	object
+	lax                      bool
+	maxImages, maxImageBytes int
+}
+
+func (p *parser) model(r *inference.Request) {
+	if r.Model = p.str("model"); r.Model == "" {
+		p.failf("model", "property 'model' is missing")
+	}
+}
+
+func (p *parser) sampling(r *inference.Request) {
+	least := int64(1)
+	if p.lax {
+		least = 0
+	}
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // the later one wins
+		if n := p.integer(name, least, math.MaxInt32); n != nil {
+			r.MaxTokens = int(*n)
+		}
+	}
+	r.Temperature = p.float("temperature", 0, 2)
+	r.TopP = p.float("top_p", 0, 1)
+	r.FrequencyPenalty = p.float("frequency_penalty", -2, 2)
+	r.PresencePenalty = p.float("presence_penalty", -2, 2)
+	r.Seed = p.integer("seed", math.MinInt64, math.MaxInt64)
+	r.User = p.str("user")
+	if v := p.raw("stop"); v != nil && v[0] == '"' {
+		r.Stop = []string{p.str("stop")}
+	} else {
+		p.list("stop", func(item json.RawMessage, path string) {
+			if item[0] != '"' {
+				p.failType(path, "a string")
+			}
+			r.Stop = append(r.Stop, text(item))
+		})
+	}
+	if len(r.Stop) > 4 {
+		p.failf("stop", "at most 4 stop sequences are allowed")
+	}
+	switch r.ServiceTier = p.enum("service_tier", "auto", "on_demand", "flex", "performance", "default", "priority"); r.ServiceTier {
+	case "", "default":
+		r.ServiceTier = "on_demand"
+	case "priority":
+		r.ServiceTier = "performance"
+	}
+}
+
+// unsupported refuses what would change the answer and cannot be had.
+func (p *parser) unsupported(*inference.Request) {
+	if p.lax {
+		return
+	}
+	if n := p.integer("n", math.MinInt32, math.MaxInt32); n != nil && *n != 1 {
+		p.failf("n", "must be 1: one answer is given for each request")
+	}
+	if p.is("logprobs") || p.has("top_logprobs") {
+		name := "logprobs"
+		if !p.is("logprobs") {
+			name = "top_logprobs"
+		}
+		p.failf(name, "log probabilities are not supported")
+	}
+	if v := p.raw("logit_bias"); v != nil && len(p.object.object("logit_bias").fields) > 0 {
+		p.failf("logit_bias", "it is not supported")
+	}
+}
+
+func (p *parser) stream(r *inference.Request) {
+	r.Stream = p.is("stream")
+	if !p.has("stream_options") {
+		return
+	}
+	if !r.Stream && !p.lax {
+		p.failf("stream_options", "it is only allowed when 'stream' is true")
+		return
+	}
+	r.IncludeUsage = r.Stream && p.object.object("stream_options").is("include_usage")
+}
+
+func (p *parser) format(r *inference.Request) {
+	if !p.has("response_format") {
+		return
+	}
+	f := p.object.object("response_format")
+	switch kind := f.enum("type", "text", inference.JSONObject, inference.JSONSchema); kind {
+	case "":
+		f.failf("type", "property 'type' is missing")
+	case inference.JSONObject:
+		r.Format.Type = kind
+	case inference.JSONSchema:
+		r.Format.Type = kind
+		s := f.object("json_schema")
+		if r.Format.Name = s.str("name"); !name.MatchString(r.Format.Name) {
+			s.failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
+		}
+		r.Format.Description = s.str("description")
+		r.Format.Strict = s.is("strict")
+		r.Format.Schema = s.schema("schema")
+	}
+}
+
+// schema reads a JSON Schema.
+func (o object) schema(field string) json.RawMessage {
+	v := o.raw(field)
+	if v == nil || o.failed() {
+		return nil
+	}
+	if err := inference.CheckSchema(v); err != nil {
+		o.failf(field, "%s", err)
+	}
+	return v
+}
+
+func (p *parser) reasoning(r *inference.Request) {
+	r.ReasoningEffort = p.enum("reasoning_effort", inference.Efforts()...)
+	r.ReasoningFormat = inference.ReasoningFormat(p.enum("reasoning_format", inference.ReasoningFormats()...))
+	include := p.boolean("include_reasoning")
+	switch {
+	case include == nil:
+	case r.ReasoningFormat != "":
+		if !p.lax {
+			p.failf("include_reasoning", "it cannot be used together with 'reasoning_format'; leave one of them out")
+		}
+	default:
+		r.IncludeReasoning, r.ReasoningFormat = true, inference.Hidden
+		if *include {
+			r.ReasoningFormat = inference.Parsed
+		}
+	}
+}
+
+// together checks what fields say to each other.
+func (p *parser) together(r *inference.Request) {
+	if r.ReasoningFormat != inference.Raw || !(r.Format.JSON() || len(r.Tools) > 0) {
+		return
+	}
+	if p.lax {
+		r.ReasoningFormat = inference.Parsed
+		return
+	}
+	with := "tools"
+	if r.Format.JSON() {
+		with = "response_format"
+	}
+	p.failf("reasoning_format", "'raw' cannot be used together with '%s'; use 'parsed' or 'hidden'", with)
+}

@@ -1,0 +1,223 @@
+package openai_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"reflect"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/golden"
+	"presswork/internal/inference"
+	"presswork/internal/inference/openai"
+)
+
+// picture is the head of a PNG of that size, which is all that is looked at.
+func picture(width, height uint32) string {
+	head := []byte("IHDR")
+	head = binary.BigEndian.AppendUint32(head, width)
+	head = binary.BigEndian.AppendUint32(head, height)
+	head = append(head, 8, 0, 0, 0, 0)
+	b := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), head...)
+	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(head))
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)
+}
+
+// everything is a request with every field there is.
+const everything = `{"model":"openai/gpt-oss-20b","stream":true,"stream_options":{"include_usage":true},"max_tokens":5,"max_completion_tokens":100,
+"temperature":0.5,"top_p":0.9,"n":1,"stop":["a","b"],"seed":7,"user":"u","frequency_penalty":-1,"presence_penalty":1.5,"logit_bias":{},"logprobs":false,"top_logprobs":null,
+"response_format":{"type":"json_schema","json_schema":{"name":"p","description":"d","strict":true,"schema":{"type":"object"}}},
+"tools":[{"type":"function","function":{"name":"f","description":"d","strict":true,"parameters":{"type":"object"}}}],
+"tool_choice":{"type":"function","function":{"name":"f"}},"parallel_tool_calls":false,"disable_tool_validation":true,
+"reasoning_effort":"low","reasoning_format":"parsed","service_tier":"flex","metadata":{"a":"b"},"store":false,"unknown_field":[1],
+"messages":[{"role":"system","content":"s"},{"role":"developer","content":[{"type":"text","text":"d"}],"cache_control":{}},
+{"role":"user","name":"Ada","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"https://example.com/a.png","detail":"low"}},{"type":"document","document":{"id":"1","data":{"a":1}}}]},
+{"role":"assistant","content":null,"reasoning_content":"hm","refusal":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"c1","content":"42"},{"role":"assistant","content":"done"},{"role":"user","content":"more"}]}`
+
+// The form a request has in the queue must be readable by the next version.
+func TestARequestTravelsWhole(t *testing.T) {
+	t.Parallel()
+	r := parse(t, everything)
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "request_v1.json", append(b, '\n'))
+	var back inference.Request
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.MarshalIndent(back, "", "  ")
+	if err != nil || !bytes.Equal(b, again) {
+		t.Errorf("it changes on the way: %s (%v)", again, err)
+	}
+}
+
+func TestFunctionsAreToolsByAnotherName(t *testing.T) {
+	t.Parallel()
+	r := parse(t, `{"model":"m","functions":[{"name":"f"}],"function_call":{"name":"f"},"messages":[{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"1"}]}`)
+	if !r.LegacyFunctions || len(r.Tools) != 1 || r.ToolChoice.Mode != inference.ChooseNamed || r.Messages[0].ToolCalls[0].ID != r.Messages[1].ToolCallID {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
+	t.Parallel()
+	const hi = `"messages":[{"role":"user","content":"Hi"}]`
+	with := func(field string) string { return `{"model":"m",` + hi + `,` + field + `}` }
+	message := func(m string) string { return `{"model":"m","messages":[` + m + `]}` }
+	tests := map[string]struct {
+		code        presswork.Code
+		param, says string
+	}{
+		``:                                      {presswork.InvalidJSON, "", "empty"},
+		`{"model":`:                             {presswork.InvalidJSON, "", "JSON"},
+		`[]`:                                    {presswork.InvalidType, "", "an object"},
+		`{` + hi + `}`:                          {presswork.InvalidOption, "model", "missing"},
+		`{"model":7,` + hi + `}`:                {presswork.InvalidType, "model", "a string"},
+		`{"model":"m"}`:                         {presswork.InvalidOption, "messages", "missing"},
+		`{"model":"m","messages":[]}`:           {presswork.InvalidOption, "messages", "minimum number of items is 1"},
+		`{"model":"m","messages":"x"}`:          {presswork.InvalidType, "messages", "a list"},
+		message(`"x"`):                          {presswork.InvalidType, "messages[0]", "an object"},
+		message(`{"content":"x"}`):              {presswork.InvalidOption, "messages[0].role", "missing"},
+		message(`{"role":"usr","content":"x"}`): {presswork.InvalidOption, "messages[0].role", `did you mean "user"`},
+		message(`{"role":"user"}`):              {presswork.InvalidOption, "messages[0].content", "missing"},
+		message(`{"role":"user","content":5}`):  {presswork.InvalidType, "messages[0].content", "a string or a list"},
+		message(`{"role":"assistant","content":null}`):                                                                       {presswork.InvalidOption, "messages[0].content", "tool_calls"},
+		message(`{"role":"tool","content":"x"}`):                                                                             {presswork.InvalidOption, "messages[0].tool_call_id", "missing"},
+		message(`{"role":"user","content":[{"type":"video"}]}`):                                                              {presswork.InvalidOption, "messages[0].content[0].type", "image_url"},
+		message(`{"role":"system","content":[{"type":"image_url","image_url":{"url":"https://x.org"}}]}`):                    {presswork.InvalidOption, "messages[0].content[0].type", "must be one of [text]"},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}`):                 {presswork.InvalidOption, "messages[0].content[0].image_url.url", "http or https"},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}`):         {presswork.InvalidOption, "messages[0].content[0].image_url.url", "cannot be read"},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,*"}}]}`):            {presswork.InvalidOption, "messages[0].content[0].image_url.url", "damaged"},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/svg+xml;base64,PHN2Zy8+"}}]}`): {presswork.InvalidOption, "messages[0].content[0].image_url.url", "image/svg+xml; allowed"},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"` + picture(8000, 5000) + `"}}]}`):        {presswork.InvalidOption, "messages[0].content[0].image_url.url", "pixels"},
+		message(`{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{}}}]}`):   {presswork.InvalidType, "messages[0].tool_calls[0].function.arguments", "a string"},
+		with(`"temperature":2.5`):                                 {presswork.InvalidOption, "temperature", "between 0 and 2"},
+		with(`"temperature":"hot"`):                               {presswork.InvalidType, "temperature", "a number"},
+		with(`"n":2`):                                             {presswork.InvalidOption, "n", "must be 1"},
+		with(`"logprobs":true`):                                   {presswork.InvalidOption, "logprobs", "not supported"},
+		with(`"top_logprobs":3`):                                  {presswork.InvalidOption, "top_logprobs", "not supported"},
+		with(`"logit_bias":{"5":1}`):                              {presswork.InvalidOption, "logit_bias", "not supported"},
+		with(`"max_tokens":0`):                                    {presswork.InvalidOption, "max_tokens", "at least 1"},
+		with(`"max_completion_tokens":1.5`):                       {presswork.InvalidType, "max_completion_tokens", "a whole number"},
+		with(`"stop":["1","2","3","4","5"]`):                      {presswork.InvalidOption, "stop", "at most 4"},
+		with(`"stop":[1]`):                                        {presswork.InvalidType, "stop[0]", "a string"},
+		with(`"stream":"yes"`):                                    {presswork.InvalidType, "stream", "true or false"},
+		with(`"stream_options":{}`):                               {presswork.InvalidOption, "stream_options", "'stream' is true"},
+		with(`"service_tier":"flexx"`):                            {presswork.InvalidOption, "service_tier", `did you mean "flex"`},
+		with(`"reasoning_effort":"lo"`):                           {presswork.InvalidOption, "reasoning_effort", `did you mean "low"`},
+		with(`"reasoning_format":"raw","include_reasoning":true`): {presswork.InvalidOption, "include_reasoning", "together"},
+		with(`"reasoning_format":"raw","response_format":{"type":"json_object"}`):                                  {presswork.InvalidOption, "reasoning_format", "response_format"},
+		with(`"reasoning_format":"raw",` + weather):                                                                {presswork.InvalidOption, "reasoning_format", "tools"},
+		with(`"response_format":{"type":"xml"}`):                                                                   {presswork.InvalidOption, "response_format.type", "json_schema"},
+		with(`"response_format":{"type":"json_schema"}`):                                                           {presswork.InvalidType, "response_format.json_schema", "an object"},
+		with(`"response_format":{"type":"json_schema","json_schema":{"name":"a b"}}`):                              {presswork.InvalidOption, "response_format.json_schema.name", "letters"},
+		with(`"tools":[{"type":"functoin"}]`):                                                                      {presswork.InvalidOption, "tools[0].type", `did you mean "function"`},
+		with(`"tools":[{"type":"function","function":{"name":"a.b"}}]`):                                            {presswork.InvalidOption, "tools[0].function.name", "letters"},
+		with(`"tools":[{"type":"function","function":{"name":"f","parameters":[]}}]`):                              {presswork.InvalidOption, "tools[0].function.parameters", "an object"},
+		with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"x"}}}]`):                    {presswork.InvalidOption, "tools[0].function.parameters", "not a JSON Schema"},
+		with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"http://127.0.0.1:1/x"}}}]`): {presswork.InvalidOption, "tools[0].function.parameters", "another document"},
+		with(`"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}]`):  {presswork.InvalidOption, "tools[1].function.name", "two functions"},
+		with(`"tool_choice":"required"`):                                                                           {presswork.InvalidOption, "tool_choice", "'tools' are given"},
+		with(weather + `,"tool_choice":"always"`):                                                                  {presswork.InvalidOption, "tool_choice", "required"},
+		with(weather + `,"tool_choice":{"type":"function","function":{"name":"whether"}}`):                         {presswork.InvalidOption, "tool_choice.function.name", `did you mean "weather"`},
+	}
+	for body, want := range tests {
+		_, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
+		e := inference.AsError(err)
+		if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) || e.Status != 400 || e.Type != inference.InvalidRequestType || e.Retryable {
+			t.Errorf("%.200s:\n got %+v\nwant %+v", body, e, want)
+		}
+	}
+	image := `{"type":"image_url","image_url":{"url":"` + picture(4, 4) + `"}}`
+	many := message(`{"role":"user","content":[` + strings.Repeat(image+",", 5) + image + `]}`)
+	if _, err := openai.ParseRequest([]byte(many), openai.ParseOptions{}); err == nil || !strings.Contains(err.Error(), "at most 5 images") {
+		t.Errorf("six images: %v", err)
+	}
+	_, err := openai.ParseRequest([]byte(message(`{"role":"user","content":[`+image+`]}`)), openai.ParseOptions{MaxImageBytes: 20})
+	if e := inference.AsError(err); e == nil || e.Status != 413 {
+		t.Errorf("a large image: %+v", e)
+	}
+}
+
+func TestLaxTakesWhatExcludesItself(t *testing.T) {
+	t.Parallel()
+	body := `{"model":"m","messages":[{"role":"user","content":"Hi"}],"n":1,"max_tokens":0,"logprobs":true,"top_logprobs":0,"logit_bias":{"a":1},"include_reasoning":true,"reasoning_format":"raw","response_format":{"type":"json_object"},"stream_options":{"include_usage":true}}`
+	if _, err := openai.ParseRequest([]byte(body), openai.ParseOptions{}); err == nil {
+		t.Error("taken without Lax")
+	}
+	r, err := openai.ParseRequest([]byte(body), openai.ParseOptions{Lax: true})
+	if err != nil || r.ReasoningFormat != inference.Parsed || r.IncludeUsage {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestTheModelDecidesTheRest(t *testing.T) {
+	t.Parallel()
+	c, err := inference.ParseCatalogue("models.yaml", []byte(`models:
+  - {id: gpt-oss, capabilities: [chat, tools, reasoning], max_completion_tokens: 100, reasoning: {efforts: [low, high], default: low, formats: []}, upstreams: [{base_url: "http://x/v1"}]}
+  - {id: qwen, aliases: [q], reasoning: {parser: think}, upstreams: [{base_url: "http://x/v1"}]}
+  - {id: whisper, capabilities: [transcription], upstreams: [{base_url: "http://x/v1"}]}
+`), func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fields, want := range map[string]struct {
+		code presswork.Code
+		says string
+	}{
+		`"model":"gpt-os"`:  {inference.ModelNotFound, "Did you mean `gpt-oss`"},
+		`"model":"whisper"`: {presswork.InvalidOption, "does not support chat"},
+		`"model":"gpt-oss","reasoning_effort":"medium"`:        {presswork.InvalidOption, "`low`, `high`"},
+		`"model":"gpt-oss","reasoning_format":"parsed"`:        {presswork.InvalidOption, "include_reasoning"},
+		`"model":"gpt-oss","max_completion_tokens":101`:        {presswork.InvalidOption, "at most 100"},
+		`"model":"qwen","tools":[{"type":"code_interpreter"}]`: {inference.ToolUnavailable, "code_interpreter"},
+		`"model":"q","tools":[{"type":"browser_search"}]`:      {inference.ToolUnavailable, "browser_search"},
+	} {
+		_, err := c.Admit(parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields)))
+		if e := inference.AsError(err); e == nil || e.Code != want.code || !strings.Contains(e.Message, want.says) {
+			t.Errorf("%s: got %+v", fields, e)
+		}
+	}
+	r := parse(t, `{"model":"qwen","messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://example.org/a.png"}]}]}`)
+	if _, err := c.Admit(r); err == nil || !strings.Contains(err.Error(), "does not take images") {
+		t.Errorf("got %v", err)
+	}
+	for fields, want := range map[string]inference.ReasoningFormat{
+		`"model":"q"`: inference.Raw, `"model":"q",` + weather: inference.Parsed, `"model":"gpt-oss"`: inference.Parsed,
+		`"model":"gpt-oss","include_reasoning":false`: inference.Hidden, `"model":"q","reasoning_format":"hidden"`: inference.Hidden,
+	} {
+		r := parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields))
+		if _, err := c.Admit(r); err != nil || r.ReasoningFormat != want {
+			t.Errorf("%s: format %q (%v)", fields, r.ReasoningFormat, err)
+		}
+		before := *r
+		if _, err := c.Admit(r); err != nil || !reflect.DeepEqual(before, *r) {
+			t.Errorf("%s: admitted twice it is %+v (%v)", fields, r, err)
+		}
+	}
+}
+
+func FuzzParseRequest(f *testing.F) {
+	f.Add([]byte(everything))
+	f.Add([]byte(`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,"}}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#/$defs/a","$defs":{"a":{"pattern":"(?=x)"}}}}}]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r, err := openai.ParseRequest(body, openai.ParseOptions{})
+		if err != nil {
+			if e := inference.AsError(err); e.Status != 400 && e.Status != 413 {
+				t.Errorf("%+v", e)
+			}
+			return
+		}
+		if r.Model == "" || len(r.Messages) == 0 {
+			t.Errorf("taken without model or messages: %+v", r)
+		}
+	})
+}

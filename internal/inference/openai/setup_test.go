@@ -1,0 +1,97 @@
+package openai_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/inference/openai"
+)
+
+// model is a model whose id is the scenario, on one upstream of the given kind.
+func model(scenario, kind, base string) inference.Model {
+	return inference.Model{
+		ID:           scenario,
+		Capabilities: []string{inference.CanChat, inference.CanTools, inference.CanVision, inference.CanReason},
+		Upstreams:    []inference.Upstream{{Name: "scripted", Kind: kind, BaseURL: base}},
+	}
+}
+
+func gateway(models ...inference.Model) *inference.Gateway {
+	c := inference.NewCatalogue(models)
+	return inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New})
+}
+
+func parse(t *testing.T, body string) *inference.Request {
+	t.Helper()
+	r, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
+	if err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return r
+}
+
+// answer is a response as a client reads it.
+type answer struct {
+	Choices []struct {
+		Message struct {
+			Content   *string `json:"content"`
+			Reasoning string  `json:"reasoning"`
+			ToolCalls []struct {
+				ID       string `json:"id"`
+				Function struct {
+					Name      string `json:"name"`
+					Arguments string `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
+		} `json:"message"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage map[string]any `json:"usage"`
+}
+
+func (a answer) content() string {
+	if c := a.Choices[0].Message.Content; c != nil {
+		return *c
+	}
+	return "<null>"
+}
+
+// complete runs a request and collects its response.
+func complete(t *testing.T, g *inference.Gateway, r *inference.Request) (answer, inference.Result, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	c := openai.NewCollector(openai.Head{ID: "chatcmpl-1", RequestID: "req_1", Model: r.Model, Vendor: "presswork", ServiceTier: "on_demand", Created: time.Unix(1770770815, 0)})
+	chunks := 0
+	result, err := g.Complete(ctx, r, func(chunk *inference.Chunk) error {
+		if chunk.First != (chunks == 0) {
+			t.Errorf("chunk %d has First %v", chunks, chunk.First)
+		}
+		if c.Finished() {
+			t.Error("a chunk after the last one")
+		}
+		chunks++
+		c.Add(chunk)
+		return nil
+	})
+	var a answer
+	if err == nil {
+		body := c.Append(nil)
+		if uerr := json.Unmarshal(body, &a); uerr != nil {
+			t.Fatalf("%v: %s", uerr, body)
+		}
+		if len(a.Choices) != 1 {
+			t.Fatalf("no choice: %s", body)
+		}
+	}
+	return a, result, err
+}
+
+func start(t *testing.T) string {
+	_, base := inferencetest.Start(t)
+	return base
+}

@@ -1,0 +1,73 @@
+package openai
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// maxEvent is the largest server-sent event of an upstream, in bytes.
+const maxEvent = 8 << 20
+
+var errEventTooLarge = errors.New("an event of the stream is too large")
+
+// eventReader reads server-sent events as upstreams write them: with LF or
+// CRLF, with or without a space after "data:", with comments, ids and names in
+// between, and without an empty line after the last one.
+type eventReader struct {
+	r    *bufio.Reader
+	line []byte
+	data []byte
+}
+
+func newEventReader(r io.Reader) *eventReader {
+	return &eventReader{r: bufio.NewReaderSize(r, 16<<10)}
+}
+
+// next returns the data of the next event that has any; it is valid until the
+// next call. The error at the end is io.EOF.
+func (e *eventReader) next() ([]byte, error) {
+	e.data = e.data[:0]
+	has := false
+	for {
+		line, err := e.readLine()
+		if len(line) == 0 && has && (err == nil || err == io.EOF) {
+			return e.data, nil
+		}
+		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			if has {
+				e.data = append(e.data, '\n')
+			}
+			has = true
+			e.data = append(e.data, bytes.TrimPrefix(value, []byte(" "))...)
+			if len(e.data) > maxEvent {
+				return nil, errEventTooLarge
+			}
+		}
+		if err == io.EOF && has {
+			return e.data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readLine returns the next line without its end.
+func (e *eventReader) readLine() ([]byte, error) {
+	e.line = e.line[:0]
+	for {
+		part, err := e.r.ReadSlice('\n')
+		e.line = append(e.line, part...)
+		if len(e.line) > maxEvent {
+			return nil, errEventTooLarge
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		line := bytes.TrimSuffix(e.line, []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		return bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), err
+	}
+}

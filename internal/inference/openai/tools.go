@@ -1,0 +1,124 @@
+package openai
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+
+	"presswork/internal/inference"
+	"presswork/internal/suggest"
+)
+
+// maxTools is how many tools one request may have.
+const maxTools = 128
+
+var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func (p *parser) tools(r *inference.Request) {
+	p.list("tools", func(item json.RawMessage, path string) {
+		o := newObject(item, path+".", p.err)
+		kind := o.enum("type", inference.FunctionTool, inference.BrowserSearch, inference.CodeInterpreter)
+		if kind == "" {
+			o.failf("type", "property 'type' is missing")
+		}
+		t := inference.Tool{Type: kind}
+		if kind == inference.FunctionTool {
+			p.function(o.object("function"), &t)
+		}
+		if t.Name != "" && slices.ContainsFunc(r.Tools, func(o inference.Tool) bool { return o.Name == t.Name }) {
+			o.failf("function.name", "there are two functions %q", t.Name)
+		}
+		r.Tools = append(r.Tools, t)
+	})
+	if len(r.Tools) == 0 {
+		p.list("functions", func(item json.RawMessage, path string) {
+			t := inference.Tool{Type: inference.FunctionTool}
+			p.function(newObject(item, path+".", p.err), &t)
+			r.Tools = append(r.Tools, t)
+			r.LegacyFunctions = true
+		})
+	}
+	if len(r.Tools) > maxTools {
+		p.failf("tools", "at most %d tools are allowed", maxTools)
+	}
+	p.choice(r)
+	r.ParallelToolCalls = p.boolean("parallel_tool_calls")
+	if r.LegacyFunctions {
+		r.ParallelToolCalls = new(false)
+	}
+	r.DisableToolValidation = p.is("disable_tool_validation")
+}
+
+func (p *parser) function(o object, t *inference.Tool) {
+	if t.Name = o.str("name"); !name.MatchString(t.Name) {
+		o.failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
+	}
+	t.Description = o.str("description")
+	t.Strict = o.is("strict")
+	t.Parameters = o.schema("parameters")
+}
+
+// choice reads tool_choice, or function_call with functions.
+func (p *parser) choice(r *inference.Request) {
+	field := "tool_choice"
+	if r.LegacyFunctions {
+		field = "function_call"
+	}
+	v := p.raw(field)
+	switch {
+	case v == nil:
+		return
+	case v[0] == '"':
+		r.ToolChoice.Mode = p.enum(field, inference.ChooseNone, inference.ChooseAuto, inference.ChooseRequired)
+	default:
+		o := p.object.object(field)
+		kind := inference.FunctionTool
+		if !r.LegacyFunctions {
+			kind = o.enum("type", inference.FunctionTool, "allowed_tools", inference.BrowserSearch, inference.CodeInterpreter)
+		}
+		p.chosen(r, o, kind)
+	}
+	if len(r.Tools) == 0 && !p.lax && (r.ToolChoice.Mode == inference.ChooseRequired || r.ToolChoice.Mode == inference.ChooseNamed) {
+		p.failf(field, "it is only allowed when 'tools' are given")
+	}
+}
+
+func (p *parser) chosen(r *inference.Request, o object, kind string) {
+	switch kind {
+	case "":
+		o.failf("type", "property 'type' is missing")
+	case "allowed_tools":
+		a := o
+		if o.has("allowed_tools") {
+			a = o.object("allowed_tools")
+		}
+		r.ToolChoice.Mode = a.enum("mode", inference.ChooseAuto, inference.ChooseRequired)
+		a.list("tools", func(item json.RawMessage, path string) {
+			p.allow(r, newObject(item, path+".", p.err))
+		})
+	case inference.FunctionTool:
+		r.ToolChoice.Mode = inference.ChooseNamed
+		p.allow(r, o)
+	default:
+		r.ToolChoice.Mode = inference.ChooseRequired
+		if !slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type == kind }) {
+			o.failf("type", "%q is not one of 'tools'", kind)
+		}
+	}
+}
+
+// allow adds the function an object names, in "function" or by itself.
+func (p *parser) allow(r *inference.Request, o object) {
+	if o.has("function") {
+		o = o.object("function")
+	}
+	chosen := o.str("name")
+	var names []string
+	for _, t := range r.Tools {
+		names = append(names, t.Name)
+	}
+	if !slices.Contains(names, chosen) || chosen == "" {
+		o.failf("name", "the function %q is not one of 'tools'%s", bounded(chosen, 64), suggest.Phrase(chosen, names))
+	}
+	r.ToolChoice.Names = append(r.ToolChoice.Names, chosen)
+}

@@ -1,0 +1,150 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"presswork"
+	"presswork/internal/inference"
+)
+
+// unreachable is an upstream that does not answer. Its address stays in the log.
+func unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model's server does not answer").WithCause(err)
+}
+
+func garbled(how string) *inference.Error {
+	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server gave an answer that cannot be read: %s", how)
+}
+
+func cutOff() *inference.Error {
+	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server ended the answer before it was complete")
+}
+
+// refusal is an answer other than 200.
+func refusal(resp *http.Response) error {
+	b, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if !json.Valid(b) {
+		b = nil
+	}
+	e := failure(resp.StatusCode, b)
+	e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"))
+	return e
+}
+
+// failure is an upstream's error in the caller's terms. What the request is to
+// blame for keeps its status and message; the rest is the server's: its keys,
+// names and limits are not the caller's business.
+func failure(status int, body []byte) *inference.Error {
+	said := readError(body)
+	switch {
+	case status != http.StatusBadGateway:
+	case said.status >= 400:
+		status = said.status
+	case said.failedGeneration != "":
+		status = http.StatusBadRequest
+	}
+	cause := fmt.Errorf("upstream answered %d: %s", status, said.message)
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		code := presswork.Code(said.code)
+		if said.tooLong() {
+			code = inference.ContextLength
+		}
+		if code == "" {
+			code = presswork.InvalidRequest
+		}
+		message := said.message
+		if message == "" {
+			message = "the model's server refused the request"
+		}
+		e := inference.Errorf(status, code, "%s", message).WithParam(said.param).WithCause(cause)
+		e.FailedGeneration = said.failedGeneration
+		return e
+	case http.StatusUnauthorized, http.StatusForbidden:
+		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server refuses this server's key").WithCause(cause)
+		e.Retryable = false
+		return e
+	case http.StatusNotFound:
+		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server does not have this model").WithCause(cause)
+		e.Retryable = false
+		return e
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, 498, 529:
+		return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity; please try again").WithCause(cause)
+	}
+	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server failed").WithCause(cause)
+}
+
+// saidError is what an error body says, in any of the forms engines use.
+type saidError struct {
+	message, code, param, failedGeneration string
+	status                                 int
+}
+
+func (s saidError) tooLong() bool {
+	if s.code == string(inference.ContextLength) || s.code == "exceed_context_size_error" {
+		return true
+	}
+	m := strings.ToLower(s.message)
+	return strings.Contains(m, "context length") || strings.Contains(m, "context size") || strings.Contains(m, "context window")
+}
+
+func readError(b []byte) (said saidError) {
+	fields(b, func(key, value []byte) {
+		switch string(key) {
+		case "error":
+			if message := text(value); message != "" {
+				said.message = message // Ollama's own form
+				return
+			}
+			said = readError(value)
+		case "message", "detail":
+			if said.message == "" {
+				said.message = bounded(text(value), 2000)
+			}
+		case "code":
+			if said.code = bounded(text(value), 64); said.code == "" {
+				said.status = count(value)
+			}
+		case "type":
+			if text(value) == "exceed_context_size_error" {
+				said.code = text(value)
+			}
+		case "param":
+			said.param = bounded(text(value), 200)
+		case "failed_generation":
+			said.failedGeneration = bounded(text(value), 16<<10)
+		}
+	})
+	if said.status > 599 {
+		said.status = 0
+	}
+	return said
+}
+
+func bounded(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}
+
+// retryAfter reads the header in seconds or as a date; 0 when there is none.
+func retryAfter(value string) time.Duration {
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 86400 {
+		return time.Duration(seconds * float64(time.Second))
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, min(time.Until(at), 24*time.Hour))
+	}
+	return 0
+}

@@ -1,0 +1,192 @@
+package openai_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"presswork/internal/golden"
+	"presswork/internal/inference"
+	"presswork/internal/inference/openai"
+)
+
+// What each kind of engine is sent for the same request, a line for each field.
+func TestEnginesAreSpokenToInTheirDialect(t *testing.T) {
+	t.Parallel()
+	const request = `{"model":"qwen3","max_completion_tokens":100,"temperature":0,"parallel_tool_calls":false,"reasoning_effort":%q,"tool_choice":%s,
+		"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}},{"type":"function","function":{"name":"g"}}],
+		"response_format":{"type":"json_schema","json_schema":{"name":"p","schema":{"type":"object"}}},
+		"messages":[{"role":"developer","content":"Be brief."},{"role":"user","name":"Ada","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},
+		{"role":"assistant","content":null,"reasoning":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"42"}]}`
+	var out bytes.Buffer
+	for _, kind := range inference.Kinds() {
+		m := inference.NewCatalogue([]inference.Model{model("qwen3", kind, "http://x/v1")}).Models()[0]
+		for effort, choice := range map[string]string{"none": `{"type":"function","function":{"name":"f"}}`, "max": `"required"`} {
+			b, err := openai.Encode(m.Upstreams[0], m, parse(t, fmt.Sprintf(request, effort, choice)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var fields map[string]json.RawMessage
+			if err := json.Unmarshal(b, &fields); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range slices.Sorted(maps.Keys(fields)) {
+				fmt.Fprintf(&out, "%s, effort %s: %s: %s\n", kind, effort, name, fields[name])
+			}
+		}
+	}
+	lines := strings.SplitAfter(out.String(), "\n")
+	slices.Sort(lines)
+	golden.Check(t, "engines.golden", []byte(strings.Join(lines, "")))
+}
+
+func head() openai.Head {
+	return openai.Head{ID: "chatcmpl-b610", RequestID: "req_01kh52n", Created: time.Unix(1770770843, 0), Model: "qwen/qwen3-32b", Seed: new(int64(872656815)), ServiceTier: "on_demand", Vendor: "presswork"}
+}
+
+func chunks() []inference.Chunk {
+	return []inference.Chunk{
+		{First: true, Fingerprint: "fp_78ac7f3229"},
+		{Reasoning: "Okay"},
+		{Content: "Hi \"Ada\"\n\u2028</script>"},
+		{ToolCalls: []inference.ToolDelta{{Index: 0, ID: "call_1", Name: "weather"}}},
+		{ToolCalls: []inference.ToolDelta{{Index: 0, Arguments: `{"city":"Oslo"}`}}},
+		{Extra: json.RawMessage(`{"annotations":[{"type":"function_citation"}]}`)},
+		{Extra: json.RawMessage(`{"annotations":[{"type":"document_citation"}]}`)},
+		{Finish: "tool_calls", Usage: &inference.Usage{QueueTime: 0.25, PromptTokens: 11, PromptTime: 0.010407901, CompletionTokens: 20, CompletionTime: 0.046601227, TotalTokens: 31, TotalTime: 0.057009128, ReasoningTokens: new(5), CachedTokens: new(0)}},
+	}
+}
+
+func TestTheBytesACallerGets(t *testing.T) {
+	t.Parallel()
+	var out []byte
+	for _, h := range []openai.Head{head(), {ID: "chatcmpl-1", RequestID: "req_1", Created: time.Unix(1, 0), Model: "m", Vendor: "presswork", IncludeUsage: true, LegacyFunctions: true, ServiceTier: "flex"}} {
+		w, c := openai.NewWriter(h), openai.NewCollector(h)
+		for _, chunk := range chunks() {
+			out = w.Append(out, &chunk)
+			c.Add(&chunk)
+		}
+		out = append(c.Append(append(out, openai.Done...)), "\n\n"...)
+	}
+	failed := inference.Errorf(503, inference.UpstreamUnavailable, "the model is at capacity").WithParam("model")
+	failed.FailedGeneration = "<function=…>"
+	out = openai.AppendErrorEvent(out, failed)
+	out = append(openai.AppendModels(out, inference.NewCatalogue([]inference.Model{{ID: "a/b", OwnedBy: "Ada", ContextWindow: 131072, Created: time.Unix(1748396646, 0)}}).Models()), '\n')
+	golden.Check(t, "wire.golden", out)
+
+	for line := range bytes.Lines(out) {
+		line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("data: "))
+		if len(line) > 0 && string(line) != "[DONE]" && !json.Valid(line) {
+			t.Errorf("not JSON: %s", line)
+		}
+		if bytes.Contains(line, []byte(`"error":null`)) {
+			t.Errorf("openai-go stops at an error that is null: %s", line)
+		}
+	}
+}
+
+func FuzzStringsSurvive(f *testing.F) {
+	for _, s := range []string{"", "a\"b\\c\n\r\t\x00\x1f\x7f", "Grüße 世界 🍎", "\u2028\u2029\u0085", "\xff\xc3", "</script>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		b := openai.AppendString(nil, s)
+		var back string
+		if err := json.Unmarshal(b, &back); err != nil || back != string([]rune(s)) {
+			t.Errorf("%q became %s, read as %q (%v)", s, b, back, err)
+		}
+		if bytes.ContainsAny(b, "\n\r") {
+			t.Errorf("a line end inside %s", b)
+		}
+	})
+}
+
+// However a stream is cut into reads, the events are the same, and with CRLF
+// they are too.
+func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
+	f.Add("data: {\"a\":1}\n\n: ping\n\nid: 3\nevent: x\ndata:b\ndata: c\n\ndata: [DONE]")
+	f.Add("\xef\xbb\xbfdata: x\r\n\r\ndata:\n\ndata: y")
+	f.Fuzz(func(t *testing.T, stream string) {
+		whole, err := openai.Events(strings.NewReader(stream))
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+		slow, _ := openai.Events(iotest.OneByteReader(strings.NewReader(stream)))
+		if !slices.Equal(whole, slow) {
+			t.Errorf("%q and %q", whole, slow)
+		}
+		if strings.Contains(stream, "\r") {
+			return
+		}
+		if crlf, _ := openai.Events(strings.NewReader(strings.ReplaceAll(stream, "\n", "\r\n"))); !slices.Equal(whole, crlf) {
+			t.Errorf("%q, with CRLF %q", whole, crlf)
+		}
+	})
+}
+
+// The walker must see what encoding/json sees, and no chunk may upset it.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"choices":[{"index":0,"delta":{"content":"a\u00e9","tool_calls":[{"function":{"arguments":{}}}]},"finish_reason":null}],"usage":{"prompt_tokens":1},"timings":{"predicted_n":1}}`))
+	f.Add([]byte("{\"\x86\":null}"))
+	f.Add([]byte(`{"choices":{},"usage":[],"x_groq":7,"error":null}`))
+	f.Add([]byte(` { "a" : [ 1 , {"b":"]}"} ] , "c\"" : -1e5 , "d":{}, "e":"" } `))
+	f.Fuzz(func(t *testing.T, chunk []byte) {
+		if !json.Valid(chunk) {
+			return
+		}
+		openai.Decode(chunk)
+		var want map[string]json.RawMessage
+		if json.Unmarshal(chunk, &want) != nil {
+			return
+		}
+		got := map[string]json.RawMessage{}
+		openai.Fields(chunk, func(key, value []byte) { got[string(key)] = value })
+		if !maps.EqualFunc(got, want, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+			t.Errorf("%s: %s, want %s", chunk, got, want)
+		}
+	})
+}
+
+func TestUsageOfEveryEngineIsRead(t *testing.T) {
+	t.Parallel()
+	for chunk, want := range map[string]inference.RawUsage{
+		`{"choices":[],"usage":{"prompt_tokens":8,"completion_tokens":2,"queue_time":0.5,"prompt_time":0.1,"completion_time":0.2}}`:              {PromptTokens: 8, CompletionTokens: 2, QueueTime: 0.5, PromptTime: 0.1, CompletionTime: 0.2},
+		`{"x_groq":{"id":"r","usage":{"prompt_tokens":8,"completion_tokens":2}}}`:                                                                {PromptTokens: 8, CompletionTokens: 2},
+		`{"timings":{"cache_n":3,"prompt_n":5,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}}`:                                              {PromptTokens: 8, CompletionTokens: 2, PromptTime: 0.0205, CompletionTime: 0.041, CachedTokens: new(3)},
+		`{"usage":{"prompt_tokens":8,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":1},"prompt_tokens_details":null}}`:    {PromptTokens: 8, CompletionTokens: 2, ReasoningTokens: new(1)},
+		`{"usage":{"prompt_tokens":8,"completion_tokens":-2,"prompt_tokens_details":{"cached_tokens":4}},"timings":{"prompt_ms":1,"cache_n":4}}`: {PromptTokens: 8, CachedTokens: new(4), PromptTime: 0.001},
+	} {
+		got := openai.Decode([]byte(chunk)).Usage
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(want)
+		if got == nil || !bytes.Equal(a, b) {
+			t.Errorf("%s: %s, want %s", chunk, a, b)
+		}
+	}
+}
+
+func BenchmarkDecodeNormaliseWrite(b *testing.B) {
+	chunk := []byte(`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":"qwen3","system_fingerprint":"fp_scripted01","choices":[{"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null}]}`)
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if openai.Decode(chunk).Content == "" {
+				b.Fatal("nothing read")
+			}
+		}
+	})
+	b.Run("write", func(b *testing.B) {
+		b.ReportAllocs()
+		w, c, buf := openai.NewWriter(head()), &inference.Chunk{Content: " token"}, []byte{}
+		for b.Loop() {
+			buf = w.Append(buf[:0], c)
+		}
+	})
+}

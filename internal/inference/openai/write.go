@@ -1,0 +1,180 @@
+package openai
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+// Head is what every chunk of an answer, or the response, says of it.
+type Head struct {
+	// ID is the completion's, as NewID makes it; RequestID the x-request-id.
+	ID, RequestID string
+	Created       time.Time
+	// Model is the model's id.
+	Model string
+	// Fingerprint comes with the first chunk.
+	Fingerprint string
+	Seed        *int64
+	ServiceTier string
+	// Vendor names the field x_<vendor>, which carries the request's id.
+	Vendor string
+	// IncludeUsage writes the usage chunk of stream_options; LegacyFunctions,
+	// function_call in place of tool_calls.
+	IncludeUsage, LegacyFunctions bool
+}
+
+// NewID makes the id of a completion: "chatcmpl-" and a random UUID.
+func NewID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("chatcmpl-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// Done is the last event of a stream that came to its end.
+const Done = "data: [DONE]\n\n"
+
+// Ping is a comment that every client skips, also after events with ids: it has
+// no empty line.
+const Ping = ": ping\n"
+
+// Writer writes the chunks of one answer as server-sent events. It is for one
+// goroutine.
+type Writer struct {
+	head   Head
+	prefix []byte // up to the choices, made once
+	own    []byte // "x_vendor":{"id":"…"
+}
+
+// NewWriter makes a Writer.
+func NewWriter(h Head) *Writer {
+	w := &Writer{head: h}
+	w.own = append(w.own, `"x_`...)
+	w.own = append(w.own, h.Vendor...)
+	w.own = appendString(append(w.own, `":{"id":`...), h.RequestID)
+	w.setPrefix(h.Fingerprint)
+	return w
+}
+
+func (w *Writer) setPrefix(fingerprint string) {
+	b := append(w.prefix[:0], `data: {"id":`...)
+	b = appendString(b, w.head.ID)
+	b = append(b, `,"object":"chat.completion.chunk","created":`...)
+	b = strconv.AppendInt(b, w.head.Created.Unix(), 10)
+	b = appendString(append(b, `,"model":`...), w.head.Model)
+	b = append(b, `,"system_fingerprint":`...)
+	b = appendStringOrNull(b, fingerprint)
+	w.prefix = append(b, `,"choices":[`...)
+}
+
+// Append appends the event, or events, of a chunk to dst. After the chunk with
+// the finish reason the stream wants Done.
+func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
+	if c.First {
+		w.setPrefix(c.Fingerprint)
+		dst = append(dst, w.prefix...)
+		dst = append(dst, `{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],`...)
+		dst = append(dst, w.own...)
+		if w.head.Seed != nil {
+			dst = strconv.AppendInt(append(dst, `,"seed":`...), *w.head.Seed, 10)
+		}
+		dst = w.end(append(dst, '}'))
+	}
+	if c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Extra) > 2 {
+		dst = append(dst, w.prefix...)
+		dst = append(dst, `{"index":0,"delta":{`...)
+		dst = w.delta(dst, c)
+		dst = w.end(append(dst, `},"logprobs":null,"finish_reason":null}]`...))
+	}
+	if c.Finish != "" {
+		dst = w.finish(dst, c)
+	}
+	return dst
+}
+
+// end closes the event. With include_usage every chunk but the last says that
+// it has none.
+func (w *Writer) end(dst []byte) []byte {
+	if w.head.IncludeUsage {
+		dst = append(dst, `,"usage":null`...)
+	}
+	return append(dst, "}\n\n"...)
+}
+
+func (w *Writer) delta(dst []byte, c *inference.Chunk) []byte {
+	if c.Reasoning != "" {
+		dst = append(appendString(append(dst, `"reasoning":`...), c.Reasoning), ',')
+	}
+	if c.Content != "" {
+		dst = append(appendString(append(dst, `"content":`...), c.Content), ',')
+	}
+	switch {
+	case len(c.ToolCalls) == 0:
+	case w.head.LegacyFunctions:
+		if c.ToolCalls[0].Index == 0 {
+			dst = append(appendFunction(append(dst, `"function_call":`...), c.ToolCalls[0]), ',')
+		}
+	default:
+		dst = append(dst, `"tool_calls":[`...)
+		for _, call := range c.ToolCalls {
+			dst = append(appendCall(dst, call), ',')
+		}
+		dst[len(dst)-1] = ']'
+		dst = append(dst, ',')
+	}
+	if len(c.Extra) > 2 {
+		dst = append(append(dst, c.Extra[1:len(c.Extra)-1]...), ',')
+	}
+	if dst[len(dst)-1] == ',' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
+
+// appendCall writes a delta of a call: id, type and name with the first piece
+// only, because clients take a second one for another call.
+func appendCall(dst []byte, call inference.ToolDelta) []byte {
+	dst = strconv.AppendInt(append(dst, `{"index":`...), int64(call.Index), 10)
+	if call.ID != "" {
+		dst = append(appendString(append(dst, `,"id":`...), call.ID), `,"type":"function"`...)
+	}
+	return append(appendFunction(append(dst, `,"function":`...), call), '}')
+}
+
+func appendFunction(dst []byte, call inference.ToolDelta) []byte {
+	dst = append(dst, '{')
+	if call.Name != "" {
+		dst = append(appendString(append(dst, `"name":`...), call.Name), ',')
+	}
+	return append(appendString(append(dst, `"arguments":`...), call.Arguments), '}')
+}
+
+func (w *Writer) finish(dst []byte, c *inference.Chunk) []byte {
+	dst = append(dst, w.prefix...)
+	dst = append(dst, `{"index":0,"delta":{},"logprobs":null,"finish_reason":`...)
+	dst = appendString(dst, w.reason(c.Finish))
+	dst = append(append(dst, `}],`...), w.own...)
+	if c.Usage == nil {
+		return w.end(append(dst, '}'))
+	}
+	dst = appendUsage(append(dst, `,"usage":`...), c.Usage)
+	dst = append(dst, '}')
+	if w.head.IncludeUsage {
+		dst = append(dst, `,"usage":null}`+"\n\n"...)
+		dst = append(dst, w.prefix...)
+		dst = append(dst, ']')
+	}
+	dst = appendUsage(append(dst, `,"usage":`...), c.Usage)
+	return append(dst, "}\n\n"...)
+}
+
+func (w *Writer) reason(finish string) string {
+	if finish == "tool_calls" && w.head.LegacyFunctions {
+		return "function_call"
+	}
+	return finish
+}

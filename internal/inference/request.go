@@ -1,0 +1,236 @@
+package inference
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Request is a chat completion, checked and free of unknown fields. Its JSON
+// form is what the queue carries.
+type Request struct {
+	// Model is an id or an alias of the catalogue; after Admit, the id.
+	Model    string    `json:"model"`
+	Messages []Message `json:"messages"`
+	// MaxTokens bounds the answer, reasoning included; 0 leaves it to the
+	// upstream.
+	MaxTokens        int      `json:"max_tokens,omitempty"`
+	Temperature      *float64 `json:"temperature,omitempty"`
+	TopP             *float64 `json:"top_p,omitempty"`
+	FrequencyPenalty *float64 `json:"frequency_penalty,omitempty"`
+	PresencePenalty  *float64 `json:"presence_penalty,omitempty"`
+	Stop             []string `json:"stop,omitempty"`
+	Seed             *int64   `json:"seed,omitempty"`
+	User             string   `json:"user,omitempty"`
+	// Stream is whether the caller reads chunks; IncludeUsage, whether it asked
+	// for the usage chunk of stream_options.
+	Stream       bool `json:"stream,omitempty"`
+	IncludeUsage bool `json:"include_usage,omitempty"`
+
+	Format Format `json:"format,omitzero"`
+
+	Tools                 []Tool     `json:"tools,omitempty"`
+	ToolChoice            ToolChoice `json:"tool_choice,omitzero"`
+	ParallelToolCalls     *bool      `json:"parallel_tool_calls,omitempty"`
+	DisableToolValidation bool       `json:"disable_tool_validation,omitempty"`
+	// LegacyFunctions is set when the caller spoke of functions, the form before
+	// tools, and so expects function_call in the answer.
+	LegacyFunctions bool `json:"legacy_functions,omitempty"`
+
+	// ReasoningEffort is "" or one of Efforts.
+	ReasoningEffort string `json:"reasoning_effort,omitempty"`
+	// ReasoningFormat is raw, parsed or hidden; "" until Admit puts the model's
+	// default there. include_reasoning arrives here as parsed or hidden.
+	ReasoningFormat ReasoningFormat `json:"reasoning_format,omitempty"`
+	// IncludeReasoning tells that the caller used include_reasoning, which is
+	// allowed on models that refuse reasoning_format.
+	IncludeReasoning bool `json:"include_reasoning,omitempty"`
+
+	// Admitted tells that the defaults of the model are in.
+	Admitted bool `json:"admitted,omitempty"`
+
+	// ServiceTier is auto, on_demand, flex or performance; never "".
+	ServiceTier string `json:"service_tier,omitempty"`
+	// Accepted is when the API took the request; usage.queue_time counts from
+	// here. The zero time counts nothing.
+	Accepted time.Time `json:"accepted,omitzero"`
+}
+
+// The roles of a message.
+const (
+	System    = "system"
+	Developer = "developer"
+	User      = "user"
+	Assistant = "assistant"
+	ToolRole  = "tool"
+)
+
+// Message is one turn of the conversation.
+type Message struct {
+	Role string `json:"role"`
+	Name string `json:"name,omitempty"`
+	// Parts is the content: one text part for a plain string, empty for null.
+	Parts []Part `json:"parts,omitempty"`
+	// Reasoning echoes what the assistant thought.
+	Reasoning string     `json:"reasoning,omitempty"`
+	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
+	// ToolCallID says which call a tool message answers.
+	ToolCallID string `json:"tool_call_id,omitempty"`
+}
+
+// Text joins the text parts of the message.
+func (m Message) Text() string {
+	if len(m.Parts) == 1 {
+		return m.Parts[0].Text
+	}
+	var s []byte
+	for _, p := range m.Parts {
+		s = append(s, p.Text...)
+	}
+	return string(s)
+}
+
+// Part is a piece of content: text, or an image when Image is set.
+type Part struct {
+	Text  string `json:"text,omitempty"`
+	Image *Image `json:"image,omitempty"`
+}
+
+// Image is a picture in a user message.
+type Image struct {
+	// URL is an http or https address, or a data URI of an image that was
+	// looked at: PNG, JPEG, GIF or WebP, within the limits.
+	URL string `json:"url"`
+	// Detail is auto, low, high or "".
+	Detail string `json:"detail,omitempty"`
+}
+
+// ToolCall is a finished call: Arguments is JSON text as the model wrote it.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// The types of a tool.
+const (
+	FunctionTool    = "function"
+	BrowserSearch   = "browser_search"
+	CodeInterpreter = "code_interpreter"
+)
+
+// Tool is something the model may call. A tool of a built-in type has no
+// function fields.
+type Tool struct {
+	Type        string `json:"type"`
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	// Parameters is the JSON Schema of the arguments, an object; nil for a
+	// function without any.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+	Strict     bool            `json:"strict,omitempty"`
+}
+
+// The modes of a tool choice; "" is auto when there are tools.
+const (
+	ChooseNone     = "none"
+	ChooseAuto     = "auto"
+	ChooseRequired = "required"
+	ChooseNamed    = "named"
+)
+
+// ToolChoice says whether the model must call a tool. Names holds one function
+// with ChooseNamed, and those the caller restricted the choice to (OpenAI's
+// allowed_tools) with ChooseAuto and ChooseRequired; empty is all.
+type ToolChoice struct {
+	Mode  string   `json:"mode,omitempty"`
+	Names []string `json:"names,omitempty"`
+}
+
+// The types of a response format; "" is text.
+const (
+	JSONObject = "json_object"
+	JSONSchema = "json_schema"
+)
+
+// Format is the form the answer must have.
+type Format struct {
+	Type        string          `json:"type,omitempty"`
+	Name        string          `json:"name,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Strict      bool            `json:"strict,omitempty"`
+}
+
+// JSON reports whether the answer must be JSON.
+func (f Format) JSON() bool { return f.Type != "" }
+
+// ReasoningFormat is where a model's reasoning goes.
+type ReasoningFormat string
+
+// The reasoning formats: in the content between <think> tags, in a field of its
+// own, nowhere.
+const (
+	Raw    ReasoningFormat = "raw"
+	Parsed ReasoningFormat = "parsed"
+	Hidden ReasoningFormat = "hidden"
+)
+
+// ReasoningFormats lists the reasoning formats.
+func ReasoningFormats() []string { return []string{string(Raw), string(Parsed), string(Hidden)} }
+
+// Efforts lists every reasoning effort; a model may allow fewer.
+func Efforts() []string {
+	return []string{"none", "default", "minimal", "low", "medium", "high", "xhigh", "max"}
+}
+
+// Images counts the images of the request.
+func (r *Request) Images() int {
+	n := 0
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Image != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Offered returns the function tools the model may call: none with ChooseNone,
+// those of the choice where it names some.
+func (r *Request) Offered() []Tool {
+	if r.ToolChoice.Mode == ChooseNone {
+		return nil
+	}
+	var tools []Tool
+	for _, t := range r.Tools {
+		if t.Type == FunctionTool && (len(r.ToolChoice.Names) == 0 || slices.Contains(r.ToolChoice.Names, t.Name)) {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// EstimateTokens guesses how many tokens the prompt has: four bytes each, a few
+// per message, 800 per image. It is for limits, never for billing.
+func (r *Request) EstimateTokens() int {
+	tokens := 3
+	for _, m := range r.Messages {
+		tokens += 4 + textTokens(len(m.Reasoning))
+		for _, p := range m.Parts {
+			if tokens += textTokens(len(p.Text)); p.Image != nil {
+				tokens += 800
+			}
+		}
+		for _, c := range m.ToolCalls {
+			tokens += 8 + textTokens(len(c.Name)+len(c.Arguments))
+		}
+	}
+	for _, t := range r.Tools {
+		tokens += 8 + textTokens(len(t.Name)+len(t.Description)+len(t.Parameters))
+	}
+	return tokens + textTokens(len(r.Format.Schema))
+}
+
+func textTokens(bytes int) int { return (bytes + 3) / 4 }

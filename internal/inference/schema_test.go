@@ -1,0 +1,59 @@
+package inference_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+func TestSchemasOfCallersAreBounded(t *testing.T) {
+	t.Parallel()
+	// Forty levels of two references each: 2^40 steps for a validator that
+	// follows them all.
+	var defs []string
+	for i := range 40 {
+		defs = append(defs, fmt.Sprintf(`"d%d":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, i+1))
+	}
+	bomb := `{"$ref":"#/$defs/d0","$defs":{` + strings.Join(defs, ",") + `,"d40":{"type":"string"}}}`
+	patterns := `{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","patternProperties":{"x":{"$ref":"#/$defs/a"},"^x":{"$ref":"#/$defs/a"},"x$":{"$ref":"#/$defs/a"}}}}}`
+	deep := strings.Repeat(`{"x":`, 30) + "1" + strings.Repeat("}", 30)
+	for name, test := range map[string]struct{ schema, text, says string }{
+		"references":  {bomb, `7`, "too many steps"},
+		"patterns":    {patterns, deep, "too many steps"},
+		"negated":     {strings.Replace(patterns, `{"$ref":"#/$defs/a",`, `{"not":{"$ref":"#/$defs/a"},`, 1), deep, "too many steps"},
+		"remote":      {`{"$ref":"https://example.com/s.json"}`, `1`, "another document"},
+		"file":        {`{"$ref":"file:///etc/passwd"}`, `1`, "another document"},
+		"meta":        {`{"$schema":"https://example.com/meta"}`, `1`, "another document"},
+		"dependent":   {`{"dependentSchemas":{"a":{}}}`, `1`, "not supported"},
+		"number":      {`{"minimum":1}`, `1e999999999`, "300 digits"},
+		"tiny":        {`{"minimum":1}`, `1e-999999999`, "300 digits"},
+		"zero":        {`{"minimum":1}`, `0e999999999`, "300 digits"},
+		"in schema":   {`{"multipleOf":1e-99999999}`, `1`, "300 digits"},
+		"cycle":       {`{"$ref":"#"}`, `1`, ""},
+		"size":        {`{"description":"` + strings.Repeat("x", 300<<10) + `"}`, `1`, "bytes"},
+		"look-ahead":  {`{"pattern":"^(?!a)b"}`, `"zzz"`, "none"},
+		"a property":  {`{"properties":{"dependentSchemas":{"type":"integer"}}}`, `{"dependentSchemas":1}`, "none"},
+		"wrong value": {`{"properties":{"a":{"properties":{"b":{"type":"integer"}}}}}`, `{"a":{"b":"x"}}`, "at '/a/b': got string, want integer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun := time.Now()
+			err := inference.Validate([]byte(test.schema), test.text)
+			if took := time.Since(begun); took > 5*time.Second {
+				t.Errorf("took %s", took)
+			}
+			if test.says == "none" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

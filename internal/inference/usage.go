@@ -1,0 +1,68 @@
+package inference
+
+import "time"
+
+// clock holds the moments of a completion.
+type clock struct {
+	begun time.Time // the upstream was called
+	first time.Time // its first piece came
+	last  time.Time
+}
+
+// spend adds up what one call of an upstream used. Counts the upstream did not
+// give are estimated.
+func (u *Usage) spend(r *Request, n *normaliser, at clock) {
+	raw := n.usage
+	if raw == nil {
+		raw = &RawUsage{}
+		if !at.first.IsZero() || n.finish != "" {
+			raw.PromptTokens, raw.CompletionTokens = r.EstimateTokens(), n.answer.tokens()
+		}
+		u.Estimated = u.Estimated || raw.PromptTokens > 0
+	}
+	u.PromptTokens += raw.PromptTokens
+	u.CompletionTokens += raw.CompletionTokens
+	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	addOptional(&u.CachedTokens, raw.CachedTokens)
+	if raw.ReasoningTokens == nil && n.answer.reasoning > 0 {
+		raw.ReasoningTokens = new(n.answer.reasoningOf(raw.CompletionTokens))
+	}
+	addOptional(&u.ReasoningTokens, raw.ReasoningTokens)
+
+	u.QueueTime += raw.QueueTime
+	prompt, completion := raw.PromptTime, raw.CompletionTime
+	if prompt == 0 && !at.first.IsZero() {
+		prompt = at.first.Sub(at.begun).Seconds()
+	}
+	if completion == 0 && !at.first.IsZero() {
+		completion = at.last.Sub(at.first).Seconds()
+	}
+	u.PromptTime += prompt
+	u.CompletionTime += completion
+	u.TotalTime = u.PromptTime + u.CompletionTime
+}
+
+func addOptional(sum **int, n *int) {
+	if n == nil {
+		return
+	}
+	if *sum == nil {
+		*sum = new(int)
+	}
+	**sum += *n
+}
+
+// tokens guesses how many tokens an answer has. Most engines send one per
+// delta; where the deltas are larger than that, four bytes make a token.
+func (c counts) tokens() int {
+	bytes := c.content + c.reasoning + c.arguments
+	if c.deltas > 0 && bytes/c.deltas <= 12 {
+		return c.deltas
+	}
+	return textTokens(bytes)
+}
+
+// reasoningOf is the share of reasoning in a number of tokens.
+func (c counts) reasoningOf(tokens int) int {
+	return tokens * c.reasoning / max(1, c.content+c.reasoning+c.arguments)
+}

@@ -1,0 +1,92 @@
+package local
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"presswork"
+	"presswork/internal/advise"
+	"presswork/internal/markdown"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// chooseTheme replaces advise.Auto, the document's or its front matter's, by the
+// theme that suits.
+func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Output) error {
+	theme := d.Theme
+	if theme == "" {
+		matter, err := markdown.FrontMatter(d.Content)
+		if err != nil {
+			return nil // which the composer says
+		}
+		theme = matter.Theme
+	}
+	if theme != advise.Auto {
+		return nil
+	}
+	c.o.Progress(out.Input, presswork.StageAnalyzing)
+	begun := time.Now()
+	advice, err := c.o.Advisor.Advise(ctx, wholeText(*d), c.catalogue.List(), c.o.Steer)
+	if err != nil {
+		return err
+	}
+	out.Analysis, out.Lookups, out.Hits, out.Times.Analyze = &advice.Analysis, advice.Lookups, advice.Hits, time.Since(begun)
+	d.Theme = advice.Recommendation.Primary
+	return nil
+}
+
+// sampled is how many themes are shown where there is no document to show.
+const sampled = 12
+
+// rank analyses the text of a gallery's document, nil for none, into out and
+// lists the themes, the most fitting first.
+func (c *Converter) rank(ctx context.Context, text []byte, out *Output) ([]string, error) {
+	advice, ranked, err := c.o.Advisor.Rank(ctx, text, c.catalogue.List(), c.o.Steer)
+	out.Analysis = &advice.Analysis
+	if text == nil {
+		ranked = ranked[:min(len(ranked), sampled)]
+	}
+	return ranked, err
+}
+
+// mark says which exhibits are the choice and its alternatives.
+func mark(exhibits []exhibit, a *presswork.Analysis) {
+	if a == nil {
+		return
+	}
+	for i := range exhibits {
+		switch name := exhibits[i].Name; {
+		case name == a.Recommendation.Primary:
+			exhibits[i].Standing = "chosen"
+		case slices.Contains(a.Recommendation.Alternatives, name):
+			exhibits[i].Standing = "alternative"
+		}
+	}
+}
+
+// wholeText is the document with its parts.
+func wholeText(d pdf.Document) []byte {
+	if len(d.Parts) == 0 {
+		return d.Content
+	}
+	text := append([]byte{}, d.Content...)
+	for _, part := range d.Parts {
+		text = append(append(text, "\n\n"...), part.Content...)
+	}
+	return text
+}
+
+// Analyze reads one document, a file or Std, and says what it is and which theme
+// suits it. Errors: Convert's for an input that cannot be read, ctx's cause.
+func (c *Converter) Analyze(ctx context.Context, path string) (advise.Advice, error) {
+	content, err := c.read(ctx, path, Snapshot{})
+	if err != nil {
+		return advise.Advice{}, err
+	}
+	return c.o.Advisor.Advise(ctx, content, c.catalogue.List(), c.o.Steer)
+}
+
+// Themes is the catalogue, as it was when it was read last.
+func (c *Converter) Themes() []themes.Theme { return c.catalogue.List() }

@@ -1,0 +1,47 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+
+	"presswork/internal/chromium"
+	"presswork/internal/fonts"
+)
+
+// newBrowser makes the browser that prints and draws; nothing is launched yet.
+func newBrowser(o Options) *chromium.Browser {
+	fontConfig, err := fonts.Install("")
+	if err != nil {
+		o.Log.Warn("documents are printed with the system's fonts", "error", err)
+	}
+	return chromium.New(chromium.Options{Path: o.Browser, Tabs: o.Jobs, FontConfig: fontConfig, Log: o.Log})
+}
+
+// script has the browser draw. Where nothing is printed, the first diagram
+// launches it.
+func (c *Converter) script(ctx context.Context, library, expression string) (json.RawMessage, error) {
+	browser, err := c.drawer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return browser.Script(ctx, library, expression)
+}
+
+func (c *Converter) drawer(ctx context.Context) (*chromium.Browser, error) {
+	if !c.o.HTML {
+		return c.browser, nil
+	}
+	c.launch.Lock()
+	defer c.launch.Unlock()
+	if c.browser == nil {
+		if _, err := chromium.Find(c.o.Browser); err != nil {
+			return nil, err
+		}
+		browser := newBrowser(c.o)
+		if err := browser.Start(ctx); err != nil {
+			return nil, err
+		}
+		c.browser = browser
+	}
+	return c.browser, nil
+}

@@ -1,0 +1,41 @@
+package local
+
+import (
+	"context"
+	"time"
+
+	"presswork"
+	"presswork/internal/chromium"
+)
+
+// pixelsPerInch is CSS's.
+const pixelsPerInch = 96
+
+// Picture shows an HTML page of this program's own in a browser and returns a
+// PNG of twice its size in CSS pixels. Errors: chromium.ErrNotFound, those of
+// printing, ctx's cause.
+func Picture(ctx context.Context, browser, html string, width, height int) ([]byte, error) {
+	if _, err := chromium.Find(browser); err != nil {
+		return nil, err
+	}
+	b := newBrowser(New(Options{Browser: browser, HTML: true}).o)
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = b.Stop(ctx) // the picture is taken
+	}()
+	if err := b.Start(ctx); err != nil {
+		return nil, err
+	}
+	sheet := presswork.Sheet{Width: float64(width) / pixelsPerInch, Height: float64(height) / pixelsPerInch}
+	return b.Screenshot(ctx, presswork.Page{HTML: html, Sheet: sheet}, chromium.ScreenshotOptions{Density: 2})
+}
+
+// WriteFile puts all of data at path, or leaves there what was there. Errors:
+// StoreFull, StoreUnavailable, ctx's cause.
+func WriteFile(ctx context.Context, path string, data []byte) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return unwritable(path, writeFile(path, data))
+}

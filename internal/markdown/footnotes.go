@@ -1,0 +1,135 @@
+package markdown
+
+import (
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxLabel is the longest label of a footnote, in bytes: as goldmark has it.
+const maxLabel = 999
+
+// notes are the footnotes of a document. Goldmark's own parser of references
+// looks through all of them at each, and sorts them by insertion: ten thousand
+// take it two seconds.
+type notes struct {
+	list    *extast.FootnoteList
+	byLabel map[string]*extast.Footnote
+	links   []*extast.FootnoteLink
+	cited   []*extast.Footnote // in the order of their numbers
+}
+
+// noteParser is goldmark's parser of footnotes, with an index of what it finds.
+type noteParser struct{ containerGuard }
+
+func (p noteParser) Close(node ast.Node, reader text.Reader, pc parser.Context) {
+	p.containerGuard.Close(node, reader, pc)
+	n := &budgetOf(pc).notes
+	note, isNote := node.(*extast.Footnote)
+	list, isList := node.Parent().(*extast.FootnoteList)
+	if !isNote || !isList {
+		return
+	}
+	n.list = list
+	if n.byLabel == nil {
+		n.byLabel = map[string]*extast.Footnote{}
+	}
+	if label := string(note.Ref); n.byLabel[label] == nil {
+		n.byLabel[label] = note
+	}
+}
+
+// noteLinkParser parses references to footnotes: [^label].
+type noteLinkParser struct{}
+
+// Trigger includes the mark of an image: ![^1] is one before a reference.
+func (noteLinkParser) Trigger() []byte { return []byte{'!', '['} }
+
+func (noteLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	start := 0
+	if line[0] == '!' {
+		start = 1
+	}
+	label, ok := noteLabel(line[start:])
+	if !ok {
+		return nil
+	}
+	n := &budgetOf(pc).notes
+	note := n.byLabel[string(label)]
+	if note == nil {
+		return nil
+	}
+	if note.Index < 0 {
+		n.cited = append(n.cited, note)
+		note.Index = len(n.cited)
+	}
+	link := extast.NewFootnoteLink(note.Index)
+	n.links = append(n.links, link)
+	if start > 0 {
+		parent.AppendChild(parent, ast.NewTextSegment(text.NewSegment(segment.Start, segment.Start+start)))
+	}
+	block.Advance(start + len("[^") + len(label) + len("]"))
+	return link
+}
+
+// noteLabel is the label of the reference that a line begins with.
+func noteLabel(line []byte) (label []byte, ok bool) {
+	if len(line) < 2 || line[0] != '[' || line[1] != '^' {
+		return nil, false
+	}
+	line = line[2:]
+	for i := 0; i < min(len(line), maxLabel); i++ {
+		switch line[i] {
+		case ']':
+			return line[:i], true
+		case '[':
+			return nil, false
+		case '\\':
+			if i+1 < len(line) && util.IsPunct(line[i+1]) {
+				i++
+			}
+		}
+	}
+	return nil, false
+}
+
+// noteTransformer puts the footnotes at the document's end, in the order in
+// which they are referred to, each with the way back. Others are left out.
+type noteTransformer struct{}
+
+func (noteTransformer) Transform(root *ast.Document, _ text.Reader, pc parser.Context) {
+	n := budgetOf(pc).notes
+	if n.list == nil {
+		return
+	}
+	counts := make([]int, len(n.cited)+1)
+	for _, link := range n.links {
+		link.RefIndex = counts[link.Index]
+		counts[link.Index]++
+	}
+	for _, link := range n.links {
+		link.RefCount = counts[link.Index]
+	}
+	n.list.Parent().RemoveChild(n.list.Parent(), n.list)
+	n.list.RemoveChildren(n.list)
+	if len(n.cited) == 0 {
+		return
+	}
+	for _, note := range n.cited {
+		var end ast.Node = note
+		if last := note.LastChild(); last != nil && ast.IsParagraph(last) {
+			end = last
+		}
+		for i := range counts[note.Index] {
+			back := extast.NewFootnoteBacklink(note.Index)
+			back.RefCount, back.RefIndex = counts[note.Index], i
+			end.AppendChild(end, back)
+		}
+		n.list.AppendChild(n.list, note)
+	}
+	n.list.Count = len(n.cited)
+	root.AppendChild(root, n.list)
+}

@@ -1,0 +1,95 @@
+package pdf_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork/internal/chromium"
+	"presswork/internal/fonts"
+	"presswork/themes"
+)
+
+// shared is the browser of all tests that need none of their own, with the
+// fonts that we bring.
+var shared = sync.OnceValues(func() (*chromium.Browser, error) {
+	config, err := fonts.Install("")
+	if err != nil {
+		return nil, err
+	}
+	b := chromium.New(chromium.Options{FontConfig: config})
+	if err := b.Start(context.Background()); err != nil {
+		return nil, err
+	}
+	started.Store(b)
+	return b, nil
+})
+
+// started is the shared browser once a test has asked for it.
+var started atomic.Pointer[chromium.Browser]
+
+// embedded are the themes of the binary.
+var embedded = sync.OnceValues(func() (*themes.Catalogue, error) { return themes.Open(themes.Options{}) })
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if b := started.Load(); b != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		if err := b.Stop(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "stopping the browser:", err)
+			code = 1
+		}
+		cancel()
+	}
+	os.Exit(code)
+}
+
+// printer is a real browser.
+func printer(t testing.TB) *chromium.Browser {
+	t.Helper()
+	needsBrowser(t)
+	b, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// printerWith is a real browser of its own, with the fonts of a fontconfig file.
+func printerWith(t testing.TB, fontConfig string) *chromium.Browser {
+	t.Helper()
+	needsBrowser(t)
+	b := chromium.New(chromium.Options{Tabs: 1, FontConfig: fontConfig})
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.Stop(ctx); err != nil {
+			t.Errorf("stopping the browser: %v", err)
+		}
+	})
+	return b
+}
+
+func needsBrowser(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Chromium and poppler; `make test` runs this test")
+	}
+}
+
+// catalogue are the themes of the binary.
+func catalogue(t testing.TB) *themes.Catalogue {
+	t.Helper()
+	c, err := embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -1,0 +1,35 @@
+package pdf
+
+import (
+	"fmt"
+	"math"
+	"unicode"
+)
+
+// coverTitleWidth is the length of title, in letters, that a cover of A4 holds
+// in the theme's full size, above the picture.
+const coverTitleWidth = 72
+
+// coverStyle sets what the cover of a theme, drawn for A4 and a title of some
+// words, is to be multiplied by: --cover-scale for its sheet, --cover-fit for
+// the title on it.
+func coverStyle(s sheet, m Meta) string {
+	scale := min(max(min(s.width, s.height)/210, 0.4), 2)
+	fit := 1.0
+	// Lines of the subject, in small type, take room from the title.
+	if n := letters(m.Title) + letters(m.Subject)/4; n > coverTitleWidth {
+		fit = max(math.Sqrt(coverTitleWidth/float64(n)), 0.4)
+	}
+	return fmt.Sprintf("--cover-scale:%.2f;--cover-fit:%.2f", scale, scale*fit)
+}
+
+// letters is the width of a text in Latin letters.
+func letters(text string) (n int) {
+	for _, r := range text {
+		n++
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,192 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/meter"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// recordTimeout bounds what remains to be written after a completion.
+const recordTimeout = 5 * time.Second
+
+// CompletionOptions wire Completions. All but the last three are mandatory.
+type CompletionOptions struct {
+	Gateway *inference.Gateway
+	Meter   *meter.Meter
+	// Store and Keeper hold requests too large for Redis.
+	Store   storage.Store
+	Keeper  *storage.Keeper
+	Metrics prometheus.Registerer
+	Tracer  trace.TracerProvider
+	Log     *slog.Logger
+}
+
+// Completions answers chat completions.
+type Completions struct {
+	CompletionOptions
+	metrics completionMetrics
+	tracer  trace.Tracer
+}
+
+// NewCompletions wires Completions.
+func NewCompletions(o CompletionOptions) *Completions {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Tracer == nil {
+		o.Tracer = noop.NewTracerProvider()
+	}
+	return &Completions{CompletionOptions: o, metrics: newCompletionMetrics(o.Metrics), tracer: o.Tracer.Tracer("presswork/worker")}
+}
+
+// Complete handles a call of the inference API: it runs the completion and
+// sends each inference.Frame as it comes. What was used is recorded however it
+// ends.
+func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
+	job, err := c.job(ctx, run)
+	if err != nil {
+		return c.end(run, inference.Frame{Error: inference.AsError(err)})
+	}
+	switch {
+	case run.Begun:
+		// What the caller has heard cannot be taken back.
+		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
+			"the worker that ran this request ended unexpectedly, in the middle of the answer")})
+	case run.Attempt > tasks.MaxCallAttempts:
+		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusInternalServerError, presswork.Internal,
+			"the workers that ran this request ended unexpectedly, %d times", tasks.MaxCallAttempts)})
+	}
+	ctx, span := c.begin(ctx, run, job)
+	defer span.End()
+	began := time.Now()
+	waited := began.Sub(run.Call.QueuedAt)
+	job.Request.Accepted = run.Call.QueuedAt
+	watch := c.metrics.watch(job.Request.Model, waited)
+	result, err := c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
+		frame := inference.Frame{Chunk: chunk}
+		if chunk.First {
+			frame.QueueTime = waited.Seconds()
+			watch.first()
+		}
+		return send(run, frame)
+	})
+	watch.done(result, err)
+	if err != nil {
+		span.RecordError(err)
+		span.SetStatus(codes.Error, string(presswork.CodeOf(err)))
+	}
+	if err != nil && !result.Emitted && stopping(ctx) {
+		// Another worker takes it from the beginning.
+		return context.Cause(ctx)
+	}
+	c.record(run, job, result, ctx)
+	if err != nil {
+		e := inference.AsError(err)
+		if stopping(ctx) {
+			e = inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamError, "the worker is being restarted")
+		} else if e.Status >= http.StatusInternalServerError {
+			c.Log.WarnContext(ctx, "a completion failed", "call_id", run.ID, "request_id", run.Call.RequestID, "model", result.Model,
+				"upstream", result.Upstream, "error", err, "cause", e.Cause)
+		}
+		return c.end(run, inference.Frame{Error: e, Result: &result})
+	}
+	return c.end(run, inference.Frame{Result: &result})
+}
+
+// stopping reports whether a run's context ended for a reason that is not the
+// caller's.
+func stopping(ctx context.Context) bool {
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), tasks.ErrLeft)
+}
+
+// job reads what the call is about.
+func (c *Completions) job(ctx context.Context, run *tasks.CallRun) (inference.Job, error) {
+	var job inference.Job
+	body := []byte(run.Call.Body)
+	if run.Call.BodyKey != "" {
+		r, _, err := c.Store.Get(ctx, run.Call.BodyKey, storage.Range{})
+		if err != nil {
+			return job, presswork.Errorf(presswork.StoreUnavailable, "the request could not be read back from the store").WithCause(err)
+		}
+		defer r.Close()
+		if body, err = io.ReadAll(r); err != nil {
+			return job, presswork.Errorf(presswork.StoreUnavailable, "the request could not be read back from the store").WithCause(err)
+		}
+	}
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&job); err != nil || job.Request == nil {
+		return job, presswork.Errorf(presswork.Internal, "the request cannot be read").WithCause(err)
+	}
+	return job, nil
+}
+
+func (c *Completions) begin(ctx context.Context, run *tasks.CallRun, job inference.Job) (context.Context, trace.Span) {
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
+	return c.tracer.Start(ctx, "chat "+job.Request.Model, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", job.Request.Model),
+		attribute.String("presswork.call_id", run.ID), attribute.Int("presswork.attempt", run.Attempt)))
+}
+
+func send(run *tasks.CallRun, f inference.Frame) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return run.Send(b)
+}
+
+// end sends the last word, and forgets a request that lies in the store.
+func (c *Completions) end(run *tasks.CallRun, f inference.Frame) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	err = run.Finish(b)
+	if key := run.Call.BodyKey; key != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
+		defer cancel()
+		if err := errors.Join(c.Store.Delete(ctx, key), c.Keeper.Forget(ctx, key)); err != nil {
+			c.Log.WarnContext(ctx, "a request was not deleted; the next sweep does it", "call_id", run.ID, "key", key, "error", err)
+		}
+	}
+	return err
+}
+
+// record writes what was used, whoever has left meanwhile.
+func (c *Completions) record(run *tasks.CallRun, job inference.Job, result inference.Result, ended context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), recordTimeout)
+	defer cancel()
+	u := meter.Usage{
+		Key: run.Call.Owner, Model: job.Request.Model, Requests: 1,
+		PromptTokens: int64(result.Usage.PromptTokens), CompletionTokens: int64(result.Usage.CompletionTokens),
+	}
+	if n := result.Usage.ReasoningTokens; n != nil {
+		u.ReasoningTokens = int64(*n)
+	}
+	if errors.Is(context.Cause(ended), tasks.ErrLeft) {
+		u.Cancelled = 1
+	}
+	err := errors.Join(c.Meter.Record(ctx, u),
+		c.Meter.Settle(ctx, run.Call.Owner, run.ID, meter.Limits{TPM: job.TPM, TPD: job.TPD}, result.Usage.TotalTokens))
+	if err != nil {
+		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "call_id", run.ID, "key", u.Key, "model", u.Model,
+			"prompt_tokens", u.PromptTokens, "completion_tokens", u.CompletionTokens, "error", err)
+	}
+}
