@@ -57,6 +57,17 @@ bench: setup-test ## Measure, and print docs/benchmarks.md
 microbench: ## Run the benchmarks beside the code
 	go test -run '^$$' -bench . $$(go list ./... | grep -v internal/e2e)
 
+CORPUS ?= ../shared/corpus
+
+.PHONY: eval
+eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
+	@go build -o bin/evaluate ./internal/analysis/evaluate/cmd
+	@bin/evaluate -corpus "$(CORPUS)"
+
+.PHONY: train
+train: ## Learn the analysis' weights anew: make train CORPUS=DIR
+	go run ./internal/analysis/train -corpus "$(CORPUS)"
+
 .PHONY: fmt
 fmt: ## Format, and apply Go's modernisers
 	gofmt -w $$(git ls-files '*.go')

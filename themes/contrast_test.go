@@ -74,12 +74,12 @@ func TestEveryThemeMeetsAA(t *testing.T) {
 // another choice of styles.
 func TestThreeColoursMakeAReadableTheme(t *testing.T) {
 	t.Parallel()
-	colors := []string{"#ffffff", "#fff25e", "#808080", "#1a368b", "#000000", "#ff42f4"}
+	colors := []string{"#ffffff", "#fff25e", "#808080", "#1a368b", "#000000"}
 	all, n := styles(), 0
 	parts := slices.Sorted(maps.Keys(all))
 	for _, page := range colors {
 		for _, text := range colors {
-			for _, primary := range colors {
+			for _, primary := range []string{"#ff42f4", "#fff25e", "#1a368b"} {
 				css := fmt.Sprintf("--base-100:%s;--base-content:%s;--primary:%s;", page, text, primary)
 				for i, part := range parts {
 					choices := all[part]

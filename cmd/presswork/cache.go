@@ -146,7 +146,6 @@ type cacheSetting struct {
 }
 
 func (c *cacheCommand) newConfig() *cobra.Command {
-	var show bool
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print the cache's settings and where each comes from",
@@ -176,7 +175,7 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	cmd.Flags().BoolVar(&show, "show", true, "print them; there is nothing else to do")
+	cmd.Flags().Bool("show", true, "print them, which is all there is to do")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	return cmd
 }

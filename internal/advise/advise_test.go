@@ -145,3 +145,26 @@ func TestAnInterruptionIsTheOnlyError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// BenchmarkFirstAdvice is what a process pays that has not read the models yet.
+func BenchmarkFirstAdvice(b *testing.B) {
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := []byte(strings.Repeat(minutes, 10*1024/len(minutes)))
+	b.ReportAllocs()
+	for b.Loop() {
+		c, err := cache.OpenSQLite(b.Context(), b.TempDir(), cache.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		a := advise.New(advise.Options{Cache: func() cache.Cache { return c }})
+		if _, err := a.Advise(b.Context(), text, catalogue.List(), analysis.Steer{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -57,7 +57,7 @@ type documentCues struct {
 }
 
 // Analyze never fails: what is empty, binary or unreadable is of type "other"
-// and language "und". The recommendation is left empty (see Recommend).
+// and language "und". The recommendation is left empty: see Recommender.
 func (a *Analyzer) Analyze(markdown []byte) presswork.Analysis {
 	return a.Examine(markdown).Analysis
 }

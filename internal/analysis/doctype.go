@@ -42,7 +42,7 @@ func PriorWeights() Weights {
 	if err != nil {
 		panic("analysis: priors of document types: " + err.Error())
 	}
-	own := [spots]float64{3, 5, 5, 3}
+	own := [spots]float64{5, 5, 5, 3}
 	types := len(w.Rows)
 	for t, row := range w.Rows {
 		for s, weight := range own {
@@ -136,14 +136,10 @@ func (w Weights) Probabilities(x []float64) []float64 {
 	return p
 }
 
-// DocumentFeatures measures a document for Weights, FeatureNames in order.
+// DocumentFeatures measures a document for Weights: values between 0 and 1.
 func DocumentFeatures(markdown []byte) []float64 { return features(read(markdown)) }
 
-// FeatureNames names what DocumentFeatures returns.
-func FeatureNames() []string { return featureNames() }
-
-// detectType ranks the document types. Text of fewer than a few words tells
-// nothing: that is "other".
+// detectType ranks the document types, the most probable first.
 func detectType(r *reading) []TypeProbability {
 	p := typeModel().Probabilities(features(r))
 	types := presswork.DocumentTypes()

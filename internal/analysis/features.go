@@ -6,7 +6,7 @@ import (
 	"presswork"
 )
 
-// featureSet names the features of a document, in order: four of the lexicon
+// featureNames names the features of a document, in order: four of the lexicon
 // per type, then the structural ones.
 func featureNames() []string {
 	var names []string
@@ -20,7 +20,7 @@ func featureNames() []string {
 
 // lexiconScale is the score, per place, at which a feature of the lexicon is 63 %
 // of the 1 it grows to.
-var lexiconScale = [spots]float64{inTitle: 2.2, inHeading: 4.5, inText: 5, inFront: 3}
+var lexiconScale = [spots]float64{inTitle: 3, inHeading: 4.5, inText: 5, inFront: 3}
 
 // features measures a document. All values lie between 0 and 1.
 func features(r *reading) []float64 {

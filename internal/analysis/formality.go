@@ -101,7 +101,7 @@ func formalityCues(sentences []string, cues documentCues) float64 {
 	words, legal, personal := 1, 0, 0
 	for _, s := range sentences {
 		for field := range strings.FieldsSeq(s) {
-			lower := strings.ToLower(strings.Trim(field, asciiPunct))
+			lower := strings.ToLower(trimWord(field))
 			words++
 			r := table[lower]
 			legal += int(indicator(r&legalWord != 0))
@@ -125,7 +125,7 @@ func foreignFormality(sentences []string, cues documentCues) float64 {
 	for _, s := range sentences {
 		for field := range strings.FieldsSeq(s) {
 			words++
-			word := strings.Trim(field, asciiPunct+"«»„“”¿¡")
+			word := trimWord(field)
 			if slices.Contains(address.polite, word) {
 				polite++
 			} else if slices.Contains(address.familiar, strings.ToLower(word)) {

@@ -90,7 +90,7 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 	feelings := valences()
 	words, letters, shouted, being := 0.0, 0, 0.0, false
 	for field := range strings.FieldsSeq(sentence) {
-		word := strings.Trim(field, asciiPunct+"“”‘’…—–«»")
+		word := trimWord(field)
 		length := utf8.RuneCountInString(word)
 		if length == 0 || length > 40 || words >= maxSentenceWords {
 			continue

@@ -44,6 +44,9 @@ const (
 	// leastHits is the share of function words below which a text is no running
 	// text of a known language.
 	leastHits = 0.12
+	// sparseHits is enough where one language leads clearly: lists and tables have
+	// few function words.
+	sparseHits = 0.05
 )
 
 // scripts of one language each, and what that is.
@@ -195,18 +198,24 @@ func (a *alphabet) byWords(tokens []string, among ...string) string {
 			}
 		}
 	}
-	best := -1
+	best, second := -1, 0.0
 	for i, tag := range common.tags {
 		if len(among) > 0 && !slices.Contains(among, tag) || len(among) == 0 && nonLatin(tag) {
 			continue
 		}
 		score[i] += 0.2 * float64(letters[i])
 		if best < 0 || score[i] > score[best] {
+			if best >= 0 {
+				second = max(second, score[best])
+			}
 			best = i
+		} else {
+			second = max(second, score[i])
 		}
 	}
+	share := float64(hits[best]) / float64(max(len(tokens), 1))
 	switch {
-	case float64(hits[best]) >= leastHits*float64(len(tokens)):
+	case share >= leastHits, share >= sparseHits && hits[best] > 3 && score[best] > 1.5*second:
 		return common.tags[best]
 	case len(among) > 0 && hits[best] > 0:
 		return common.tags[best]

@@ -211,13 +211,13 @@ func appendTokens(tokens []string, text string) []string {
 
 // minutes is how long the document takes to read: 220 words or 400 characters
 // of an unspaced script a minute, tables at half that speed, 25 lines of code a
-// minute.
+// minute; at least one, unless there is nothing.
 func (r *reading) minutes() int {
 	prose := float64(r.words)/220 + float64(r.glyphs)/400 + float64(r.cells)/110
 	for _, h := range r.headings {
 		prose += float64(1+strings.Count(h.text, " ")) / 220 * r.scale
 	}
-	return int(math.Ceil(prose/r.scale + float64(r.codeLines)/25))
+	return max(int(math.Ceil(prose/r.scale+float64(r.codeLines)/25)), min(r.lines, 1))
 }
 
 // title is the document's name: of its front matter, or its first heading.
@@ -229,42 +229,4 @@ func (r *reading) title() string {
 		return strings.TrimPrefix(r.headings[0].text, "Title: ")
 	}
 	return ""
-}
-
-// sentences are those of the sample's prose.
-func (r *reading) sentences() (out []string) {
-	for _, p := range r.passages {
-		if p.prose() {
-			for line := range strings.SplitSeq(p.text, "\n") {
-				out = append(out, splitSentences(line)...)
-			}
-		}
-	}
-	return out
-}
-
-// countWords counts the words of headings and of the sample.
-func (r *reading) countWords() wordCounts {
-	counts := wordCounts{}
-	for _, t := range r.tokens {
-		if t != "" {
-			counts[t]++
-		}
-	}
-	return counts
-}
-
-func (r *reading) cues() documentCues {
-	c := documentCues{Words: r.words, Salutation: r.salutation, Closing: r.closing}
-	for _, h := range r.headings[:min(len(r.headings), 400)] {
-		c.Headings = append(c.Headings, h.text)
-	}
-	for _, p := range r.passages {
-		for _, char := range p.text {
-			if isEmoji(char) {
-				c.Emoji++
-			}
-		}
-	}
-	return c
 }

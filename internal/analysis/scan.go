@@ -23,7 +23,6 @@ type block struct {
 	text    string
 	ordered bool // an item of a numbered list
 	task    bool // an item with a check box
-	nested  bool // an item of a list in a list
 }
 
 // heading is a heading without its markup. after counts the blocks before it.
@@ -49,50 +48,15 @@ type outline struct {
 	htmlLines  int
 	rules      int
 	fences     int
-	definition int // link reference definitions
-	codeLangs  map[string]int
 	fenced     []string // bodies of fences without a language, which may hold text
 }
 
 // maxBlock bounds a block, so that a document of one line can be sampled.
 const maxBlock = 8 << 10
 
-// normalise makes text of the bytes of a document: UTF-8 without byte order
-// mark, lines ended by "\n". Binary data becomes "".
-func normalise(markdown []byte) string {
-	head := markdown[:min(len(markdown), 64<<10)]
-	if strange := strangeBytes(head); strange > 0 && strange*50 > len(head) {
-		return ""
-	}
-	s := strings.TrimPrefix(string(markdown), "\ufeff")
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\ufffd")
-	}
-	if strings.IndexByte(s, '\r') >= 0 {
-		s = strings.ReplaceAll(s, "\r\n", "\n")
-		s = strings.ReplaceAll(s, "\r", "\n")
-	}
-	return s
-}
-
-// strangeBytes counts what text does not hold: control characters and bytes
-// that are no UTF-8.
-func strangeBytes(b []byte) (n int) {
-	for len(b) > 0 {
-		r, size := utf8.DecodeRune(b)
-		if r == 0 {
-			n += 8 // one NUL in 400 bytes is enough to call it binary
-		} else if r == utf8.RuneError && size == 1 && len(b) >= utf8.UTFMax || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != 0x1b {
-			n++
-		}
-		b = b[size:]
-	}
-	return n
-}
-
 // scan reads the structure of a document, in one pass over its lines.
 func scan(src string) outline {
-	s := scanner{out: outline{codeLangs: map[string]int{}}}
+	var s scanner
 	s.out.front, src = cutFrontMatter(src)
 	for len(src) > 0 {
 		line := src
@@ -102,7 +66,6 @@ func scan(src string) outline {
 			src = ""
 		}
 		s.line(line)
-		s.pos += len(line) + 1
 	}
 	s.close()
 	s.closeFence()
@@ -124,7 +87,6 @@ type scanner struct {
 	blank     bool   // the line before was blank
 	inList    bool
 	inTable   bool
-	pos       int
 }
 
 func (s *scanner) line(line string) {
@@ -178,8 +140,11 @@ func (s *scanner) filled(line, trimmed string, indent int) {
 		return
 	}
 	if marker, ordered := listMarker(trimmed); marker > 0 {
-		s.startItem(trimmed[marker:], ordered, indent)
+		s.startItem(trimmed[marker:], ordered)
 		return
+	}
+	if indent == 0 && s.blank {
+		s.inList = false
 	}
 	if strings.HasPrefix(trimmed, ">") {
 		s.out.quoteLines++
@@ -194,15 +159,11 @@ func (s *scanner) filled(line, trimmed string, indent int) {
 	}
 	if trimmed[0] == '[' && isDefinition(trimmed) {
 		s.close()
-		s.out.definition++
 		return
 	}
 	if s.open && (s.cur.kind == item || s.cur.kind == quote) {
 		s.extend(s.cur.kind, trimmed)
 		return
-	}
-	if indent == 0 && s.blank {
-		s.inList = false
 	}
 	s.extend(paragraph, strings.TrimRight(trimmed, "\t")) // two spaces at the end are a line break
 }
@@ -220,11 +181,11 @@ func (s *scanner) extend(k kind, text string) {
 	s.body.WriteString(text)
 }
 
-func (s *scanner) startItem(text string, ordered bool, indent int) {
+func (s *scanner) startItem(text string, ordered bool) {
 	s.close()
 	s.out.listLines++
 	s.open, s.inList = true, true
-	s.cur, s.rows = block{kind: item, ordered: ordered, nested: indent >= 2}, 1
+	s.cur, s.rows = block{kind: item, ordered: ordered}, 1
 	if len(text) > 3 && text[0] == '[' && text[2] == ']' && (text[1] == ' ' || text[1] == 'x' || text[1] == 'X') {
 		s.cur.task, text = true, strings.TrimLeft(text[3:], " ")
 	}

@@ -24,8 +24,6 @@ func (s *scanner) closeFence() {
 	switch s.fenceLang {
 	case "", "text", "txt", "plain", "plaintext", "markdown", "md":
 		s.out.fenced = append(s.out.fenced, s.fenceBody.String())
-	default:
-		s.out.codeLangs[s.fenceLang]++
 	}
 	s.fence = ""
 	s.fenceBody = strings.Builder{}

@@ -149,3 +149,45 @@ func sampleEvenly(sentences []string, n int) []string {
 	}
 	return sample
 }
+
+// trimWord strips the punctuation around a word: ASCII marks, and typographic
+// quotes, dashes and dots.
+func trimWord(s string) string {
+	for len(s) > 0 {
+		size := 1
+		if c := s[0]; c >= utf8.RuneSelf {
+			var r rune
+			if r, size = utf8.DecodeRuneInString(s); !isTypographic(r) {
+				break
+			}
+		} else if !isASCIIPunct(c) {
+			break
+		}
+		s = s[size:]
+	}
+	for len(s) > 0 {
+		size := 1
+		if c := s[len(s)-1]; c >= utf8.RuneSelf {
+			var r rune
+			if r, size = utf8.DecodeLastRuneInString(s); !isTypographic(r) {
+				break
+			}
+		} else if !isASCIIPunct(c) {
+			break
+		}
+		s = s[:len(s)-size]
+	}
+	return s
+}
+
+func isASCIIPunct(c byte) bool {
+	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
+}
+
+func isTypographic(r rune) bool {
+	switch r {
+	case '“', '”', '‘', '’', '„', '…', '—', '–', '«', '»', '¿', '¡':
+		return true
+	}
+	return false
+}

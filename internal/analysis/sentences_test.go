@@ -34,7 +34,7 @@ func TestSplitSentences(t *testing.T) {
 	if diff := cmp.Diff([]string{"A title", "a line\nthat goes on."}, splitSentences("A title\n \n\na line\nthat goes on.\n\n")); diff != "" {
 		t.Error(diff)
 	}
-	if got := splitSentences(strings.Repeat("x", 5*maxSentence)); len(got) != 5 {
-		t.Errorf("a word of %d bytes makes %d sentences", 5*maxSentence, len(got))
+	if got := splitSentences(strings.Repeat("x", 7500)); len(got) != 5 {
+		t.Errorf("a word of 7500 bytes makes %d sentences, want 5", len(got))
 	}
 }

@@ -12,6 +12,8 @@ const (
 	maxSentimentSentences = 400
 	// feltShare is the polarity of a sentence that counts as good or bad.
 	feltShare = 0.15
+	// unspokenShare is what a sentence counts that holds no word of feeling.
+	unspokenShare = 0.25
 	// factualGain and documentGain spread the means of sentences, which lie close
 	// to 0, over −1…1.
 	factualGain, documentGain = 1.5, 2.2
@@ -79,6 +81,9 @@ func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure
 		}
 		weight := min(30, float64(rules.words))
 		m.weight += weight
+		if rules.polar == 0 {
+			score *= unspokenShare
+		}
 		m.mean += weight * score
 		switch {
 		case score > feltShare:

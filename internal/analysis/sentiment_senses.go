@@ -23,6 +23,14 @@ const (
 	politeFollower
 )
 
+// has is 1 where s holds any of other, else 0.
+func (s sense) has(other sense) int {
+	if s&other != 0 {
+		return 1
+	}
+	return 0
+}
+
 // senses maps a word to its sense.
 var senses = sync.OnceValue(func() map[string]sense {
 	kinds := map[string]sense{
@@ -53,18 +61,16 @@ const senseEvidence = 3
 // document whose genre judges nothing (factual), it takes more.
 func neutralizeSenses(tokens []token, factual bool) (stating bool) {
 	table := senses()
-	var technical, legal, context sense
+	var context sense
+	technical, legal := 0, 0
 	for _, t := range tokens {
 		s := table[t.lower]
 		if s == 0 {
 			continue
 		}
 		context |= s
-		technical += s&technicalContext/technicalContext + 2*(s&technicalStrong/technicalStrong) + s&technicalName/technicalName
-		legal += s&legalContext/legalContext + 2*(s&legalStrong/legalStrong) + s&legalName/legalName
-		if technical > 100 || legal > 100 {
-			break
-		}
+		technical += s.has(technicalContext) + 2*s.has(technicalStrong) + s.has(technicalName)
+		legal += s.has(legalContext) + 2*s.has(legalStrong) + s.has(legalName)
 	}
 	var drop sense
 	if technical >= senseEvidence && context&(technicalContext|technicalStrong) != 0 {

@@ -2,8 +2,10 @@ package analysis
 
 import (
 	_ "embed"
+	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 //go:embed testdata/negation.tsv
@@ -41,5 +43,100 @@ func TestNegationPairs(t *testing.T) {
 	}
 	if pairs < 120 || float64(right) < 0.95*float64(pairs) {
 		t.Errorf("%d of %d pairs are right, want 95 %% of 120 or more", right, pairs)
+	}
+}
+
+//go:embed testdata/vader.tsv
+var vaderGolden string
+
+func TestVADERIsThatOfItsAuthors(t *testing.T) {
+	t.Parallel()
+	sentences := 0
+	for fields := range dataLines(vaderGolden) {
+		sentences++
+		if got, want := VADERScore(fields[1]), mustFloat(fields[0]); math.Abs(got-want) > 0.0006 {
+			t.Errorf("%q scores %.4f, the original %.4f", fields[1], got, want)
+		}
+	}
+	if sentences < 90 {
+		t.Errorf("only %d sentences", sentences)
+	}
+}
+
+func TestSensesAreRead(t *testing.T) {
+	t.Parallel()
+	for _, neutral := range []string{
+		"Fatal error: process killed", "Kill the child process and abort.", "You are free to use, copy and share",
+		"Please see the security policy.", "Dear Sir, sincerely yours", "Returns an error if the file does not exist.",
+		"The party agrees to indemnify the other party against any loss or damages.", "",
+	} {
+		if score := SentenceSentiment(neutral); math.Abs(score) > 0.1 {
+			t.Errorf("%q scores %.2f, want neutral", neutral, score)
+		}
+	}
+	for sentence, sign := range map[string]string{
+		"I love this!": "+", "The patient died.": "-", "😡": "-", "😀😀😀": "+", "👍": "+", "If only it were good.": "-",
+		"not not not good": "-", "We are proud to announce record profits.": "+", "Not the worst show": "+",
+	} {
+		if score := SentenceSentiment(sentence); !wantSign(sign, score) {
+			t.Errorf("%q scores %.2f, want %s", sentence, score, sign)
+		}
+	}
+}
+
+func TestDocumentSentiment(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ label, kind, text string }{
+		{"positive", "letter", "Thank you for the wonderful evening. The food was delicious and the company was delightful. We loved every minute and hope to see you soon."},
+		{"negative", "blog_post", "The update is a disaster. It crashes daily, support ignores us and the new design is ugly. I regret buying it."},
+		{"mixed", "blog_post", "The camera is superb and I love the screen. The battery is terrible and the speaker is awful. The keyboard is excellent. Customer support was rude and useless."},
+		{"neutral", "api_reference", "Returns an error if the handle is invalid. Kills the child process on abort. Throws a fatal exception when the parser fails. The best match wins."},
+		{"neutral", "legal", "The party shall be liable for any damages, loss or injury. The licensee agrees to defend and hold harmless the licensor against all claims, including negligence and fraud."},
+		{"neutral", "story", "The train leaves at nine. It stops in three towns. The line was built in 1874."},
+		{"neutral", "", ""},
+	} {
+		got := scoreSentiment(splitSentences(c.text), documentCues{Type: c.kind, Language: "en"})
+		if got.Label != c.label {
+			t.Errorf("%s %q is %s (%.2f), want %s", c.kind, c.text, got.Label, got.Score, c.label)
+		}
+	}
+	german := splitSentences("Die Sonne ist die beste Art, am Tag fun zu haben. Kill das.")
+	if got := scoreSentiment(german, documentCues{Language: "de"}); got.Score != 0 {
+		t.Errorf("a German text is judged by English words: %+v", got)
+	}
+}
+
+func TestHostileTextIsScoredInBoundedTime(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"not ", "but ", "good but ", "a", "no good enough can't ", "!", ". ", "a. ", "😀", "\xff", "so-good-", "1. ", "(\"'", "it was\n\n"} {
+		text := strings.Repeat(unit, 1<<20/len(unit))
+		start := time.Now()
+		sentences := splitSentences(text)
+		s := scoreSentiment(sentences, documentCues{Language: "en"})
+		f := scoreFormality(sentences, documentCues{Language: "en"})
+		tone, strength := detectTone(sentences, documentCues{Language: "en"})
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("1 MB of %q took %s", unit, took)
+		}
+		if math.Abs(s.Score) > 1 || f.Score < 0 || f.Score > 1 || math.IsNaN(s.Score+f.Score+strength) || tone == "" {
+			t.Errorf("1 MB of %q: %+v %+v %s %v", unit, s, f, tone, strength)
+		}
+	}
+}
+
+func BenchmarkLexical(b *testing.B) {
+	passages := strings.ReplaceAll(toneCases, "\t", " ")
+	for name, size := range map[string]int{"10KB": 10 << 10, "1MB": 1 << 20} {
+		text := strings.Repeat(passages, size/len(passages)+1)[:size]
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				sentences := splitSentences(text)
+				cues := documentCues{Type: "essay", Language: "en"}
+				scoreSentiment(sentences, cues)
+				scoreFormality(sentences, cues)
+				detectTone(sentences, cues)
+			}
+		})
 	}
 }

@@ -130,7 +130,7 @@ func plainMarks(s string) string {
 // appendField adds the word of a white-space delimited field, or its parts where
 // only they are known ("well-loved", "good/bad").
 func appendField(tokens []token, field string, table map[string]float64) []token {
-	word := strings.Trim(field, asciiPunct+"“”‘…—–«»")
+	word := trimWord(field)
 	if utf8.RuneCountInString(word) <= 2 {
 		lower := strings.ToLower(field)
 		if v, ok := table[lower]; ok {

@@ -26,6 +26,9 @@ const (
 	strongWord = 2.5
 	// toneFrom is how far, in deviations, a tone must stand out to be named.
 	toneFrom = 2.0
+	// alienLeaning is the leaning from which a genre uses a tone's words in another
+	// sense; alienShare is what they count there.
+	alienLeaning, alienShare = -2.0, 0.3
 	// fewestCues is how much evidence a tone needs, however short the text.
 	fewestCues = 2.5
 )
@@ -112,6 +115,12 @@ func toneIndex(name string) int {
 	return i
 }
 
+// PassageTone is the tone of an English text of a few sentences, without markup.
+func PassageTone(text string) string {
+	tone, _ := detectTone(splitSentences(text), documentCues{Language: "en"})
+	return tone
+}
+
 // detectTone returns one of presswork.Tones and how clearly, 0 to 1, the
 // sentences and headings speak in it: "neutral" where none stands out.
 func detectTone(sentences []string, cues documentCues) (tone string, strength float64) {
@@ -126,6 +135,9 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 	scores, leanings := toneScores(evidence, words), genreLeanings()[cues.Type]
 	for i := range names {
 		if leanings != nil {
+			if leanings[i] <= alienLeaning { // a zombie process is not a ghost story
+				scores[i] *= alienShare
+			}
 			scores[i] += leanings[i]
 		}
 		if evidence[i] < fewestCues {
@@ -199,7 +211,7 @@ func addToneWords(evidence []float64, text string, seen map[string]int) (words i
 	lexicon := tones()
 	var last [2]string
 	for field := range strings.FieldsSeq(text) {
-		word := strings.Trim(field, asciiPunct+"“”‘’…—–«»")
+		word := trimWord(field)
 		if word == "" || len(word) > 40 {
 			continue
 		}
@@ -231,10 +243,4 @@ func (l toneLexicon) count(evidence []float64, word string, seen map[string]int)
 	for _, c := range cues {
 		evidence[c.tone] += c.weight / math.Sqrt(float64(n))
 	}
-}
-
-// PassageTone is the tone of an English text of a few sentences, without markup.
-func PassageTone(text string) string {
-	tone, _ := detectTone(splitSentences(text), documentCues{Language: "en"})
-	return tone
 }

@@ -41,6 +41,9 @@ func (v *visit) evaluate(expression string, ours bool) (remote, error) {
 		if !refused || v.ctx.Err() != nil || !navigated(refusal) {
 			return result, err
 		}
+		v.mu.Lock()
+		v.ours = isolated{}
+		v.mu.Unlock()
 		if err := v.arrived(); err != nil {
 			return result, err
 		}
@@ -62,17 +65,9 @@ func navigated(e *cdp.Error) bool {
 func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err error) {
 	params := map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true, "silent": true}
 	if ours {
-		answer, err := v.call("Page.createIsolatedWorld", map[string]any{"frameId": v.tab.target, "worldName": "presswork"})
-		if err != nil {
+		if params["contextId"], err = v.world(); err != nil {
 			return result, err
 		}
-		var world struct {
-			ID int `json:"executionContextId"`
-		}
-		if err := json.Unmarshal(answer, &world); err != nil {
-			return result, err
-		}
-		params["contextId"] = world.ID
 	} else {
 		// A value of any size is of no interest, only whether it is true.
 		params["expression"] = "(async()=>!!(await (" + strings.TrimRight(expression, "; \t\r\n") + "\n)))()"
@@ -94,6 +89,30 @@ func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err e
 		return result, &scriptError{text, a.ExceptionDetails.Text == "Uncaught" && strings.HasPrefix(text, "SyntaxError")}
 	}
 	return a.Result, nil
+}
+
+// world is our own one in the document that the main frame shows.
+func (v *visit) world() (id int, err error) {
+	v.mu.Lock()
+	loader, known := v.main.loader, v.ours
+	v.mu.Unlock()
+	if known.loader == loader && known.id != 0 {
+		return known.id, nil
+	}
+	answer, err := v.call("Page.createIsolatedWorld", map[string]any{"frameId": v.tab.target, "worldName": "presswork"})
+	if err != nil {
+		return 0, err
+	}
+	var made struct {
+		ID int `json:"executionContextId"`
+	}
+	if err := json.Unmarshal(answer, &made); err != nil {
+		return 0, err
+	}
+	v.mu.Lock()
+	v.ours = isolated{loader, made.ID}
+	v.mu.Unlock()
+	return made.ID, nil
 }
 
 // quoteJS writes a JavaScript string.

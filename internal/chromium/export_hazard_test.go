@@ -53,7 +53,7 @@ func hazards() map[string]hazard {
 		"opens":      {script("for(let i=0;i<50;i++)open('/ok')"), "", ""},
 		"grows":      {script("setInterval(()=>document.body.append('x'.repeat(100)),1)"), "", ""},
 		"scrolls":    {script("onscroll=()=>{for(let i=0;i<99;i++){const p=document.createElement('p');p.textContent=i;document.body.append(p)}};onscroll()"), "", ""},
-		"workers":    {script("for(let i=0;i<150;i++)new Worker(URL.createObjectURL(new Blob([''])))"), presswork.PageError, "workers"},
+		"workers":    {script("for(let i=0;i<110;i++)new Worker(URL.createObjectURL(new Blob([''])))"), presswork.PageError, "workers"},
 		"hoards":     {script("const a=[];for(;;)a.push(new Uint8Array(1<<24).fill(1))"), presswork.PageError, "memory"},
 		"heaps":      {script("let a=[1];for(;;)a=a.concat(a,a.map(String))"), "*", ""},
 		"frames":     {script("for(let i=0;i<400;i++)document.body.append(document.createElement('iframe'))"), presswork.PageError, "frames"},

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-rod/rod/lib/cdp"
-
 	"presswork"
 )
 
@@ -181,15 +179,13 @@ func (v *visit) waitFor(option, expression string, ours bool) error {
 func (v *visit) settle() error {
 	limit := min(settleTime, remaining(v.ctx)/2)
 	if !v.scriptsOff() {
-		scrolls, err := v.listensToScrolling()
-		if err != nil {
+		scrolls := make(chan bool, 1)
+		go func() { scrolls <- v.listensToScrolling() }()
+		end := time.Now().Add(limit)
+		if err := v.runSettle(limit, false); err != nil || !<-scrolls {
 			return err
 		}
-		_, err = v.evaluate(fmt.Sprintf("(%s)(%d,%t)", settleScript, limit.Milliseconds(), scrolls), true)
-		if _, thrown := errors.AsType[*scriptError](err); thrown {
-			return nil // a page may break even this
-		}
-		return err
+		return v.runSettle(time.Until(end), true)
 	}
 	// Without scripts there are no timers either.
 	for end := time.Now().Add(limit); time.Now().Before(end); {
@@ -207,48 +203,42 @@ func (v *visit) settle() error {
 	return nil
 }
 
+func (v *visit) runSettle(limit time.Duration, scroll bool) error {
+	_, err := v.evaluate(fmt.Sprintf("(%s)(%d,%t)", settleScript, limit.Milliseconds(), scroll), true)
+	if _, thrown := errors.AsType[*scriptError](err); thrown {
+		return nil // a page may break even this
+	}
+	return err
+}
+
 // listensToScrolling says whether scripts of the page do something when it is
-// scrolled, which takes a frame for each screenful.
-func (v *visit) listensToScrolling() (bool, error) {
+// scrolled, which then takes a frame for each screenful. A page that cannot be
+// asked is scrolled.
+func (v *visit) listensToScrolling() bool {
 	for _, target := range []string{"window", "document"} { // no page can replace these
-		answer, err := v.call("Runtime.evaluate", map[string]any{"expression": target, "objectGroup": "presswork"})
-		if err != nil {
-			return true, v.unlessMoved(err)
-		}
 		var object struct {
 			Result struct {
 				ID string `json:"objectId"`
 			} `json:"result"`
 		}
-		if err := json.Unmarshal(answer, &object); err != nil {
-			return false, err
-		}
-		answer, err = v.call("DOMDebugger.getEventListeners", map[string]any{"objectId": object.Result.ID})
-		if err != nil {
-			return true, v.unlessMoved(err)
+		answer, err := v.call("Runtime.evaluate", map[string]any{"expression": target})
+		if err != nil || json.Unmarshal(answer, &object) != nil {
+			return true
 		}
 		var found struct {
 			Listeners []struct {
 				Type string `json:"type"`
 			} `json:"listeners"`
 		}
-		if err := json.Unmarshal(answer, &found); err != nil {
-			return false, err
+		answer, err = v.call("DOMDebugger.getEventListeners", map[string]any{"objectId": object.Result.ID})
+		if err != nil || json.Unmarshal(answer, &found) != nil {
+			return true
 		}
 		for _, l := range found.Listeners {
 			if strings.HasPrefix(l.Type, "scroll") {
-				return true, nil
+				return true
 			}
 		}
 	}
-	return false, nil
-}
-
-// unlessMoved forgets an error that another document in the page's place, or a
-// page with too much to tell, may have caused.
-func (v *visit) unlessMoved(err error) error {
-	if _, refused := errors.AsType[*cdp.Error](err); refused || errors.Is(err, errTooLarge) {
-		return nil
-	}
-	return err
+	return false
 }

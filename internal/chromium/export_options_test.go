@@ -93,11 +93,20 @@ func TestWaits(t *testing.T) {
 // corner is the top left pixel of a picture.
 func corner(t *testing.T, data []byte) color.NRGBA {
 	t.Helper()
+	return pixel(t, data, 0, 0)
+}
+
+// pixel is one of a picture; y below 0 counts from its end.
+func pixel(t *testing.T, data []byte, x, y int) color.NRGBA {
+	t.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return color.NRGBAModel.Convert(img.At(0, 0)).(color.NRGBA)
+	if y < 0 {
+		y += img.Bounds().Dy()
+	}
+	return color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
 }
 
 func TestPaperAndPictureOptions(t *testing.T) {

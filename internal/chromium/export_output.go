@@ -3,6 +3,7 @@ package chromium
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,22 @@ func (v *visit) readTitle() (title string, err error) {
 	return title, err
 }
 
+// pinScript puts what is fixed to the window in one place of the page: a picture
+// of the whole page shows it across the text, and each sheet of paper anew.
+//
+//go:embed pin.js
+var pinScript string
+
+// pin runs pinScript. A style for print is left alone: what is fixed there is
+// meant for each sheet.
+func (v *visit) pin() error {
+	_, err := v.evaluate("("+pinScript+")()", true)
+	if _, thrown := errors.AsType[*scriptError](err); thrown {
+		return nil // a page may break even this
+	}
+	return err
+}
+
 // exportTo is Page.printToPDF's parameters.
 type exportTo struct {
 	printTo
@@ -85,6 +102,11 @@ func (v *visit) pdf(o presswork.ExportOptions, limit int64) ([]byte, string, err
 		HeaderTemplate: cmp.Or(o.HeaderTemplate, "<span></span>"),
 		FooterTemplate: cmp.Or(o.FooterTemplate, "<span></span>"),
 	}
+	if o.MediaType == "screen" {
+		if err := v.pin(); err != nil {
+			return nil, "", err
+		}
+	}
 	answer, err := v.call("Page.printToPDF", params)
 	if err != nil {
 		return nil, "", err
@@ -108,6 +130,11 @@ func (v *visit) picture(o presswork.ScreenshotOptions) ([]byte, string, error) {
 			quality = *o.Quality
 		}
 		params["quality"] = quality
+	}
+	if isTrue(o.FullPage) {
+		if err := v.pin(); err != nil {
+			return nil, "", err
+		}
 	}
 	clip, err := v.area(o)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"image/color"
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
@@ -84,6 +85,14 @@ func TestARealSite(t *testing.T) {
 	}
 	if c := decode(t, shot.Data); c.Width != 1200 || c.Height < 2000 {
 		t.Errorf("the picture is %d × %d", c.Width, c.Height)
+	}
+	// The bar that is fixed to the window's lower edge is there once, and last.
+	if across, end := pixel(t, shot.Data, 5, 790), pixel(t, shot.Data, 5, -5); across != (color.NRGBA{255, 255, 255, 255}) || end.R > 80 {
+		t.Errorf("the fixed bar: %v across the page, %v at its end", across, end)
+	}
+	o.Cookies, o.MediaType = []presswork.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, "screen"
+	if got := text(t, mustExport(t, e, site.URL, o).Data); strings.Count(got, "We use cookies") != 1 || strings.Count(got, "Signed in as") != 1 {
+		t.Errorf("as on the screen: %q", got)
 	}
 	if dir := os.Getenv("PRESSWORK_LOOK"); dir != "" {
 		os.WriteFile(filepath.Join(dir, "site.png"), shot.Data, 0o644)

@@ -40,8 +40,15 @@ type visit struct {
 	moves    int               // navigations of the main frame
 	targets  int               // sessions there were
 	dialogs  int
+	ours     isolated
 	lost     string // the first resource that was not loaded
 	thrown   string // the first script error
+}
+
+// isolated is a world of our own in the document of a loader.
+type isolated struct {
+	loader string
+	id     int
 }
 
 // document is what the main frame shows.

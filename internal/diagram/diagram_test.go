@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,7 +27,7 @@ var style = diagram.Style{
 }
 
 // start runs a real browser for the test.
-func start(t *testing.T) *chromium.Browser {
+func start(t testing.TB) *chromium.Browser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
@@ -95,6 +97,37 @@ func TestEveryKindIsDrawn(t *testing.T) {
 			}
 		}
 		checkHarmless(t, p.SVG)
+	}
+}
+
+// What Mermaid leaves unreadable: text as light as the colour its author gave a
+// node, as the box behind it, dates on top of each other.
+func TestWhatIsDrawnCanBeRead(t *testing.T) {
+	t.Parallel()
+	dark := diagram.Style{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Font: "Inter", Size: 14, Accents: style.Accents}
+	p := diagram.New(diagram.Options{Script: start(t).Script}).Draw(t.Context(), []string{
+		"flowchart TD\n a[Anna] --> b[Berta] --> c[Clara]\n style a fill:#ffddff\n style b fill:#ffddff,color:#ff0000",
+		"journey\n title Day\n section Work\n  Tea: 5: Anna",
+		"gantt\n dateFormat YYYY-MM-DD\n axisFormat %Y-%m-%d\n tickInterval 1day\n Anna :2026-01-01, 90d",
+		"classDiagram\n Anna --> Berta : knows",
+	}, dark)
+	for i, want := range [][]string{
+		{`fill="rgb\(0, 0, 0\)"[^A]*Anna`, `fill="rgb\(255, 0, 0\)"[^B]*Berta`, `^.*fill="rgb\(240, 240, 240\)"`},
+		{`<text[^>]*><tspan[^>]*>Work`, `<text[^>]*><tspan[^>]*>Tea`},
+		{`stroke="rgb\(64, 64, 80\)"`},
+		{`<rect[^>]*fill="rgb\(16, 16, 32\)"[^k]*<text[^k]*knows`},
+	} {
+		for _, pattern := range want {
+			if !regexp.MustCompile(pattern).MatchString(p[i].SVG) {
+				t.Errorf("%d: no %s in %s (%s)", i, pattern, p[i].SVG, p[i].Problem)
+			}
+		}
+	}
+	if regexp.MustCompile(`<text[^>]* fill="[^>]*>(<tspan[^>]*>)?(Work|Tea)`).MatchString(p[1].SVG) {
+		t.Errorf("a user journey's texts have colours of their own: %s", p[1].SVG)
+	}
+	if n := strings.Count(p[2].SVG, ">2026-"); n < 3 || n > 12 {
+		t.Errorf("%d dates below the Gantt chart", n)
 	}
 }
 
@@ -214,6 +247,27 @@ func TestDrawingEndsWithItsContext(t *testing.T) {
 	}})
 	if p := r.Draw(ctx, []string{"a", "b"}, style); p[0].Problem == "" || runs.Load() != 1 {
 		t.Errorf("%+v after %d runs", p, runs.Load())
+	}
+}
+
+// BenchmarkDraw draws a document's diagrams that nobody has drawn before: one,
+// and ten. The page, with Mermaid in it, is new each time.
+func BenchmarkDraw(b *testing.B) {
+	browser := start(b)
+	for _, n := range []int{1, 10} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				var sources []string
+				for j := range n {
+					sources = append(sources, fmt.Sprintf("flowchart LR\n a[Anna %d] --> b[Berta %d]\n b --> c{Choice} --> d", i, j))
+				}
+				for _, p := range diagram.New(diagram.Options{Script: browser.Script}).Draw(b.Context(), sources, style) {
+					if p.Problem != "" {
+						b.Fatal(p.Problem)
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -80,6 +80,8 @@ async ({config, sheet, diagrams}) => {
   // Two kinds set their texts in boxes of one width: larger texts, and then all
   // of it smaller, make the boxes fit them.
   const shrink = 0.68;
+  // Two others are larger than what they say.
+  const modest = {pie: 0.75, quadrantChart: 0.85};
   const boxed = /^(timeline|journey)$/;
   const enlarged = {
     ...config, fontSize: Math.round(config.fontSize / shrink),
@@ -96,6 +98,7 @@ async ({config, sheet, diagrams}) => {
     try {
       seed = 1;
       const large = boxed.test(kindOf(source));
+      const scale = large ? shrink : modest[kindOf(source)] ?? 1;
       mermaid.initialize(large ? enlarged : config);
       const {svg} = await mermaid.render(name, source);
       document.body.innerHTML = svg;
@@ -130,7 +133,7 @@ async ({config, sheet, diagrams}) => {
       legible(root);
       flatten(root);
       drawings.push({svg: new XMLSerializer().serializeToString(root), kind, title, 
-        width: box.width * (large ? shrink : 1), height: box.height * (large ? shrink : 1)});
+        width: box.width * scale, height: box.height * scale});
     } catch (e) {
       drawings.push({error: String(e?.message ?? e) || "unknown error"});
     }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,11 +52,12 @@ type raw struct {
 	tabs   []string // session ids
 }
 
-func startRaw(b *testing.B) *raw {
+// startRaw starts one; of flags given twice the last counts.
+func startRaw(b *testing.B, more ...string) *raw {
 	b.Helper()
-	cmd := exec.Command("/usr/lib/chromium/chromium-headless-shell", "--no-sandbox", "--remote-debugging-port=0",
-		"--user-data-dir="+b.TempDir(), "--disable-gpu", "--no-first-run", "--disable-background-networking",
-		"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9", "about:blank")
+	cmd := exec.Command("/usr/lib/chromium/chromium-headless-shell", slices.Concat([]string{"--no-sandbox", "--remote-debugging-port=0",
+		"--user-data-dir=" + b.TempDir(), "--disable-gpu", "--no-first-run", "--disable-background-networking",
+		"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9"}, more, []string{"about:blank"})...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		b.Fatal(err)

@@ -26,6 +26,9 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodConnect:
 		s.tunnel(w, r)
 	case r.URL.Scheme == "http" && r.URL.Host != "" && r.URL.User == nil:
+		// An answer without a content type stays without one: net/http would guess
+		// it, and what a page may be taken for is the browser's to say.
+		w.Header()["Content-Type"] = nil
 		s.forward.ServeHTTP(w, r)
 	default:
 		http.Error(w, "this is a proxy for http and CONNECT", http.StatusBadRequest)
@@ -49,15 +52,6 @@ func rewrite(r *httputil.ProxyRequest) {
 			r.Out.Header[name] = values
 		}
 	}
-}
-
-// keepType leaves an answer without a content type without one: net/http would
-// guess it, and what a page may be taken for is the browser's to say.
-func keepType(r *http.Response) error {
-	if _, ok := r.Header["Content-Type"]; !ok {
-		r.Header["Content-Type"] = nil
-	}
-	return nil
 }
 
 // refuseRequest answers for a server that was not reached, without a body: the

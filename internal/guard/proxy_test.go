@@ -388,17 +388,19 @@ func TestProxyAddsNothing(t *testing.T) {
 	req.Header.Set("X-Forwarded-Proto", "https")
 	req.Header.Set("User-Agent", "u")
 	req.Header.Set("Accept-Encoding", "identity")
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, _ := io.ReadAll(resp.Body)
-	if want := `<html>map["Accept-Encoding":["identity"] "User-Agent":["u"] "X-Forwarded-Proto":["https"]]`; string(b) != want {
-		t.Errorf("the server saw %s, want %s", b, want)
-	}
-	if got, ok := resp.Header["Content-Type"]; ok {
-		t.Errorf("the type %q was made up", got)
+	for range 3000 { // net/http guesses a type only when the body is faster than the head
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if want := `<html>map["Accept-Encoding":["identity"] "User-Agent":["u"] "X-Forwarded-Proto":["https"]]`; string(b) != want {
+			t.Fatalf("the server saw %s, want %s", b, want)
+		}
+		if got, ok := resp.Header["Content-Type"]; ok {
+			t.Fatalf("the type %q was made up", got)
+		}
 	}
 }
 

@@ -57,11 +57,10 @@ func newSession(ctx context.Context, p *Proxy, listener *net.TCPListener, port u
 	}
 	quiet := log.New(io.Discard, "", 0)
 	s.forward = &httputil.ReverseProxy{
-		Rewrite:        rewrite,
-		ModifyResponse: keepType,
-		Transport:      s.transport,
-		FlushInterval:  -1, // event streams
-		BufferPool:     &p.buffers,
+		Rewrite:       rewrite,
+		Transport:     s.transport,
+		FlushInterval: -1, // event streams
+		BufferPool:    &p.buffers,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			s.failed(r.Context(), serverOf(r.URL), err)
 			refuseRequest(w, err)

@@ -94,6 +94,21 @@ func TestAFailingUpstreamIsPassedOverUntilItHasCooled(t *testing.T) {
 	})
 }
 
+func TestARetryGoesElsewhereEvenWithoutACooldown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := setup(map[string]*engine{"bad": {run: fails(503)}, "good": {}}, func(m *inference.Model) {
+			m.Upstreams[1].Priority, m.Routing.Cooldown = 1, 1
+		})
+		for range 3 {
+			if result, err := run(t.Context(), g); err != nil || result.Upstream != "good" || result.Attempts != 2 {
+				t.Errorf("%+v, %v", result, err)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 func TestOneUpstreamIsAskedAgainAndNeverShutOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,7 +137,7 @@ func TestWhatIsNotTheUpstreamsFaultIsNotTriedAgain(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}
 	}
-	deaf := errors.New("nobody listens")
+	deaf := inference.Errorf(503, inference.UpstreamError, "nobody listens")
 	e := &engine{}
 	g := setup(map[string]*engine{"a": e}, nil)
 	_, err := g.Complete(t.Context(), request(), func(*inference.Chunk) error { return deaf })

@@ -72,5 +72,5 @@ func (d *draft) elsewhere(n *ast.Link) (fragment string, ok bool) {
 	if d.options.Links == nil {
 		return "", false
 	}
-	return d.options.Links(string(n.Destination))
+	return d.options.Links(string(n.Destination), d.lines.at(n.Pos()))
 }

@@ -53,9 +53,10 @@ type Options struct {
 	// Chapter, when above 0, is the number of the first level-1 heading: the
 	// document is one of several that are numbered through.
 	Chapter int
-	// Links resolves a link to another document that is printed with this one:
-	// to a fragment that this one need not have. Nil: there is none.
-	Links func(destination string) (fragment string, ok bool)
+	// Links resolves a link, found on a source line, to another document that is
+	// printed with this one: to a fragment that this one need not have. Nil:
+	// there is none.
+	Links func(destination string, line int) (fragment string, ok bool)
 	// Asset opens an image that came with the document, by the path in
 	// its Markdown: clean, but also absolute or with a leading ../, so it is
 	// Asset that confines it.

@@ -15,8 +15,9 @@ import (
 const (
 	pointInMM = 25.4 / 72
 	bodySize  = 11 * pointInMM
-	// letterWidth is the mean width of a letter in em.
-	letterWidth = 0.5
+	// letterWidth is the mean width of a letter in em, wideLetter that of words in
+	// heads, of digits and of wide typefaces.
+	letterWidth, wideLetter = 0.5, 0.66
 	// longestWord is how many letters of a word stay together in a cell:
 	// markdown lets longer ones break.
 	longestWord = 18
@@ -103,24 +104,25 @@ func fit(t tableWidths, upright, turned float64) (class string, turn bool) {
 		words += c.word
 	}
 	takes := func(letters int, s tableSize) float64 { return t.takes(letters, letterWidth, s) }
+	needs := func(letters int, s tableSize) float64 { return t.takes(letters, wideLetter, s) }
 	for _, area := range []float64{upright, turned} {
 		if area < upright {
 			break
 		}
 		for _, s := range tableSizes() {
 			switch {
-			case takes(full, s) <= area:
+			case takes(full, s) <= area && needs(words, s) <= area:
 				return s.class, area != upright
-			case takes(comfortable, s) <= area*squeezed && takes(least, s) <= area:
+			case takes(comfortable, s) <= area*squeezed && needs(least, s) <= area:
 				return s.class + t.unbroken(), area != upright
 			}
 		}
 	}
 	smallest := tableSizes()[2]
 	switch {
-	case takes(words, smallest) <= upright:
+	case needs(words, smallest) <= upright:
 		return smallest.class, false
-	case takes(words, smallest) <= turned:
+	case needs(words, smallest) <= turned:
 		return smallest.class, true
 	}
 	return smallest.class + " crowded", turned > upright

@@ -18,7 +18,7 @@ import (
 
 // engineVersion is part of every key. It goes up when the same HTML would be
 // printed or packed into something else.
-const engineVersion = 2
+const engineVersion = 3
 
 // Compose builds the HTML and everything the printer is told. Errors: those of
 // Check, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable

@@ -166,13 +166,16 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 	c := converter(t, pdf.Options{Printer: printer(t)})
 	long := strings.Repeat("go on and ", 20) + "end"
 	document := "# Wide\n\n| a | b |\n|---|---|\n| first " + long + " | second " + long + " |\n\n```\ncode " + long + "\n```\n\nText " + long + "\n"
+	looked := presswork.Options{CSS: "x{}"} // with a stylesheet of one's own anything may happen
 	for name, test := range map[string]struct {
 		content string
 		options presswork.Options
 		line    int
 		says    string
 	}{
-		"as it is":            {content: document},
+		"as it is":            {content: document, options: looked},
+		"a long list":         {content: strings.Repeat("1. item\n", 120), options: looked},
+		"many columns":        {content: grid(14, 5, "Column here"), options: looked},
 		"columns":             {content: document, options: presswork.Options{CSS: "td{white-space:nowrap!important}"}, says: "page 1: something is wider than its column and is cut off"},
 		"code":                {content: document, options: presswork.Options{CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},
 		"a small page":        {content: document, options: presswork.Options{PageSize: "A6"}},

@@ -3,6 +3,7 @@ package pdf
 import (
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -36,6 +37,34 @@ func TestDecimal(t *testing.T) {
 	for _, text := range []string{"", "-", "1-", "1.2.3", "1e5", "NaN", "0x10"} {
 		if got, ok := decimal([]byte(text)); ok {
 			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+// Most documents can hold nothing too wide, and their prints are not looked at.
+func TestWhatMayBeTooWideIsKnown(t *testing.T) {
+	t.Parallel()
+	const area = 150 // millimetres
+	cell := func(content string) string { return "<table><tr><td>" + content + "</td><td>a</td></tr></table>" }
+	for name, c := range map[string]struct {
+		body string
+		want bool
+	}{
+		"no table":           {"<p>" + strings.Repeat("W", 500) + "</p>", false},
+		"a small table":      {cell("some words in a cell"), false},
+		"a long cell":        {cell(strings.Repeat("some words ", 100)), false},
+		"many narrow cells":  {"<table><tr>" + strings.Repeat("<td>12.50 €</td>", 8) + "</tr></table>", true},
+		"a picture":          {cell(`<img src="data:">`), true},
+		"a table in a table": {cell("<table><tr><td>a</table>"), true},
+		"a cell over two":    {`<table><tr><td colspan="2">a</td></tr><tr><td>a<td>b</table>`, true},
+	} {
+		if _, got := fitTables(c.body, sheet{width: area + 60, left: 30, right: 30, height: 297, scale: 1}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for em, want := range map[string]bool{"0.6": false, "25": false, "40": true, "1000": true} {
+		if got := holdsWideFormula(`<span class="math" style="--em:`+em+`">`, area); got != want {
+			t.Errorf("a formula of %s em: %v", em, got)
 		}
 	}
 }

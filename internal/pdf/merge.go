@@ -63,7 +63,7 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 		}
 		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, lang, theme)
 		settings.Chapter = chapter
-		settings.Links = func(destination string) (string, bool) { return m.resolve(p.Path, destination) }
+		settings.Links = func(destination string, line int) (string, bool) { return m.resolve(p.Path, destination, line) }
 		body, err := c.markdown.Render(ctx, matter.Body, settings)
 		if title := matter.Options.Title; err == nil && i > 0 && body.Title == "" && title != "" {
 			// Two lines more at the top, so that the others keep their numbers.
@@ -141,7 +141,7 @@ func (m *merger) merged() markdown.Document {
 	var out strings.Builder
 	for i, p := range m.parts {
 		base := path.Base(p.path)
-		broken := map[string]bool{}
+		broken := map[string]int{} // the line of the first
 		body := eachTag(p.HTML, func(t *html.Token) (changed bool) {
 			for i, a := range t.Attr {
 				val := a.Val
@@ -177,7 +177,7 @@ func (m *merger) merged() markdown.Document {
 			whole.Headings = append(whole.Headings, h)
 		}
 		for _, link := range slices.Sorted(maps.Keys(broken)) {
-			p.Warnings = append(p.Warnings, presswork.Warning{Code: presswork.LinkBroken,
+			p.Warnings = append(p.Warnings, presswork.Warning{Code: presswork.LinkBroken, Line: broken[link],
 				Message: fmt.Sprintf("link to %q, but nothing there has that anchor", link)})
 		}
 		for _, w := range p.Warnings {

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"fmt"
 	"net/url"
 	"path"
 	"strconv"
@@ -11,11 +12,12 @@ import (
 )
 
 // partLink begins the fragment of a link to another part, until all are
-// rendered and their anchors known: "presswork-part/2/anchor".
+// rendered and their anchors known: "presswork-part/2/17/anchor", of a link on
+// line 17.
 const partLink = "presswork-part/"
 
 // resolve is the fragment for a link that leads from one part to another.
-func (m *merger) resolve(from, destination string) (fragment string, ok bool) {
+func (m *merger) resolve(from, destination string, line int) (fragment string, ok bool) {
 	u, err := url.Parse(destination)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {
 		return "", false
@@ -28,11 +30,11 @@ func (m *merger) resolve(from, destination string) (fragment string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	return partLink + strconv.Itoa(part) + "/" + u.Fragment, true
+	return fmt.Sprintf("%s%d/%d/%s", partLink, part, line, u.Fragment), true
 }
 
 // href is a link of part p as it is in the whole.
-func (m *merger) href(p mergedPart, href string, broken map[string]bool) string {
+func (m *merger) href(p mergedPart, href string, broken map[string]int) string {
 	fragment, ok := strings.CutPrefix(href, "#")
 	if !ok {
 		return href
@@ -41,7 +43,8 @@ func (m *merger) href(p mergedPart, href string, broken map[string]bool) string 
 		fragment = plain
 	}
 	rest, foreign := strings.CutPrefix(fragment, partLink)
-	number, anchor, _ := strings.Cut(rest, "/")
+	number, rest, _ := strings.Cut(rest, "/")
+	line, anchor, _ := strings.Cut(rest, "/")
 	n, err := strconv.Atoi(number)
 	if !foreign || err != nil || n < 0 || n >= len(m.parts) {
 		if id, ok := p.ids[fragment]; ok && id != fragment {
@@ -53,8 +56,8 @@ func (m *merger) href(p mergedPart, href string, broken map[string]bool) string 
 	if id, ok := target.ids[anchor]; ok {
 		return "#" + id
 	}
-	if anchor != "" {
-		broken[path.Base(target.path)+"#"+anchor] = true
+	if link := path.Base(target.path) + "#" + anchor; anchor != "" && broken[link] == 0 {
+		broken[link], _ = strconv.Atoi(line)
 	}
 	return "#" + target.start
 }

@@ -62,7 +62,9 @@ func remedies() []remedy {
 	in := func(tables ...*unicode.RangeTable) func(rune) bool {
 		return func(r rune) bool { return unicode.In(r, tables...) }
 	}
+	const rare = 0x20000 // the ideographs from here on
 	return []remedy{
+		{func(r rune) bool { return r >= rare && unicode.Is(unicode.Han, r) }, "; the package fonts-hanazono has rare ideographs"},
 		{in(cjk(), unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo), "; the package fonts-noto-cjk has such characters"},
 		{in(pictographs()), "; the package fonts-noto-color-emoji has such characters"},
 		{in(unicode.Co), ": they are for private use, and only the font they were made for has them"},

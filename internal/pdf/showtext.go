@@ -26,7 +26,10 @@ func (m matrix) moved(x, y float64) matrix { return matrix{1, 0, 0, 1, x, y}.the
 // span is from where to where something reaches, in points from the left.
 type span struct{ from, to float64 }
 
-var everywhere = span{math.Inf(-1), math.Inf(1)}
+var (
+	everywhere = span{math.Inf(-1), math.Inf(1)}
+	nowhere    = span{math.Inf(1), math.Inf(-1)}
+)
 
 // cuts tells whether an edge of s goes through what reaches over t, so that more
 // than overhang points of it are gone.
@@ -101,8 +104,19 @@ func (r *reader) operation(op operation) error {
 	return nil
 }
 
-// move follows where text is shown, and what clips it. Only a clip that is a
-// rectangle is known by its sides.
+// extend widens the path to further points: those of a curve that it does not
+// reach as well.
+func (r *reader) extend(points [][]byte) error {
+	v, err := numbers(points, len(points)&^1)
+	for i := 0; i+1 < len(points) && err == nil; i += 2 {
+		x := r.view.matrix.moved(v[i], v[i+1]).e
+		r.path = span{min(r.path.from, x), max(r.path.to, x)}
+	}
+	return err
+}
+
+// move follows where text is shown, and what clips it. A clip counts as the
+// rectangle around it.
 func (r *reader) move(op operation) (err error) {
 	switch string(op.operator) {
 	case "q":
@@ -116,7 +130,10 @@ func (r *reader) move(op operation) (err error) {
 		m, err = matrixOf(op.operands)
 		r.view.matrix = m.then(r.view.matrix)
 	case "m":
-		r.path = everywhere
+		r.path = nowhere
+		err = r.extend(op.operands)
+	case "l", "c", "v", "y":
+		err = r.extend(op.operands)
 	case "re":
 		var v [6]float64
 		v, err = numbers(op.operands, 4)

@@ -21,16 +21,17 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 		table, want string
 		options     presswork.Options
 	}{
-		"narrow":               {grid(3, 2, "abc"), `<table>`, presswork.Options{}},
-		"many narrow columns":  {grid(13, 2, "abc"), `<table>`, presswork.Options{}},
-		"a column of prose":    {grid(2, 2, "words "+strings.Repeat("and words ", 30)), `<table>`, presswork.Options{}},
-		"smaller":              {grid(8, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{}},
-		"smallest":             {grid(9, 2, "1,234.5 kg"), `<table class="wider">`, presswork.Options{}},
-		"turned":               {grid(13, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wide\">", presswork.Options{}},
-		"not turned sideways":  {grid(13, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{Landscape: new(true)}},
-		"beyond all measure":   {grid(90, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wider crowded\">", presswork.Options{}},
-		"Han is twice as wide": {grid(13, 2, "文字組"), `<table class="wider">`, presswork.Options{}},
-		"with its heading":     {"text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<p>text</p>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
+		"narrow":                {grid(3, 2, "abc"), `<table>`, presswork.Options{}},
+		"many narrow columns":   {grid(12, 2, "abc"), `<table>`, presswork.Options{}},
+		"a column of prose":     {grid(2, 2, "words "+strings.Repeat("and words ", 30)), `<table>`, presswork.Options{}},
+		"words that stay whole": {grid(14, 2, "some words here"), "<div class=\"turned\">\n<table class=\"wider\">", presswork.Options{}},
+		"smaller":               {grid(8, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{}},
+		"smallest":              {grid(9, 2, "1,234.5 kg"), `<table class="wider">`, presswork.Options{}},
+		"turned":                {grid(13, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wide\">", presswork.Options{}},
+		"not turned sideways":   {grid(13, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{Landscape: new(true)}},
+		"beyond all measure":    {grid(90, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wider crowded\">", presswork.Options{}},
+		"Han is twice as wide":  {grid(13, 2, "文字組"), `<table class="wider">`, presswork.Options{}},
+		"with its heading":      {"text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<p>text</p>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
 	} {
 		c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"} // whatever the preset
 		html := compose(t, pdf.Document{Content: []byte(c.table), Options: c.options}).Page.HTML

@@ -25,7 +25,7 @@ const (
 	// tokens an expansion may leave. Without the second, twenty nested macros
 	// that double their argument take all memory.
 	maxExpand = 2000
-	maxTokens = 50_000
+	maxTokens = 10_000
 	// maxCalls is the depth of JavaScript calls; 8 KiB of nested braces need
 	// more.
 	maxCalls = 2000

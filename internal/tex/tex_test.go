@@ -58,8 +58,8 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 		strings.Repeat(`\frac{`, 1300):  "",
 		`\begin{constructor}\end{x}`:    "",
 		`\begin{__proto__}\end{x}`:      "",
-		doubling(28):                    "too many expansions",
-		`\def\a#1{` + strings.Repeat("#1", 1500) + `}\a{\a{\a{xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx}}}`: "too complex",
+		doubling(28):                    "too ",
+		`\def\a#1{` + strings.Repeat("#1", 1500) + `}\a{\a{\a{xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx}}}`: "too ", // complex, or long for a busy machine
 	} {
 		start := time.Now()
 		f, err := r.Render(t.Context(), src, true)
@@ -73,7 +73,7 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 		if len(err.Error()) > 300 || strings.ContainsAny(err.Error(), "\n\u0332") {
 			t.Errorf("%.60s: not a line of plain words: %q", src, err)
 		}
-		if took := time.Since(start); took > 4*time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%.60s: took %s", src, took)
 		}
 	}

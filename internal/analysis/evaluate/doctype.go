@@ -9,11 +9,13 @@ import (
 	"sync"
 
 	"presswork"
-	"presswork/internal/analysis"
 )
 
 // folds is how many parts the samples are cut into when they are judged.
 const folds = 5
+
+// samples is where the project's own documents lie, from the repository's root.
+var samples = filepath.Join("internal", "analysis", "train", "samples")
 
 // prediction is what a model said of a document it had not seen.
 type prediction struct {
@@ -55,7 +57,7 @@ func heldOut(documents []Document) []prediction {
 // documentTypes measures the document type, leaving each repository out of what
 // judges it, and the calibration: fitted on one half, shown on the other.
 func documentTypes(corpus string) ([]Row, error) {
-	documents, err := Documents(corpus, filepath.Join("internal", "analysis", "train", "samples"))
+	documents, err := Documents(corpus, samples)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +77,13 @@ func documentTypes(corpus string) ([]Row, error) {
 	}, nil
 }
 
-// Mistakes lists the held-out documents that were taken for another type.
-func Mistakes(documents []Document) (lines []string) {
+// Mistakes lists the held-out documents that were taken for another type, a line
+// each: what for and how surely, and the type it is of.
+func Mistakes(corpus string) (lines []string, err error) {
+	documents, err := Documents(corpus, samples)
+	if err != nil {
+		return nil, err
+	}
 	types := presswork.DocumentTypes()
 	for _, p := range crossCalibrated(heldOut(documents)) {
 		if b := p.best(); b != p.truth {
@@ -84,7 +91,7 @@ func Mistakes(documents []Document) (lines []string) {
 		}
 	}
 	slices.Sort(lines)
-	return lines
+	return lines, nil
 }
 
 func macroF1(predictions []prediction, answer func(prediction) int) float64 {
@@ -137,16 +144,4 @@ func confident(predictions []prediction, limit float64) (precision, coverage flo
 		}
 	}
 	return right / max(said, 1), said / float64(max(len(predictions), 1))
-}
-
-// ShippedMistakes is Mistakes of the model the program carries, on what it may
-// have learned from.
-func ShippedMistakes(documents []Document) (lines []string) {
-	a := analysis.New()
-	for _, d := range documents {
-		if got := a.Analyze(d.Markdown); got.DocumentType != d.Type {
-			lines = append(lines, fmt.Sprintf("%s: %s %.2f", d.Name, got.DocumentType, got.TypeConfidence))
-		}
-	}
-	return lines
 }

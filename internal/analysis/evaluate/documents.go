@@ -24,10 +24,17 @@ type Document struct {
 // multilingual ones, which have no type, and the samples: files TYPE.txt of
 // documents, each after a line "-- name --".
 func Documents(corpus, samples string) ([]Document, error) {
-	documents, err := corpusDocuments(corpus)
+	given, err := corpusDocuments(corpus)
 	if err != nil {
 		return nil, err
 	}
+	own, err := ownDocuments(samples)
+	return append(measured(given), own...), err
+}
+
+// ownDocuments loads the samples.
+func ownDocuments(samples string) ([]Document, error) {
+	var documents []Document
 	files, err := filepath.Glob(filepath.Join(samples, "*.txt"))
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("no samples in %s", samples)
@@ -43,12 +50,17 @@ func Documents(corpus, samples string) ([]Document, error) {
 				Group: fmt.Sprintf("own %d", i%folds), Markdown: []byte(part[1])})
 		}
 	}
+	return measured(documents), nil
+}
+
+// measured fills the features in.
+func measured(documents []Document) []Document {
 	for i := range documents {
 		d := &documents[i]
 		d.Features = analysis.DocumentFeatures(d.Markdown)
 		d.Bare = analysis.DocumentFeatures(withoutFrontMatter(d.Markdown))
 	}
-	return documents, nil
+	return documents
 }
 
 // indexRow is a row of documents/index.tsv: what the file is, and its

@@ -85,6 +85,37 @@ var scenarios = map[string]func(*call){
 	"tool-malformed": func(c *call) {
 		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":"}}`, c.tool()))
 	},
+	// What an engine sends after the call: empty pieces of it.
+	"tool-trailing": func(c *call) {
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()),
+			`{"index":0,"function":{"arguments":""}}`, `{"index":0,"id":"","type":"function","function":{"name":"","arguments":""}}`)
+	},
+	// tool-loop calls a tool, and says what the tool said.
+	"tool-loop": func(c *call) {
+		if last := c.body.Messages[len(c.body.Messages)-1]; last.Role == "tool" {
+			c.answer("The tool says: ", fmt.Sprint(last.Content))
+			return
+		}
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()))
+	},
+	// tool-choice calls a tool when it must.
+	"tool-choice": func(c *call) {
+		name := c.tool()
+		switch choice := c.body.ToolChoice.(type) {
+		case map[string]any:
+			function, _ := choice["function"].(map[string]any)
+			name, _ = function["name"].(string)
+		case string:
+			if choice != "required" {
+				c.answer("Hello")
+				return
+			}
+		default:
+			c.answer("Hello")
+			return
+		}
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{}"}}`, name))
+	},
 	"tool-harmony": func(c *call) {
 		c.answer("<|channel|>analysis<|message|>"+Thought+"<|end|><|start|>assistant<|channel|>commentary to=functions."+c.tool()+" <|constrain|>json<|message|>{\"city\":", "\"Oslo\"}<|call|>")
 	},
@@ -130,6 +161,16 @@ var scenarios = map[string]func(*call){
 		c.begin()
 		c.role()
 		c.hang()
+	},
+	// late:12s says nothing for that long, then answers.
+	"late": func(c *call) {
+		wait, err := time.ParseDuration(c.argument)
+		if err != nil {
+			wait = time.Second
+		}
+		if c.pause(wait) {
+			c.answer("Hello", ", ", "world", "!")
+		}
 	},
 	"hang-middle": func(c *call) { c.begin(); c.say("Hello"); c.hang() },
 	"hang-end":    func(c *call) { c.begin(); c.say("Hello"); c.finish("stop"); c.hang() },

@@ -35,6 +35,7 @@ type Body struct {
 			Name string `json:"name"`
 		} `json:"function"`
 	} `json:"tools"`
+	ToolChoice any `json:"tool_choice"`
 }
 
 // Server is a scripted model server. It is an http.Handler for

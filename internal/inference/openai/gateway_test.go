@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"presswork"
 	"presswork/internal/inference"
@@ -21,9 +22,13 @@ func TestEveryWayOfStreamingIsRead(t *testing.T) {
 	} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
+			begun := time.Now()
 			a, result, err := complete(t, gateway(model(scenario, inference.Plain, base)), parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if took := time.Since(begun); took > 15*time.Second {
+				t.Errorf("took %s: a finished answer waits for its connection", took)
 			}
 			if a.content() != want || a.Choices[0].FinishReason != "stop" {
 				t.Errorf("got %.80q, finish %q", a.content(), a.Choices[0].FinishReason)

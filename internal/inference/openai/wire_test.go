@@ -108,6 +108,14 @@ func FuzzStringsSurvive(f *testing.F) {
 	})
 }
 
+func TestLinesOfAnEventAreJoined(t *testing.T) {
+	t.Parallel()
+	got, _ := openai.Events(strings.NewReader("data: a\ndata:b\n\n\ndata:  c\n: x\n\ndata: d"))
+	if want := []string{"a\nb", " c", "d"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // However a stream is cut into reads, the events are the same, and with CRLF
 // they are too.
 func FuzzEventsDoNotDependOnTheCut(f *testing.F) {

@@ -11,7 +11,19 @@ import (
 
 func main() {
 	corpus := flag.String("corpus", "../shared/corpus", "folder of the labelled corpus")
+	mistakes := flag.Bool("mistakes", false, "list the documents whose type is not told instead")
 	flag.Parse()
+	if *mistakes {
+		lines, err := evaluate.Mistakes(*corpus)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "eval: %v\n", err)
+			os.Exit(2)
+		}
+		for _, line := range lines {
+			fmt.Println(line)
+		}
+		return
+	}
 	reached, err := evaluate.Run(os.Stdout, *corpus)
 	switch {
 	case err != nil:

@@ -1,0 +1,194 @@
+package analysis_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/golden"
+)
+
+// TestDocuments pins what is found in documents of the project's own.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/documents/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no documents", err)
+	}
+	var out bytes.Buffer
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := analysis.New().Analyze(b)
+		fmt.Fprintf(&out, "%s: %s, %s, %d min\n", filepath.Base(file), a.DocumentType, a.Language, a.ReadingMinutes)
+		for _, k := range a.Keywords {
+			fmt.Fprintf(&out, "    %.2f %s\n", k.Score, k.Term)
+		}
+	}
+	golden.Check(t, "documents.golden", out.Bytes())
+}
+
+// TestWeightsFitTheSamples fails when features or lexicon changed and `make
+// train` was forgotten.
+func TestWeightsFitTheSamples(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("train/samples/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no samples", err)
+	}
+	a, right, all := analysis.New(), 0, 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := strings.TrimSuffix(filepath.Base(file), ".txt")
+		for _, text := range strings.Split("\n"+string(b), "\n-- ")[1:] {
+			_, text, _ = strings.Cut(text, " --\n")
+			all++
+			if got := a.Analyze([]byte(text)).DocumentType; got == kind {
+				right++
+			} else {
+				t.Logf("%s taken for %s: %.40q", kind, got, text)
+			}
+		}
+	}
+	if right*100 < all*95 {
+		t.Errorf("%d of %d samples are told, want 95 %%: run `make train`", right, all)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, kind, language string }{
+		"empty":        {"", "other", "und"},
+		"blank":        {" \n\t\n ", "other", "und"},
+		"one word":     {"Hello", "other", "und"},
+		"only code":    {"```go\nfunc main() {}\n```\n", "other", "und"},
+		"only a table": {"| a | b |\n|---|---|\n| 1 | 2 |\n", "other", "und"},
+		"binary":       {strings.Repeat("the library was not found and it is on the list\x00\x01\x02", 50), "other", "und"},
+		"only emoji":   {"🎉🎉🎉 😀 👩‍👩‍👧", "other", "und"},
+		"only markup":  {"# \n\n**\n\n[]()\n\n![](x)\n---\n", "other", "und"},
+		"not UTF-8":    {"caf\xe9 cr\xe8me, s'il vous pla\xeet", "other", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := analysis.New().Analyze([]byte(c.text))
+			if a.DocumentType != c.kind || c.language != "" && a.Language != c.language {
+				t.Errorf("%s, %s; want %s, %s", a.DocumentType, a.Language, c.kind, c.language)
+			}
+			if a.Sentiment.Label == "" || a.Formality.Label == "" || a.EmotionalTone == "" || a.Keywords == nil {
+				t.Errorf("left empty: %+v", a)
+			}
+			if empty := strings.TrimSpace(c.text) == ""; empty != (a.ReadingMinutes == 0) && name != "binary" && name != "not UTF-8" {
+				t.Errorf("reading takes %d minutes", a.ReadingMinutes)
+			}
+		})
+	}
+}
+
+// TestHostileText is about time: each is text that makes a careless scanner
+// quadratic.
+func TestHostileText(t *testing.T) {
+	t.Parallel()
+	const size = 512 << 10
+	for _, unit := range []string{"[", "[a](", "![", "**", "*a ", "_", "`", "``` ", "<a", "<!--", "$a", "$$", "{%", "&amp", "> ", "- ", "# ", "|a", "a\n", "\\", "a b: ", "1. ", "\n", "--- ", "a-", "not ", "“", "\u0301", "文"} {
+		text := []byte(strings.Repeat(unit, size/len(unit)))
+		start := time.Now()
+		analysis.New().Analyze(text)
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%q repeated takes %v", unit, d)
+		}
+	}
+}
+
+func TestLongDocumentsAreSampled(t *testing.T) {
+	t.Parallel()
+	sample, err := os.ReadFile("testdata/documents/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(sample)[4:], "---\n")
+	a := analysis.New()
+	short, long := a.Examine([]byte(body)), a.Examine([]byte(strings.Repeat(body, 600)))
+	if long.DocumentType != short.DocumentType || long.Language != short.Language {
+		t.Errorf("%s in %s, repeated %s in %s", short.DocumentType, short.Language, long.DocumentType, long.Language)
+	}
+	if want := 600 * short.Words; long.Words < want*9/10 || long.Words > want*11/10 {
+		t.Errorf("%d words estimated, %d there", long.Words, want)
+	}
+}
+
+func TestTheSameBytesGiveTheSameAnswer(t *testing.T) {
+	t.Parallel()
+	sample, err := os.ReadFile("testdata/documents/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := analysis.New().Examine(sample)
+	for range 20 {
+		if got := analysis.New().Examine(sample); !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %+v, then %+v", want, got)
+		}
+	}
+	if analysis.Version() == "" || analysis.Version() != analysis.Version() {
+		t.Error("the version is not one")
+	}
+}
+
+func TestAResumeInAFenceIsRead(t *testing.T) {
+	t.Parallel()
+	text := "```\nJANE DOE\njane@example.org   (555) 010-0199\n\nEXPERIENCE\n\n2019 - present  Welder, Dock 4\nKept three lines running and trained new staff.\n\nEDUCATION\n\nTrade school, 2018\n\nSKILLS\n\nTIG, MIG, reading drawings\n\nReferences available upon request\n```\n"
+	if a := analysis.New().Analyze([]byte(text)); a.DocumentType != "resume" {
+		t.Errorf("type %s", a.DocumentType)
+	}
+}
+
+func TestFrontMatterAloneTells(t *testing.T) {
+	t.Parallel()
+	text := "---\ninvoice-nr: 23\ncurrency: EUR\nVAT: 20\nto:\n- Some Person\nservice:\n- description: work\n  price: 320.00\n---\n"
+	if a := analysis.New().Analyze([]byte(text)); a.DocumentType != "invoice" {
+		t.Errorf("type %s", a.DocumentType)
+	}
+}
+
+func TestTypesAndProbabilities(t *testing.T) {
+	t.Parallel()
+	f := analysis.New().Examine([]byte("# Shopping\n\n- milk\n- eggs\n"))
+	sum := 0.0
+	for i, p := range f.Types {
+		sum += p.Probability
+		if !slices.Contains(presswork.DocumentTypes(), p.Type) || i > 0 && p.Probability > f.Types[i-1].Probability {
+			t.Errorf("type %d is %+v", i, p)
+		}
+	}
+	if len(f.Types) != len(presswork.DocumentTypes()) || sum < 0.999 || sum > 1.001 {
+		t.Errorf("%d types of %f", len(f.Types), sum)
+	}
+}
+
+func FuzzAnalyze(f *testing.F) {
+	for _, seed := range []string{"", "# A\n\nb", "---\na: b\n---\n", "```\nx", "| a |\n|---|\n", "[a](b) ![c](d) <e> `f` **g** $h$ {#i}", "1. a\n   - [x] b\n> c\n", "\xff\x00", "a\n===\n"} {
+		f.Add([]byte(seed))
+	}
+	a := analysis.New()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got := a.Analyze(text)
+		if !slices.Contains(presswork.DocumentTypes(), got.DocumentType) || !slices.Contains(presswork.Tones(), got.EmotionalTone) {
+			t.Errorf("%s, %s", got.DocumentType, got.EmotionalTone)
+		}
+		if got.TypeConfidence < 0 || got.TypeConfidence > 1 || got.Sentiment.Score < -1 || got.Sentiment.Score > 1 || got.Formality.Score < 0 || got.Formality.Score > 1 || got.ReadingMinutes < 0 || len(got.Keywords) > 10 {
+			t.Errorf("out of range: %+v", got)
+		}
+	})
+}

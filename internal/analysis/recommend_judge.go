@@ -1,0 +1,209 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"presswork"
+)
+
+// choice is one recommendation under way.
+type choice struct {
+	rules  *themeRules
+	p      Profile
+	steer  Steer
+	belief []belief
+	// tone and strength are the document's, or the mood asked for at full
+	// strength. voice is how far they may lead, 0 to 1.
+	tone            toneRule
+	strength, voice float64
+	// cautious tells that the text does not say enough.
+	cautious   bool
+	candidates []candidate
+}
+
+// belief is how probable a document type is.
+type belief struct {
+	typeRule
+	share float64
+	// order are the type's themes for this document, the most fitting first.
+	order []string
+}
+
+// candidate is a theme and how well it suits.
+type candidate struct {
+	ThemeInfo
+	look look
+	// twin is the built-in theme whose place in the lists it has: itself, or for
+	// a custom theme the one most like it, likeness 0 to 1.
+	twin     string
+	likeness float64
+	// fit is by type, score everything together.
+	fit, score float64
+	// accepted is how probable the types are that may have it, forbidden those
+	// that must not.
+	accepted, forbidden float64
+}
+
+func (r *Recommender) newChoice(p Profile, shelf []ThemeInfo, s Steer) *choice {
+	c := &choice{rules: r.rules, p: p, steer: s, belief: r.rules.believe(p, s), strength: p.ToneStrength, tone: r.rules.tones[p.EmotionalTone]}
+	for _, b := range c.belief {
+		c.voice += b.share * b.voice
+	}
+	if s.Mood != "" {
+		c.tone, c.strength, c.voice = r.rules.tones[s.Mood], 1, 1
+	}
+	for i := range c.belief {
+		c.belief[i].order = c.order(c.belief[i].typeRule)
+	}
+	c.cautious = Cautious(p, s)
+	for _, info := range shelf {
+		k := candidate{ThemeInfo: info, twin: info.Name, likeness: 1}
+		var known bool
+		if k.look, known = r.rules.looks[info.Name]; !known || info.Custom {
+			k.look = lookOf(info)
+			k.twin, k.likeness = r.rules.nearest(k.look)
+		}
+		c.judge(&k)
+		c.candidates = append(c.candidates, k)
+	}
+	c.lift()
+	return c
+}
+
+// believe says how probable each document type is: what the caller said, else
+// what was found; nothing when neither is known.
+func (r *themeRules) believe(p Profile, s Steer) []belief {
+	found := map[string]float64{}
+	for _, t := range p.Types {
+		found[t.Type] = t.Probability
+	}
+	if len(p.Types) == 0 && p.DocumentType != "" {
+		found[p.DocumentType] = 1
+	}
+	allowed := presswork.DocumentTypes()
+	if s.Type != "" {
+		allowed = r.typesOf(s.Type)
+	}
+	var all []belief
+	sum := 0.0
+	for _, t := range r.types {
+		share := found[t.name]
+		if s.Type != "" {
+			share += 0.02 // what was asked for is possible, however little it seems so
+		}
+		if share > 0 && slices.Contains(allowed, t.name) {
+			all = append(all, belief{typeRule: t, share: share})
+			sum += share
+		}
+	}
+	for i := range all {
+		all[i].share /= sum
+	}
+	return all
+}
+
+// judge scores a theme.
+func (c *choice) judge(k *candidate) {
+	for _, b := range c.belief {
+		fit, verdict := b.fit(*k)
+		switch verdict {
+		case refused:
+			k.forbidden += b.share
+		case accepted:
+			k.accepted += b.share
+		}
+		k.fit += b.share * fit * k.likeness
+	}
+	lead, byType := 0.8*c.voice*c.strength, 1.0
+	if c.steer.Mood != "" {
+		lead, byType = 1.6, 0.6
+	}
+	k.score = byType*k.fit + lead*c.carries(*k) + 0.15*c.formalityMatch(k.look)
+	for _, topic := range c.p.Topics {
+		k.score += 1.5 * (0.1 + 0.9*c.sway(topic)) * topic.Strength * place(c.rules.topic(topic.Name).accept, k.twin)
+	}
+	if k.Custom {
+		k.score += c.custom(*k)
+	}
+}
+
+type verdict int
+
+const (
+	unlisted verdict = iota
+	accepted
+	refused
+)
+
+// fit is how well a theme suits a type, 0 to 1.
+func (b belief) fit(k candidate) (float64, verdict) {
+	if slices.Contains(b.never, k.twin) && k.twin != darkWord || b.neverDark && k.Scheme == "dark" {
+		return 0, refused
+	}
+	at := place(b.order, k.twin)
+	if at == 0 {
+		return 0, unlisted
+	}
+	return at, accepted
+}
+
+// sway is how far a topic may lead, 0 to 1: as far as the tone, or further for
+// an occasion, such as a Halloween party, whose text says so in every line and
+// with feeling.
+func (c *choice) sway(t Topic) float64 {
+	if c.occasion(t) {
+		return max(c.voice, 0.8)
+	}
+	return c.voice
+}
+
+func (c *choice) occasion(t Topic) bool {
+	const unmistakable = 0.9
+	feeling := c.tone.wants[lookPlayfulness] >= 0 && c.tone.wants[lookFormality] < 0.6 || c.tone.name == "luxurious"
+	return t.Strength >= unmistakable && c.strength >= clearTone && feeling && !c.printed()
+}
+
+// clearTone is how clearly a tone must show to change the order of themes.
+const clearTone = 0.4
+
+// order is the type's themes for this document: those of its tone first, then
+// those of its formality, then the usual ones.
+func (c *choice) order(t typeRule) []string {
+	var list []string
+	if c.strength >= clearTone {
+		list = append(list, t.first[c.tone.name]...)
+	}
+	list = append(append(list, t.first[c.p.Formality.Label]...), t.accept...)
+	for i := len(list) - 1; i >= 0; i-- {
+		if slices.Contains(list[:i], list[i]) {
+			list = slices.Delete(list, i, i+1)
+		}
+	}
+	return list
+}
+
+// place is 1 for the first of a list, falling to just above one half for its
+// last, 0 outside of it.
+func place(list []string, name string) float64 {
+	i := slices.Index(list, name)
+	if i < 0 {
+		return 0
+	}
+	return 1 - 0.5*float64(i)/float64(len(list))
+}
+
+// carries is how well a theme speaks in the tone, 0 to 1.
+func (c *choice) carries(k candidate) float64 {
+	if len(c.tone.accept) == 0 {
+		return 0
+	}
+	return 0.8*place(c.tone.accept, k.twin)*k.likeness + 0.2*(1-distance(c.tone.wants, k.look))
+}
+
+func (c *choice) formalityMatch(l look) float64 {
+	if label := c.p.Formality.Label; label == "" || label == "neutral" {
+		return 0
+	}
+	return 1 - math.Abs(l[lookFormality]-c.p.Formality.Score)
+}

@@ -1,0 +1,144 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// lift takes the prohibitions back when nothing else carries the mood the
+// caller asked for: a dark résumé is unusual, but it was asked for.
+func (c *choice) lift() {
+	if c.steer.Mood == "" {
+		return
+	}
+	carries := func(k candidate) bool {
+		return k.forbidden < forbiddenFrom && slices.Contains(c.tone.accept, k.twin)
+	}
+	if slices.ContainsFunc(c.candidates, carries) {
+		return
+	}
+	for i := range c.candidates {
+		c.candidates[i].forbidden = 0
+	}
+}
+
+// allowed are the candidates that are not forbidden; all, when all are.
+func (c *choice) allowed() []candidate {
+	list := slices.DeleteFunc(slices.Clone(c.candidates), func(k candidate) bool { return k.forbidden >= forbiddenFrom })
+	if len(list) == 0 {
+		return c.candidates
+	}
+	return list
+}
+
+func (c *choice) primary() candidate {
+	if c.cautious {
+		if i := slices.IndexFunc(c.candidates, func(k candidate) bool { return k.Name == fallbackTheme }); i >= 0 {
+			return c.candidates[i]
+		}
+	}
+	// The first of equals, in the catalogue's order.
+	return slices.MaxFunc(c.allowed(), func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
+}
+
+// alternatives are two themes that suit as well as they can and differ from
+// what is chosen already.
+func (c *choice) alternatives(primary candidate) []candidate {
+	chosen := []candidate{primary}
+	for len(chosen) < 3 {
+		pool := slices.DeleteFunc(c.allowed(), func(k candidate) bool {
+			return slices.ContainsFunc(chosen, func(o candidate) bool { return o.Name == k.Name })
+		})
+		if len(pool) == 0 {
+			break
+		}
+		worth := func(k candidate) float64 { return k.score + 0.3*apart(k, chosen) + c.newlyAccepted(k, chosen) }
+		if scheme := c.missing(chosen); scheme != "" && len(chosen) == 2 {
+			if of := slices.DeleteFunc(slices.Clone(pool), func(k candidate) bool { return k.Scheme != scheme }); len(of) > 0 {
+				pool = of
+				// The same theme by night, rather than any dark one.
+				worth = func(k candidate) float64 {
+					return k.score + 0.5*(1-distance(primary.look.without(lookDarkness), k.look))
+				}
+			}
+		}
+		chosen = append(chosen, slices.MaxFunc(pool, func(a, b candidate) int { return cmp.Compare(worth(a), worth(b)) }))
+	}
+	return chosen[1:]
+}
+
+// missing is the scheme that the three must show and do not yet, "" for none.
+func (c *choice) missing(chosen []candidate) string {
+	has := func(scheme string) bool {
+		return slices.ContainsFunc(chosen, func(k candidate) bool { return k.Scheme == scheme })
+	}
+	switch {
+	case !has("light"):
+		return "light"
+	case !has("dark") && !c.printed():
+		return "dark"
+	}
+	return ""
+}
+
+// printed tells whether the document is of a type that is put on paper.
+func (c *choice) printed() bool {
+	share := 0.0
+	for _, b := range c.belief {
+		if b.print {
+			share += b.share
+		}
+	}
+	return share >= 0.5
+}
+
+// apart is the distance to the nearest of those chosen, 0 to 1.
+func apart(k candidate, chosen []candidate) float64 {
+	least := 1.0
+	for _, o := range chosen {
+		least = min(least, distance(o.look, k.look))
+	}
+	return least
+}
+
+// newlyAccepted is how probable the types are that may have this theme and none
+// of those chosen.
+func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
+	sum := 0.0
+	for _, b := range c.belief {
+		may := func(o candidate) bool {
+			_, v := b.fit(o)
+			return v == accepted
+		}
+		if may(k) && !slices.ContainsFunc(chosen, may) {
+			sum += b.share
+		}
+	}
+	return sum
+}
+
+// confidence is how often a choice like this one suits, 0 to 1, in hundredths.
+func (c *choice) confidence(primary candidate) float64 {
+	raw := primary.accepted
+	if c.steer.Mood != "" && slices.Contains(c.tone.accept, primary.twin) {
+		raw = max(raw, 0.95)
+	}
+	for _, topic := range c.p.Topics {
+		if c.occasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, primary.twin) {
+			raw = max(raw, 0.75)
+		}
+	}
+	v := c.rules.calibrate(raw)
+	if c.cautious {
+		v = min(v, cautiousLimit)
+	}
+	return min(math.Round(v*100)/100, 0.99)
+}
+
+// calibrate makes a frequency of what was believed.
+func (r *themeRules) calibrate(raw float64) float64 {
+	const edge = 0.01
+	raw = min(max(raw, edge), 1-edge)
+	return 1 / (1 + math.Exp(-(r.slope*math.Log(raw/(1-raw)) + r.intercept)))
+}

@@ -1,0 +1,85 @@
+//go:build compat
+
+package compat
+
+// cases are what every client must report, in the order of the table.
+var cases = []struct{ id, what string }{
+	{"A1", "a minimal request"},
+	{"A2", "every parameter at once (with INFERENCE_LAX=true)"},
+	{"A3", "the headers of the answer: request id, limits"},
+	{"A4", "the answer as bytes"},
+	{"A5", "a stream read to its end, in blocking and in asynchronous clients"},
+	{"A6", "a stream left early frees the model"},
+	{"A7", "`stream_options.include_usage`"},
+	{"A8", "the vendor's fields on the first and the last chunk"},
+	{"A9", "fields that nobody has heard of"},
+	{"A10", "content parts, an image, all roles, `null` content"},
+	{"A11", "the list of models, a model whose id has a slash"},
+	{"A12", "deleting a model is refused"},
+	{"B13", "a tool call in one piece"},
+	{"B14", "a tool call in many pieces"},
+	{"B15", "two calls, interleaved"},
+	{"B16", "a loop: call, tool message, answer"},
+	{"B17", "`tool_choice` none, auto, required, a function"},
+	{"B18", "empty pieces after a call do not make another"},
+	{"B19", "a call of a tool that was not offered; `disable_tool_validation`"},
+	{"B20", "malformed arguments: `tool_use_failed`"},
+	{"B21", "built-in tools answer `tool_unavailable`"},
+	{"C22", "`json_object`"},
+	{"C23", "`json_schema` by the client's own helper"},
+	{"C24", "invalid JSON: `json_validate_failed` with `failed_generation`"},
+	{"C25", "raw reasoning with JSON is refused"},
+	{"C26", "`json_schema` streamed"},
+	{"D27", "six forms of reasoning × raw, parsed, hidden"},
+	{"D28", "the same, streamed"},
+	{"D29", "`reasoning_format` with `include_reasoning` is refused"},
+	{"D30", "reasoning left out, and counted"},
+	{"D31", "`reasoning_effort`, and a value that the model does not know"},
+	{"E32", "upstreams with CRLF, comments, split characters, without an end"},
+	{"E33", "line separators and line ends in the content"},
+	{"E34", "eleven seconds without a word"},
+	{"E35", "a piece of 1.4 MB"},
+	{"E36", "a failure in the middle of a stream is the client's own error"},
+	{"E37", "closing a stream twice"},
+	{"F38", "a wrong key"},
+	{"F39", "an unknown model"},
+	{"F40", "an unknown address"},
+	{"F41", "a body of 50 MB"},
+	{"F42", "wrong values: the error names the field"},
+	{"F43", "429, and success after `retry-after`"},
+	{"F44", "failures of the model: class, status, tries"},
+	{"F45", "a time-out in line: the model never hears of it"},
+	{"F46", "a time-out at work: the model is freed"},
+}
+
+// client is a program that prints rows.
+type client struct {
+	name string
+	// of says whose version stands in the table: a package of npm or PyPI, or a
+	// module.
+	of  string
+	run func(tools string) (dir string, command []string)
+}
+
+func node(script string) func(string) (string, []string) {
+	return func(string) (string, []string) { return "js", []string{"node", script} }
+}
+
+func python(script, packages string) func(string) (string, []string) {
+	return func(tools string) (string, []string) {
+		return "py", []string{"env", "PYTHONPATH=" + tools + "/" + packages, "python3", "-W", "ignore", script}
+	}
+}
+
+var clients = []client{
+	{"groq-python", "groq", python("sdk.py", "python")},
+	{"openai-python", "openai", python("sdk.py", "python")},
+	{"langchain-groq", "langchain-groq", python("langchain.py", "langchain")},
+	{"groq-sdk", "groq-sdk", node("sdk.mjs")},
+	{"openai-node", "openai", node("sdk.mjs")},
+	{"ai-sdk-groq", "@ai-sdk/groq", node("aisdk.mjs")},
+	{"ai-sdk-openai-compatible", "@ai-sdk/openai-compatible", node("aisdk.mjs")},
+	{"openai-go", "github.com/openai/openai-go/v3", func(tools string) (string, []string) {
+		return "openaigo", []string{tools + "/openaigo"}
+	}},
+}

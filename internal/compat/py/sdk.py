@@ -1,0 +1,449 @@
+"""The official Python SDKs of Groq and OpenAI, which one generator made."""
+import asyncio
+import importlib
+import json
+import re
+import time
+
+from pydantic import BaseModel
+
+from rows import (
+    answer, asked, base, calls_of, client, content_of, failure, formats, key, lax_base, left, model, normal, person, pixel,
+    row, run, shapes, user, weather,
+)
+
+groq = client == "groq-python"
+sdk_module = importlib.import_module("groq" if groq else "openai")
+SDK, AsyncSDK = (sdk_module.Groq, sdk_module.AsyncGroq) if groq else (sdk_module.OpenAI, sdk_module.AsyncOpenAI)
+
+
+def at(root):
+    return root if groq else root + "/v1"
+
+
+def open_sdk(cls=SDK, **options):
+    return cls(**{"api_key": key, "base_url": at(base), "max_retries": 0, **options})
+
+
+sdk = open_sdk()
+lenient = {"type": "json_schema", "json_schema": {"name": "person", "schema": person, "strict": True}}
+
+
+def create(scenario, client=sdk, **body):
+    return client.chat.completions.create(**{"model": model(scenario), "messages": user(), **body})
+
+
+def error_of(e):
+    """The error object, which one SDK unwraps and the other does not."""
+    return e.body.get("error", e.body)
+
+
+@row("A1")
+def _():
+    a = create("hello")
+    assert a.choices[0].message.content == "Hello, world!" and a.choices[0].finish_reason == "stop"
+    assert a.usage.total_tokens == a.usage.prompt_tokens + a.usage.completion_tokens
+
+
+@row("A2")
+def _():
+    only_openai = {} if groq else {"modalities": ["text"], "verbosity": "low", "prompt_cache_key": "x", "safety_identifier": "x"}
+    only_groq = {"citation_options": "enabled", "exclude_domains": ["string"], "disable_tool_validation": True,
+                 "include_reasoning": True, "reasoning_format": "hidden", "documents": [{"source": {"type": "text", "text": "text"}}]}
+    a = create(
+        "hello", open_sdk(base_url=at(lax_base)), frequency_penalty=-2, presence_penalty=2, function_call="none",
+        functions=[{"name": "name", "description": "d", "parameters": {"foo": "bar"}}], reasoning_effort="none", logit_bias={"foo": 0},
+        logprobs=True, top_logprobs=0, max_completion_tokens=0, max_tokens=0, metadata={"foo": "string"}, n=1, parallel_tool_calls=True,
+        response_format={"type": "text"}, seed=0, service_tier="auto", stop="\n", store=True, temperature=1, top_p=1, user="user",
+        tool_choice="none", tools=[weather], extra_body=only_groq, **only_openai)
+    assert a.choices[0].message.content == "Hello, world!"
+
+
+@row("A3")
+def _():
+    raw = open_sdk(api_key=f"small-{client}").chat.completions.with_raw_response.create(model=model("hello"), messages=user())
+    assert re.fullmatch(r"req_[0-9a-z]{26}", raw.headers["x-request-id"])
+    assert raw.headers["x-ratelimit-limit-tokens"].isdigit() and raw.headers["x-ratelimit-remaining-requests"].isdigit()
+    assert re.fullmatch(r"[\d.]+(ms|s)", raw.headers["x-ratelimit-reset-tokens"])
+    assert raw.parse().choices[0].message.content == "Hello, world!"
+    if not groq:
+        assert raw.parse()._request_id == raw.headers["x-request-id"]
+
+
+@row("A4")
+def _():
+    with sdk.chat.completions.with_streaming_response.create(model=model("hello"), messages=user()) as response:
+        assert response.headers["content-type"] == "application/json"
+        assert json.loads(response.read())["choices"][0]["message"]["content"] == "Hello, world!"
+
+
+@row("A5")
+def _():
+    chunks = list(create("echo", messages=user("one two three"), stream=True))
+    assert content_of(chunks) == "one two three" and len({c.id for c in chunks}) == 1
+    assert chunks[0].choices[0].delta.role == "assistant" and chunks[-1].choices[0].finish_reason == "stop"
+
+    async def again():
+        async with open_sdk(AsyncSDK) as c:
+            stream = await c.chat.completions.create(model=model("echo"), messages=user("one two three"), stream=True)
+            return content_of([chunk async for chunk in stream])
+
+    assert asyncio.run(again()) == "one two three"
+
+
+@row("A6")
+def _():
+    with create("hang-middle", stream=True) as stream:
+        for c in stream:
+            if c.choices[0].delta.content:
+                break
+    assert left("hang-middle") < 2
+
+
+@row("A7")
+def _():
+    if groq:  # the parameter has no name in this SDK
+        chunks = list(create("hello", stream=True, extra_body={"stream_options": {"include_usage": True}}))
+    else:
+        chunks = list(create("hello", stream=True, stream_options={"include_usage": True}))
+    assert chunks[-1].choices == [] and chunks[-1].usage.completion_tokens > 0
+    assert all(c.usage is None for c in chunks[:-1])
+
+
+@row("A8")
+def _():
+    chunks = list(create("hello", stream=True, seed=7))
+    first, last = chunks[0].x_groq, chunks[-1].x_groq
+    if groq:
+        assert first.id.startswith("req_") and last.usage.queue_time > 0
+    else:
+        assert first["id"].startswith("req_") and first["seed"] == 7 and last["usage"]["queue_time"] > 0
+    assert all(getattr(c, "x_groq", None) is None for c in chunks[1:-1])
+    whole = create("hello").x_groq
+    assert (whole.id if groq else whole["id"]).startswith("req_")
+
+
+@row("A9")
+def _():
+    assert create("hello", extra_body={"never_heard_of": {"deep": [1]}, "cache_control": None}).choices[0].message.content == "Hello, world!"
+
+
+@row("A10")
+def _():
+    call = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Oslo"}'}}
+    create("whole", messages=[
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": pixel, "detail": "low"}}]},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "rain"},
+        {"role": "assistant", "content": "A pixel.", "refusal": None, "annotations": []},
+        {"role": "user", "content": [{"type": "text", "text": "Sure?"}]},
+    ])
+    sent = asked("whole")[-1]["messages"]
+    assert len(sent) == 6 and sent[1]["content"][1]["image_url"]["url"] == pixel
+    assert sent[2]["tool_calls"][0]["function"]["name"] == "weather" and sent[3]["tool_call_id"] == "call_1"
+
+
+@row("A11")
+def _():
+    assert model("hello") in [m.id for m in sdk.models.list().data]
+    m = sdk.models.retrieve(model("hello"))
+    assert m.id == model("hello") and m.object == "model"
+
+
+@row("A12")
+def _():
+    e = failure(lambda: sdk.models.delete(model("hello")))
+    assert e.status_code == 405 and error_of(e)["code"] == "method_not_allowed"
+
+
+def tools(scenario, **body):
+    return create(scenario, **{"tools": [weather], **body})
+
+
+@row("B13")
+def _():
+    a = tools("tool-whole").choices[0]
+    assert a.finish_reason == "tool_calls" and a.message.content is None
+    assert json.loads(a.message.tool_calls[0].function.arguments) == {"city": "Oslo"}
+    assert calls_of(tools("tool-whole", stream=True))[0]["arguments"] == '{"city":"Oslo"}'
+
+
+@row("B14")
+def _():
+    for scenario in ["tool-split", "tool-repeated"]:
+        call, = calls_of(tools(scenario, stream=True))
+        assert json.loads(call["arguments"]) == {"city": "Oslo"} and call["id"]
+        if groq:
+            continue
+        with sdk.chat.completions.stream(model=model(scenario), messages=user(), tools=[weather]) as stream:
+            whole = stream.get_final_completion()
+        assert json.loads(whole.choices[0].message.tool_calls[0].function.arguments) == {"city": "Oslo"}
+
+
+@row("B15")
+def _():
+    for scenario in ["tool-parallel", "tool-zero-index"]:
+        calls = calls_of(tools(scenario, stream=True))
+        assert [json.loads(c["arguments"])["city"] for c in calls] == ["Oslo", "Rome"] and len({c["id"] for c in calls}) == 2
+
+
+@row("B16")
+def _():
+    messages = user()
+    first = tools("tool-loop", messages=messages).choices[0].message
+    messages += [first.to_dict(), {"role": "tool", "tool_call_id": first.tool_calls[0].id, "content": "rain in Oslo"}]
+    assert tools("tool-loop", messages=messages).choices[0].message.content == "The tool says: rain in Oslo"
+
+
+@row("B17")
+def _():
+    two = [weather, {"type": "function", "function": {**weather["function"], "name": "tides"}}]
+
+    def called(choice):
+        calls = tools("tool-choice", tools=two, tool_choice=choice).choices[0].message.tool_calls
+        return calls and calls[0].function.name
+
+    assert not called("none") and not called("auto") and called("required") == "weather"
+    assert called({"type": "function", "function": {"name": "tides"}}) == "tides"
+
+
+@row("B18")
+def _():
+    chunks = list(tools("tool-trailing", stream=True))
+    assert [c["arguments"] for c in calls_of(chunks)] == ['{"city":"Oslo"}']
+    assert len([c for c in chunks if c.choices[0].delta.tool_calls and c.choices[0].delta.tool_calls[0].id]) == 1
+
+
+@row("B19")
+def _():
+    e = failure(lambda: tools("tool-unlisted"))
+    assert isinstance(e, sdk_module.BadRequestError) and "was not in request.tools" in str(e)
+    a = tools("tool-unlisted", extra_body={"disable_tool_validation": True})
+    assert a.choices[0].message.tool_calls[0].function.name == "launch_rocket"
+
+
+@row("B20")
+def _():
+    e = failure(lambda: tools("tool-malformed"))
+    assert isinstance(e, sdk_module.BadRequestError)
+    assert error_of(e)["code"] == "tool_use_failed" and "city" in error_of(e)["failed_generation"]
+
+
+@row("B21")
+def _():
+    for kind in ["code_interpreter", "browser_search"]:
+        e = failure(lambda: create("hello", tools=[{"type": kind}]))
+        assert e.status_code == 400 and error_of(e)["code"] == "tool_unavailable"
+
+
+@row("C22")
+def _():
+    assert json.loads(create("json", response_format={"type": "json_object"}).choices[0].message.content) == {"name": "Ada", "age": 36}
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+@row("C23")
+def _():
+    for scenario in ["json", "json-fenced", "json-second"]:
+        if groq:
+            got = Person.model_validate_json(create(scenario, response_format=lenient).choices[0].message.content)
+        else:
+            got = sdk.chat.completions.parse(model=model(scenario), messages=user(), response_format=Person).choices[0].message.parsed
+        assert got.age == 36
+
+
+@row("C24")
+def _():
+    for scenario, form in [("json-broken", {"type": "json_object"}), ("json-wrong", lenient)]:
+        e = failure(lambda: create(scenario, response_format=form))
+        assert e.status_code == 400 and error_of(e)["code"] == "json_validate_failed" and "name" in error_of(e)["failed_generation"]
+
+
+@row("C25")
+def _():
+    e = failure(lambda: create("json", extra_body={"reasoning_format": "raw"}, response_format={"type": "json_object"}))
+    assert e.status_code == 400 and "raw" in str(e)
+
+
+@row("C26")
+def _():
+    assert json.loads(content_of(create("json", response_format=lenient, stream=True))) == {"name": "Ada", "age": 36}
+    if not groq:
+        with sdk.chat.completions.stream(model=model("json"), messages=user(), response_format=Person) as stream:
+            assert stream.get_final_completion().choices[0].message.parsed.age == 36
+
+
+@row("D27")
+def _():
+    for scenario in shapes:
+        for form, want in formats.items():
+            m = create(scenario, extra_body={"reasoning_format": form}).choices[0].message
+            assert (normal(m.content), getattr(m, "reasoning", None) or "") == want, (scenario, form, m)
+
+
+@row("D28")
+def _():
+    for scenario in shapes:
+        for form, want in formats.items():
+            chunks = list(create(scenario, extra_body={"reasoning_format": form}, stream=True))
+            reasoning = "".join(getattr(c.choices[0].delta, "reasoning", None) or "" for c in chunks)
+            assert (normal(content_of(chunks)), reasoning) == want, (scenario, form)
+
+
+@row("D29")
+def _():
+    e = failure(lambda: create("reason-field", extra_body={"reasoning_format": "parsed", "include_reasoning": True}))
+    assert e.status_code == 400 and "reasoning_format" in str(e)
+
+
+@row("D30")
+def _():
+    a = create("reason-field", extra_body={"include_reasoning": False})
+    assert getattr(a.choices[0].message, "reasoning", None) is None
+    assert a.usage.completion_tokens_details.reasoning_tokens > 0
+
+
+@row("D31")
+def _():
+    create("reason-field", reasoning_effort="high")
+    assert "high" in [r.get("reasoning_effort") for r in asked("reason-field")]
+    e = failure(lambda: create("reason-field", reasoning_effort="max"))
+    assert e.status_code == 400 and re.search("low.*medium.*high", str(e))
+
+
+@row("E32")
+def _():
+    for scenario in ["crlf", "bare", "noisy", "no-done", "no-end", "two-lines", "split-bytes"]:
+        assert content_of(create(scenario, stream=True)) == "Grüße, 世界!", scenario
+
+
+@row("E33")
+def _():
+    text = 'a\u2028b\u2029c\u0085d\n\ne\r\nf\u0000g data: [DONE]\n\n 𝄞"\\'
+    assert content_of(create("echo", messages=user(text), stream=True)) == text
+
+
+@row("E34")
+def _():
+    assert content_of(create("late:11s", stream=True)) == "Hello, world!"
+
+
+@row("E35")
+def _():
+    assert len(content_of(create("big-line", stream=True))) == 16 * 90_000
+
+
+@row("E36")
+def _():
+    for scenario in ["cut", "error-frame", "cut-clean"]:
+        got = []
+
+        def read():
+            for c in create(scenario, stream=True):
+                got.append(c)
+
+        e = failure(read)
+        assert isinstance(e, sdk_module.APIError) and content_of(got).startswith("Hello"), scenario
+        assert "model's server" in str(e), (scenario, e)
+
+
+@row("E37")
+def _():
+    stream = create("hello", stream=True)
+    list(stream)
+    stream.close()
+    stream.close()
+
+
+@row("F38")
+def _():
+    e = failure(lambda: create("hello", open_sdk(api_key="wrong")))
+    assert isinstance(e, sdk_module.AuthenticationError) and error_of(e)["code"] == "invalid_api_key"
+    if not groq:
+        assert e.request_id.startswith("req_")
+
+
+@row("F39")
+def _():
+    e = failure(lambda: create("hello", model="nothing"))
+    assert isinstance(e, sdk_module.NotFoundError) and error_of(e)["code"] == "model_not_found"
+    if not groq:
+        assert (e.type, e.param) == ("invalid_request_error", "model")
+
+
+@row("F40")
+def _():
+    e = failure(lambda: sdk.get(("/openai/v1" if groq else "") + "/nowhere", cast_to=object))
+    assert isinstance(e, sdk_module.NotFoundError) and error_of(e)["code"] == "unknown_url"
+
+
+@row("F41")
+def _():
+    e = failure(lambda: create("hello", messages=user("x" * (50 << 20))))
+    assert e.status_code == 413 and error_of(e)["code"] == "content_too_large"
+
+
+@row("F42")
+def _():
+    for body, param in [({"messages": []}, "messages"), ({"temperature": 3}, "temperature"), ({"n": 2}, "n"),
+                        ({"messages": [{"role": "wizard", "content": "x"}]}, "messages[0].role")]:
+        e = failure(lambda: create("hello", **body))
+        assert isinstance(e, sdk_module.BadRequestError) and error_of(e)["param"] == param
+
+
+@row("F43")
+def _():
+    slow = open_sdk(api_key=f"slow-{client}", max_retries=4)
+    stream = create("tokens:30@20", slow, stream=True)
+    began = time.monotonic()
+    refused = failure(lambda: create("hello", open_sdk(api_key=f"slow-{client}")))
+    assert isinstance(refused, sdk_module.RateLimitError) and int(refused.response.headers["retry-after"]) >= 1
+    assert create("hello", slow).choices[0].message.content == "Hello, world!"
+    assert time.monotonic() - began >= 0.9, "it did not wait"
+    list(stream)
+
+
+@row("F44")
+def _():
+    def of(scenario, cls, status, retries):
+        tries = []
+        http = sdk_module.DefaultHttpxClient(event_hooks={"request": [lambda r: tries.append(r.headers["x-stainless-retry-count"])]})
+        e = failure(lambda: create(scenario, open_sdk(max_retries=2, http_client=http)))
+        assert isinstance(e, cls) and e.status_code == status, (scenario, e)
+        assert tries == ["0", "1", "2"][: retries + 1], (scenario, tries)
+        assert "127.0.0.1" not in str(e.body), "it tells an internal address"
+
+    server = sdk_module.InternalServerError
+    of("status:500", server, 502, 2)
+    of("status:401", server, 502, 0)
+    of("status:404", server, 502, 0)
+    of("status:422", sdk_module.UnprocessableEntityError, 422, 0)
+    of("html", server, 502, 2)
+    of("garbage", server, 502, 2)
+    of("context", sdk_module.BadRequestError, 400, 0)
+
+
+@row("F45")
+def _():
+    running = create("narrow", stream=True)
+    next(running)
+    e = failure(lambda: create("narrow", timeout=0.5))
+    assert isinstance(e, sdk_module.APITimeoutError) or e.status_code == 504, e
+    list(running)
+    create("narrow", max_tokens=7)
+    assert len(asked("tokens:40@20")) == 2, "what nobody waits for reached the model"
+
+
+@row("F46")
+def _():
+    e = failure(lambda: create("hang", timeout=1))
+    assert isinstance(e, sdk_module.APITimeoutError) or e.status_code == 504, e
+    assert left("hang") < 2
+
+
+run()

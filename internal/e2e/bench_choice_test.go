@@ -1,0 +1,42 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// BenchmarkThemeChoice tells what --ai-theme costs a run that has no cache yet,
+// and one whose cache has the answer, in pairs of runs.
+func BenchmarkThemeChoice(b *testing.B) {
+	const rounds = 15
+	dir := b.TempDir()
+	source := filepath.Join(dir, "report.md")
+	if err := os.WriteFile(source, []byte(threePages("")), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	run := func(cache string, flags ...string) time.Duration {
+		cmd := md2pdf(b, append(flags, "-o", filepath.Join(dir, "out.pdf"), source)...)
+		return wall(b, inCache(cmd, filepath.Join(dir, cache)))
+	}
+	for b.Loop() {
+		run("warm", "--ai-theme")
+		var cold, warm []time.Duration
+		for i := range rounds {
+			// The theme is the one that is chosen, so that the page is the same.
+			plain := run("none", "--theme", "corporate")
+			cold = append(cold, run(fmt.Sprint("cold", i), "--ai-theme")-plain)
+			warm = append(warm, run("warm", "--ai-theme")-plain)
+		}
+		report(b, "`md2pdf --ai-theme`, three pages, whole process, more than with a theme named", fmt.Sprint(quantile(cold, 0.5).Round(time.Millisecond)), "≤ 30 ms")
+		report(b, "the same with the answer in the cache", fmt.Sprint(quantile(warm, 0.5).Round(time.Millisecond)), "stated")
+	}
+}
+
+func inCache(cmd *exec.Cmd, dir string) *exec.Cmd {
+	cmd.Env = append(os.Environ(), "PRESSWORK_CACHE_PATH="+dir, "PRESSWORK_TELEMETRY=off")
+	return cmd
+}

@@ -1,0 +1,87 @@
+package local_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/advise"
+	"presswork/internal/analysis"
+	"presswork/internal/local"
+)
+
+const recipe = `# Apple cake
+
+Serves 8
+
+## Ingredients
+
+- 200 g flour
+- 150 g sugar
+- 3 eggs
+
+## Directions
+
+1. Preheat the oven to 180 °C and butter a tin of medium size, with a little flour at its bottom.
+2. Beat butter and sugar until they are creamy, then add the eggs one by one, without any haste.
+3. Fold in the flour, pour the dough into the tin, and press the slices of the apples into it.
+4. Bake it for 45 minutes, let it cool in the open oven, dust it with sugar and serve it with cream.
+5. What is left of it keeps for three days under a cloth; it is said to be best on the second one.
+`
+
+func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
+	t.Parallel()
+	var stages []presswork.Stage
+	c := start(t, local.Options{HTML: true, Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) }})
+	dir := files(t, map[string]string{"cake.md": recipe, "auto.md": "---\ntheme: auto\n---\n" + recipe, "named.md": "---\ntheme: nord\n---\n" + recipe})
+	convert := func(name, theme string) local.Output {
+		t.Helper()
+		out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, name), Output: filepath.Join(dir, name+".html"), Theme: theme})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for _, out := range []local.Output{convert("cake.md", advise.Auto), convert("auto.md", ""), convert("named.md", advise.Auto)} {
+		if out.Analysis == nil || out.Analysis.DocumentType != "recipe" || out.Theme != "caramellatte" || out.Times.Analyze <= 0 || out.Times.Render <= 0 {
+			t.Errorf("%s: %s, %+v, %+v", out.Input, out.Theme, out.Times, out.Analysis)
+		}
+	}
+	if !slices.Contains(stages, presswork.StageAnalyzing) {
+		t.Errorf("nobody was told of the analysis: %v", stages)
+	}
+	for _, out := range []local.Output{convert("named.md", ""), convert("auto.md", "silk"), convert("cake.md", "")} {
+		if out.Analysis != nil || out.Times.Analyze != 0 {
+			t.Errorf("%s was analysed and is in %s", out.Input, out.Theme)
+		}
+	}
+}
+
+func TestAMergedDocumentIsReadAsAWhole(t *testing.T) {
+	t.Parallel()
+	c := start(t, local.Options{HTML: true, Steer: analysis.Steer{}})
+	dir := files(t, map[string]string{"title.md": "# Cakes", "cake.md": recipe})
+	out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "title.md"), Merge: []string{filepath.Join(dir, "cake.md")},
+		Output: filepath.Join(dir, "out.html"), Theme: advise.Auto})
+	if err != nil || out.Analysis == nil || out.Analysis.DocumentType != "recipe" {
+		t.Errorf("%v, %+v", err, out.Analysis)
+	}
+}
+
+func TestWarmTellsOfEachStepAndOfWhatFails(t *testing.T) {
+	t.Parallel()
+	c := start(t, local.Options{})
+	dir := files(t, map[string]string{"cake.md": recipe})
+	told := map[string]string{}
+	err := c.Warm(t.Context(), []string{filepath.Join(dir, "cake.md"), filepath.Join(dir, "none.md")}, func(s local.WarmStep, err error) {
+		told[filepath.Base(s.Name)] = s.Detail
+		if (err != nil) != strings.HasSuffix(s.Name, "none.md") {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	})
+	if presswork.AsError(err) == nil || told["cake.md"] != "caramellatte" || !strings.HasPrefix(told["themes"], "35") || told["browser"] == "" || told["fonts"] == "" {
+		t.Errorf("%v, %v", err, told)
+	}
+}

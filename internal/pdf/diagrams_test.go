@@ -1,0 +1,67 @@
+package pdf_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/diagram"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// drawn is a renderer whose diagrams all have one size.
+func drawn(width, height int) *diagram.Renderer {
+	return diagram.New(diagram.Options{Script: func(context.Context, string, string) (json.RawMessage, error) {
+		return json.RawMessage(fmt.Sprintf(`[{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d}]`, width, height)), nil
+	}})
+}
+
+func TestWideDiagramsTurnTheirPage(t *testing.T) {
+	t.Parallel()
+	const src = "text\n\n## Flow\n\n```mermaid\ngraph LR\n```\n"
+	for name, c := range map[string]struct {
+		width, height int
+		options       presswork.Options
+		want          string
+	}{
+		"fits":             {500, 300, presswork.Options{}, "<div class=\"diagram\"><svg role"},
+		"is legible":       {1000, 300, presswork.Options{}, "<div class=\"diagram\"><svg role"},
+		"too wide":         {1200, 300, presswork.Options{}, "<div class=\"turned\">\n<h2 id=\"flow\">Flow</h2>\n<div class=\"diagram\"><svg style=\"max-height:"},
+		"too high as well": {1200, 4000, presswork.Options{}, "<div class=\"diagram\"><svg role"},
+		"wide sheet":       {1200, 300, presswork.Options{Landscape: new(true)}, "<div class=\"diagram\"><svg role"},
+	} {
+		html := composeDrawn(t, drawn(c.width, c.height), pdf.Document{Content: []byte(src), Options: c.options})
+		if !strings.Contains(html, c.want) {
+			t.Errorf("%s: %s", name, html[strings.Index(html, "<main>"):])
+		}
+	}
+}
+
+func composeDrawn(t *testing.T, r *diagram.Renderer, d pdf.Document) string {
+	t.Helper()
+	composed, err := converter(t, pdf.Options{Diagrams: r}).Compose(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return composed.Page.HTML
+}
+
+// The API, without a browser, and the worker must know a preview by one name.
+func TestAPreviewHasItsNameWithAndWithoutDiagrams(t *testing.T) {
+	t.Parallel()
+	one, err := converter(t, pdf.Options{}).Preview(t.Context(), themes.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := converter(t, pdf.Options{Diagrams: drawn(100, 100)}).Preview(t.Context(), themes.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Key != other.Key {
+		t.Error("the names differ")
+	}
+}

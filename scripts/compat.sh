@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Prepares what `make compat` needs, once: compat.sh DIR. The clients come from
+# npm, PyPI and the Go proxy; their versions stand in internal/compat/js, here,
+# and in internal/compat/openaigo.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+dir=$1
+# langchain-groq wants an older SDK than the newest, so it has a place of its own.
+groq=1.7.0 openai=3.54.0 pydantic=2.14.3 langchain_groq=1.1.3
+pytest=9.2.0 pytest_asyncio=1.5.0
+versions="$groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $(cksum <internal/compat/js/package.json)"
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
+  say "installing the clients of the inference API to test with: npm, PyPI"
+  rm -rf "$dir"
+  mkdir -p "$dir/node" "$dir/groq-python"
+  cp internal/compat/js/package.json "$dir/node/"
+  npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/node" >&2
+  pip() { python3 -m pip --disable-pip-version-check "$@" --quiet; }
+  pip install --root-user-action=ignore --target "$dir/python" \
+    "groq[aiohttp]==$groq" "openai==$openai" "pydantic==$pydantic" "pytest==$pytest" "pytest-asyncio==$pytest_asyncio" 2>/dev/null
+  pip install --root-user-action=ignore --target "$dir/langchain" "langchain-groq==$langchain_groq" 2>/dev/null
+  # The SDK's own tests come with its source only.
+  pip download --no-deps --no-binary :all: --dest "$dir" "groq==$groq"
+  tar -xzf "$dir/groq-$groq.tar.gz" --strip-components 1 -C "$dir/groq-python"
+  rm "$dir/groq-$groq.tar.gz" && rm -r "$dir/groq-python/src"
+  echo "$versions" >"$dir/.versions"
+fi
+(cd internal/compat/openaigo && go build -o "$dir/openaigo" .)
