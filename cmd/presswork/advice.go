@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
+	"presswork/internal/advise"
 	"presswork/internal/analysis"
+	"presswork/internal/inference"
+	"presswork/internal/inference/openai"
 	"presswork/internal/local"
 	"presswork/themes"
 )
@@ -23,6 +26,27 @@ func addSteerFlags(cmd *cobra.Command, s *steerFlags) {
 	f.StringVar(&s.docType, "doc-type", "", "what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)")
 	complete(cmd, "mood", cobra.FixedCompletions(presswork.Moods(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "doc-type", cobra.FixedCompletions(append(presswork.DocumentTypes(), presswork.DocumentFamilies()...), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// readerFlags choose a model that reads documents.
+type readerFlags struct{ model, url string }
+
+func addReaderFlags(cmd *cobra.Command, r *readerFlags) {
+	f := cmd.Flags()
+	f.StringVar(&r.model, "analysis-model", "", "`MODEL` that reads the document in the analyser's place; it is sent the text")
+	f.StringVar(&r.url, "analysis-url", "http://127.0.0.1:8000/v1", "OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key")
+}
+
+// open makes the model; nil without one.
+func (r readerFlags) open(getenv func(string) string) (*advise.Model, error) {
+	if r.model == "" {
+		return nil, nil
+	}
+	engine, err := openai.New(inference.Upstream{Name: "analysis", Kind: inference.Plain, BaseURL: strings.TrimRight(r.url, "/"), APIKey: getenv("PRESSWORK_API_KEY")})
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--analysis-url: %w", err)}
+	}
+	return advise.Engine(engine, r.model, r.model+" at "+r.url), nil
 }
 
 // parse checks them; each error is one of usage.

@@ -19,6 +19,7 @@ type analyze struct {
 	stdin     io.Reader
 	steer     steerFlags
 	cache     cacheFlags
+	reader    readerFlags
 	themesDir string
 	json      bool
 }
@@ -44,6 +45,7 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	addSteerFlags(cmd, &a.steer)
+	addReaderFlags(cmd, &a.reader)
 	f.StringVar(&a.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addCacheFlags(f, &a.cache)
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
@@ -69,7 +71,11 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	} else if _, err := os.ReadDir(a.themesDir); err != nil {
 		return usageError{fmt.Errorf("--themes-dir: %w", err)}
 	}
-	advisor, done := newAdvisor(ctx, remember, newNotices(a.stderr))
+	model, err := a.reader.open(a.getenv)
+	if err != nil {
+		return err
+	}
+	advisor, done := newAdvisor(ctx, remember, model, newNotices(a.stderr))
 	defer done()
 	converter := local.New(local.Options{ThemesDir: a.themesDir, HTML: true, Stdin: a.stdin, Advisor: advisor, Steer: steer})
 	stop, err := begin(ctx, converter)

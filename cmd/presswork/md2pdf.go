@@ -33,6 +33,7 @@ type md2pdf struct {
 	aiTheme   bool
 	steer     steerFlags
 	cache     cacheFlags
+	reader    readerFlags
 	options   presswork.Options
 	output    string
 	cssFile   string
@@ -82,6 +83,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; nothing leaves this machine")
 	addSteerFlags(cmd, &m.steer)
+	addReaderFlags(cmd, &m.reader)
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
 	f.StringVar(&m.passwordFile, "password-file", "", "`FILE` whose first line is the password: a --password can be seen by every user of this machine")
@@ -109,7 +111,11 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		return usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
 	}
 	report := newReporter(m, len(inputs))
-	advisor, done := newAdvisor(ctx, m.remember, m.notices())
+	model, err := m.reader.open(m.getenv)
+	if err != nil {
+		return err
+	}
+	advisor, done := newAdvisor(ctx, m.remember, model, m.notices())
 	defer done()
 	converter := local.New(local.Options{
 		Browser:   m.cfg.ChromiumPath,

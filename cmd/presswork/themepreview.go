@@ -26,6 +26,7 @@ type themePreview struct {
 	explore   string
 	steer     steerFlags
 	cache     cacheFlags
+	reader    readerFlags
 	output    string
 	themesDir string
 	allow     []string
@@ -55,6 +56,7 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&v.explore, "explore", "e", "", "`FILE.md` whose first page is shown (default a sample)")
 	addSteerFlags(cmd, &v.steer)
+	addReaderFlags(cmd, &v.reader)
 	f.StringVarP(&v.output, "output", "o", "", "`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)")
 	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	f.StringArrayVar(&v.allow, "allow", nil, "`DIR` outside the document's folder from which images may be shown; repeatable")
@@ -87,7 +89,11 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	advisor, done := newAdvisor(ctx, remember, newNotices(v.stderr))
+	model, err := v.reader.open(v.getenv)
+	if err != nil {
+		return err
+	}
+	advisor, done := newAdvisor(ctx, remember, model, newNotices(v.stderr))
 	defer done()
 	converter := local.New(local.Options{
 		Browser:   cfg.ChromiumPath,

@@ -45,7 +45,7 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 		return usageError{err}
 	}
 	log := newNotices(p.stderr)
-	advisor, done := newAdvisor(ctx, remember, log)
+	advisor, done := newAdvisor(ctx, remember, nil, log)
 	defer done()
 	converter := local.New(local.Options{Browser: cfg.ChromiumPath, ThemesDir: cfg.ThemesDir, Jobs: runtime.NumCPU(), Advisor: advisor, Log: log})
 	stop, err := begin(ctx, converter)

@@ -160,8 +160,13 @@ func (p *parts) openAdvisor() error {
 		}
 		p.life.onStop("cache", func(context.Context) error { return client.Close() })
 	}
-	log := p.log.With("room", "cache")
+	log := p.log.With("room", "analysis")
+	var model *advise.Model
+	if p.cfg.AnalysisModel != "" {
+		model = advise.Queue(p.queue, p.cfg.AnalysisModel)
+	}
 	p.advisor = advise.New(advise.Options{
+		Model: model,
 		Cache: func() cache.Cache { return cache.NewRedis(client, cache.Options{MaxEntries: adviceEntries, Log: log}) }, Log: log,
 	})
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"presswork/api"
 	"presswork/internal/config"
+	"presswork/internal/embedded"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
 	"presswork/internal/inference/ollama"
@@ -42,8 +43,25 @@ func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
 	}
 }
 
+// startOllama starts the engine of this machine where that is asked for, and
+// else says that it could.
+func (p *parts) startOllama(ctx context.Context) error {
+	log := p.log.With("room", "ollama")
+	if p.cfg.InferenceStartOllama {
+		return p.life.start(ctx, "ollama", embedded.NewOllama(log))
+	}
+	whole := p.roles.api && p.roles.worker
+	if whole && modelsFile(p.cfg.InferenceConfig) == "" && embedded.OllamaInstalled() && !embedded.OllamaRunning(ctx) {
+		log.InfoContext(ctx, "ollama is installed and not running: INFERENCE_START_OLLAMA=true starts it with Presswork")
+	}
+	return nil
+}
+
 // openModels reads the models that both roles need, and follows them.
 func (p *parts) openModels(ctx context.Context) error {
+	if err := p.startOllama(ctx); err != nil {
+		return err
+	}
 	source, err := inference.NewSource(ctx, modelSource(p.cfg, p.log.With("room", "inference")))
 	if err != nil {
 		return usageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
@@ -75,7 +93,7 @@ func (p *parts) handleCompletions(taker *tasks.Server) {
 	gateway := inference.NewGateway(inference.GatewayOptions{
 		Catalogue:  p.models.Current,
 		Open:       openai.New,
-		FetchImage: guard.NewFetcher(p.outbound, guard.FetchOptions{UserAgent: "Presswork/" + version(), MaxBytes: maxChatImage}).Fetch,
+		FetchImage: guard.NewFetcher(p.outbound, guard.FetchOptions{UserAgent: "Presswork/" + version(), MaxBytes: maxChatImage, MaxPixels: inference.MaxImagePixels}).Fetch,
 		Log:        p.log.With("room", "inference"),
 	})
 	completions := worker.NewCompletions(worker.CompletionOptions{

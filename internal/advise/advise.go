@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"presswork"
@@ -25,12 +26,16 @@ type Options struct {
 	// Cache returns what remembers analyses and choices; it is asked once, when
 	// the first document comes. Nil, or returning nil: nothing is remembered.
 	Cache func() cache.Cache
+	// Model reads documents in the analyser's place; where it fails, the
+	// analyser does. Default: none.
+	Model *Model
 	// Log gets a warning when the cache cannot be used. Default: discard.
 	Log *slog.Logger
 }
 
 // Advisor is safe for concurrent use.
 type Advisor struct {
+	model  *Model
 	cache  func() cache.Cache
 	log    *slog.Logger
 	models func() models
@@ -50,6 +55,7 @@ func New(o Options) *Advisor {
 		o.Cache = func() cache.Cache { return nil }
 	}
 	return &Advisor{
+		model: o.Model,
 		cache: sync.OnceValue(o.Cache),
 		log:   cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		models: sync.OnceValue(func() models {
@@ -72,11 +78,14 @@ func (a *Advisor) Advise(ctx context.Context, markdown []byte, shelf []themes.Th
 	infos, content := themeInfos(shelf), sha256.Sum256(markdown)
 	q := question{Advisor: a, cache: a.cache(), content: content[:]}
 	p := q.profile(ctx, markdown)
-	recommendation := answer(ctx, &q, cache.Theme, []any{infos, s}, func() presswork.Recommendation {
+	recommendation := answer(ctx, &q, cache.Theme, []any{q.reader, infos, s}, func() presswork.Recommendation {
 		return a.models().recommender.Recommend(p, infos, s)
 	})
 	advice := Advice{p.Analysis, q.lookups, q.hits}
 	advice.Recommendation = recommendation
+	if a.model != nil && q.reader == "" {
+		advice.Recommendation.Reasons = append(slices.Clone(recommendation.Reasons), "the model could not be asked: this is the program's own reading")
+	}
 	return advice, context.Cause(ctx)
 }
 
@@ -101,9 +110,32 @@ type question struct {
 	cache         cache.Cache
 	content       []byte // its hash
 	lookups, hits int
+	reader        string // the model whose reading the profile is, "" for the analyser's
 }
 
+// profile is the model's reading where there is one, else the analyser's.
 func (q *question) profile(ctx context.Context, markdown []byte) analysis.Profile {
+	if q.model == nil {
+		return q.local(ctx, markdown)
+	}
+	var failed error
+	p := answer(ctx, q, cache.Analysis, []any{q.model.Name}, func() (p analysis.Profile) {
+		p = q.local(ctx, markdown)
+		var r reading
+		if r, failed = q.model.read(ctx, markdown); failed == nil {
+			p = r.over(p)
+		}
+		return p
+	}, func() bool { return failed == nil })
+	if failed == nil {
+		q.reader = q.model.Name
+	} else if ctx.Err() == nil {
+		q.log.WarnContext(ctx, "the document was analysed without the model", "model", q.model.Name, "reason", failed)
+	}
+	return p
+}
+
+func (q *question) local(ctx context.Context, markdown []byte) analysis.Profile {
 	return answer(ctx, q, cache.Analysis, nil, func() analysis.Profile {
 		m := q.models()
 		return m.recommender.Profile(m.analyzer.Examine(markdown))
@@ -111,8 +143,9 @@ func (q *question) profile(ctx context.Context, markdown []byte) analysis.Profil
 }
 
 // answer returns what the cache has for the document, else computes and stores
-// it. Parts are what the answer depends on beside the text and the analyser.
-func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []any, compute func() T) T {
+// it, unless some keep says that it is not worth it. Parts are what the answer
+// depends on beside the text and the analyser.
+func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []any, compute func() T, keep ...func() bool) T {
 	if q.cache == nil || ctx.Err() != nil {
 		return compute()
 	}
@@ -130,6 +163,11 @@ func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []an
 		q.unread.Do(func() { q.log.WarnContext(ctx, "the cache cannot be read", "error", err) })
 	}
 	value = compute()
+	for _, wanted := range keep {
+		if !wanted() {
+			return value
+		}
+	}
 	b, err := json.Marshal(value)
 	if err == nil {
 		err = q.cache.Put(ctx, kind, key, b)

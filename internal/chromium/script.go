@@ -31,12 +31,15 @@ func (b *Browser) Script(ctx context.Context, library, expression string) (json.
 	ctx, cancel := context.WithTimeoutCause(ctx, scriptTimeout,
 		presswork.Errorf(presswork.RenderTimeout, "the script took longer than %s", scriptTimeout))
 	defer cancel()
+	lost := false
 	for {
 		value, err := b.runScript(ctx, library, expression)
 		switch {
 		case err == nil:
 			return value, nil
 		case ctx.Err() == nil && errors.Is(err, errRetired):
+		case ctx.Err() == nil && errors.Is(err, errConnClosed) && !lost:
+			lost = true // perhaps through another page's fault
 		case errors.Is(err, errTabCrashed), errors.Is(err, errTabStrayed):
 			return nil, presswork.Errorf(presswork.RenderFailed, "the script broke its page: %v", err).WithCause(err)
 		default:

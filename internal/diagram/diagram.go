@@ -24,7 +24,9 @@ const (
 	// of each.
 	MaxDiagrams = 100
 	MaxSource   = 50_000
-	// maxTime bounds the drawing of one document.
+	// maxTime bounds the drawing of one document's diagrams one by one. Before,
+	// when they are drawn together, the browser bounds it from the moment it has
+	// a tab: waiting for one is nobody's fault.
 	maxTime = 30 * time.Second
 	// cacheBytes bounds what a Renderer remembers.
 	cacheBytes = 16 << 20
@@ -121,8 +123,6 @@ func (r *Renderer) drawMissing(ctx context.Context, names []string, sources map[
 	if len(names) == 0 {
 		return drawn
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, presswork.Errorf(presswork.RenderTimeout, "the document's diagrams take too long"))
-	defer cancel()
 	runs := [][]string{names}
 	for len(runs) > 0 {
 		run := runs[0]
@@ -135,6 +135,9 @@ func (r *Renderer) drawMissing(ctx context.Context, names []string, sources map[
 				r.cache.Put(name, p, len(p.SVG)+len(p.Problem)+100)
 			}
 		case len(run) > 1 && ctx.Err() == nil:
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, maxTime, presswork.Errorf(presswork.RenderTimeout, "the document's diagrams take too long"))
+			defer cancel()
 			for _, name := range run {
 				runs = append(runs, []string{name})
 			}

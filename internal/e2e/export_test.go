@@ -75,6 +75,13 @@ func TestAPageIsExportedOnlyWhereTheOperatorAllows(t *testing.T) {
 	if status != http.StatusUnprocessableEntity || !strings.Contains(string(answer), `"page_unreachable"`) {
 		t.Errorf("no such name: %d %s", status, answer)
 	}
+	if n := c.Metric("presswork_export_browser_launches_total"); n != 1 {
+		t.Errorf("%v browsers were started", n)
+	}
+	if _, _, answer := c.Do("GET", "/readyz", "", nil); !strings.Contains(string(answer), `"export_browser":{"ok":true,"running":true,"sandbox":`) &&
+		!strings.Contains(string(answer), `"export_browser":{"ok":true,"reason":`) {
+		t.Errorf("readyz: %s", answer)
+	}
 }
 
 func TestAnExportCanBeFollowedAndKept(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
@@ -14,10 +15,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// child is one life of the server.
+// child is one life of a server.
 type child struct {
 	cmd     *exec.Cmd
-	lock    *os.File
+	lock    *os.File // nil without one
 	words   *lastWords
 	started time.Time
 	// exited is closed at the end; err says how, and is read after it only.
@@ -30,12 +31,21 @@ type child struct {
 func (r *Redis) spawn(lock *os.File) (*child, error) {
 	// The child's end is its own business: it must outlive any context here.
 	cmd := exec.CommandContext(context.Background(), r.binary, r.arguments()...)
-	words := &lastWords{log: r.Log}
-	cmd.Stdout, cmd.Stderr = words, words
 	cmd.Env = []string{} // the parent's secrets are none of its business
 	cmd.ExtraFiles = []*os.File{lock}
+	c, err := launch(cmd, r.Log)
+	if err == nil {
+		c.lock = lock
+	}
+	return c, err
+}
+
+// launch starts a server that ends with its parent.
+func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
+	words := &lastWords{log: log}
+	cmd.Stdout, cmd.Stderr = words, words
 	cmd.SysProcAttr = attributes()
-	c := &child{cmd: cmd, lock: lock, words: words, started: time.Now(), exited: make(chan struct{})}
+	c := &child{cmd: cmd, words: words, started: time.Now(), exited: make(chan struct{})}
 	begun := make(chan error, 1)
 	go func() {
 		// On Linux the child's death signal hangs on the thread that started
@@ -59,7 +69,7 @@ func (r *Redis) spawn(lock *os.File) (*child, error) {
 	}()
 	if err := <-begun; err != nil {
 		<-c.exited
-		return nil, fmt.Errorf("embedded: start %s: %w", r.binary, err)
+		return nil, fmt.Errorf("embedded: start %s: %w", cmd.Path, err)
 	}
 	return c, nil
 }

@@ -25,6 +25,9 @@ import (
 const parentOf = "PRESSWORK_TEST_PARENT_OF"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(embedded.FakeOllama) != "" {
+		embedded.ServeOllama()
+	}
 	dir := os.Getenv(parentOf)
 	if dir == "" {
 		os.Exit(m.Run())

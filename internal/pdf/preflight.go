@@ -60,6 +60,9 @@ func (p preflight) inspect(ctx context.Context, html string, printed []byte) ([]
 		return nil, err
 	}
 	i := newInspector(f, wanted)
+	if !p.wide && i.fontsHave(wanted) {
+		return nil, nil
+	}
 	var areaOf func(int, float64, float64) *area
 	if p.wide {
 		areaOf = p.areaOf

@@ -1,7 +1,9 @@
 package pdf
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,6 +25,22 @@ func beyondFonts(html string) (wanted []rune) {
 		}
 	}
 	return wanted
+}
+
+// fontsHave tells whether each of the characters is among those that the fonts in
+// the file show: Chromium embeds only the glyphs that are used.
+func (i *inspector) fontsHave(wanted []rune) bool {
+	for n, o := range i.file.objects {
+		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
+			continue
+		}
+		for code, text := range i.textMap(n) {
+			if code > 0 {
+				i.note(text, false)
+			}
+		}
+	}
+	return !slices.ContainsFunc(wanted, func(r rune) bool { return !i.shown[r] })
 }
 
 // allMissing adds, to the texts that are known to be missing, the characters

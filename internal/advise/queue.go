@@ -1,0 +1,66 @@
+package advise
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/tasks"
+)
+
+// Caller is the queue's part: *tasks.Client.
+type Caller interface {
+	Call(ctx context.Context, call tasks.Call) (*tasks.Answer, error)
+}
+
+// owner is whose use the ledger names, and whose line readings stand in.
+const owner = "presswork:analysis"
+
+// Queue is a Model of the catalogue, called through the inference queue.
+func Queue(calls Caller, model string) *Model {
+	return &Model{Name: model, Ask: func(ctx context.Context, r *inference.Request) (string, error) {
+		r.Model = model
+		body, err := json.Marshal(inference.Job{Request: r})
+		if err != nil {
+			return "", err
+		}
+		answer, err := calls.Call(ctx, tasks.Call{ID: tasks.NewID(), Owner: owner, Tier: tasks.OnDemand, Body: body})
+		if err != nil {
+			return "", err
+		}
+		defer answer.Close()
+		return whole(ctx, answer)
+	}}
+}
+
+// whole reads an answer to its end.
+func whole(ctx context.Context, answer *tasks.Answer) (string, error) {
+	var text strings.Builder
+	for {
+		frames, err := answer.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return "", presswork.Errorf(presswork.Internal, "the worker gave up without an answer")
+		}
+		if err != nil {
+			return "", err
+		}
+		for _, b := range frames {
+			var f inference.Frame
+			if err := json.Unmarshal(b, &f); err != nil {
+				return "", err
+			}
+			switch {
+			case f.Error != nil:
+				return "", f.Error
+			case f.Result != nil:
+				return text.String(), nil
+			case f.Chunk != nil:
+				text.WriteString(f.Chunk.Content)
+			}
+		}
+	}
+}

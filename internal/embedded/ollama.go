@@ -1,0 +1,93 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// ollamaAddress is where an Ollama listens unless told otherwise.
+const ollamaAddress = "127.0.0.1:11434"
+
+// OllamaInstalled reports whether there is an ollama program.
+func OllamaInstalled() bool {
+	_, err := exec.LookPath("ollama")
+	return err == nil
+}
+
+// OllamaRunning reports whether something answers like an Ollama on this
+// machine.
+func OllamaRunning(ctx context.Context) bool { return answers(ctx, ollamaAddress) }
+
+func answers(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/version", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// Ollama is a private `ollama serve`, alive as long as its parent.
+type Ollama struct {
+	address string
+	log     *slog.Logger
+	child   *child
+}
+
+// NewOllama makes one; it starts nothing yet.
+func NewOllama(log *slog.Logger) *Ollama { return &Ollama{address: ollamaAddress, log: log} }
+
+// Start starts the program and waits until it answers. Where one answers
+// already, that one is used.
+func (o *Ollama) Start(ctx context.Context) error {
+	if answers(ctx, o.address) {
+		return nil
+	}
+	binary, err := exec.LookPath("ollama")
+	if err != nil {
+		return errors.New("embedded: ollama is not installed; see https://ollama.com/download")
+	}
+	// It needs its user's home, where the models are, and no secret of ours.
+	cmd := exec.CommandContext(context.Background(), binary, "serve")
+	cmd.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "OLLAMA_HOST=" + o.address, "OLLAMA_MODELS=" + os.Getenv("OLLAMA_MODELS")}
+	if os.Getenv("OLLAMA_MODELS") == "" {
+		cmd.Env = cmd.Env[:3]
+	}
+	c, err := launch(cmd, o.log)
+	if err != nil {
+		return err
+	}
+	for !answers(ctx, o.address) {
+		select {
+		case <-c.exited:
+			return fmt.Errorf("embedded: ollama did not start: %w; it said: %s", c.err, c.words.tail())
+		case <-ctx.Done():
+			c.kill()
+			return fmt.Errorf("embedded: ollama is not ready: %w", context.Cause(ctx))
+		case <-time.After(pollEvery):
+		}
+	}
+	o.child = c
+	o.log.Info("private ollama started", "pid", c.cmd.Process.Pid, "address", o.address)
+	return nil
+}
+
+// Stop ends the child, if it is ours.
+func (o *Ollama) Stop(ctx context.Context) error {
+	if o.child != nil {
+		o.child.end(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package embedded
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// FakeOllama in the environment makes a program that does as `ollama serve` does of
+// this test binary.
+const FakeOllama = "PRESSWORK_FAKE_OLLAMA"
+
+// ServeOllama is its server.
+func ServeOllama() {
+	http.HandleFunc("/api/version", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"0.17.0"}`)) })
+	if os.Getenv("TOKEN_SECRET") != "" {
+		panic("the parent's secrets are here")
+	}
+	if err := http.ListenAndServe(os.Getenv("OLLAMA_HOST"), nil); err != nil {
+		panic(err)
+	}
+}
+
+func TestOllamaIsStartedAndEndedAsAChild(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := "#!/bin/sh\n[ \"$1\" = serve ] && " + FakeOllama + "=1 exec " + self + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "ollama"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	t.Setenv("TOKEN_SECRET", "hush")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	o := &Ollama{address: address, log: slog.New(slog.DiscardHandler)}
+	if err := o.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !answers(t.Context(), address) || !OllamaInstalled() {
+		t.Error("it does not answer")
+	}
+	second := &Ollama{address: address, log: slog.New(slog.DiscardHandler)}
+	if err := second.Start(t.Context()); err != nil || second.child != nil {
+		t.Errorf("beside a running one: %v", err)
+	}
+	if err := o.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if answers(t.Context(), address) {
+		t.Error("it outlives Stop")
+	}
+}
+
+func TestAnOllamaThatDiesSaysWhy(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "ollama"), []byte("#!/bin/sh\necho no room left; exit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	o := &Ollama{address: "127.0.0.1:1", log: slog.New(slog.DiscardHandler)}
+	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no room left") {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "not installed") {
+		t.Errorf("got %v", err)
+	}
+}
