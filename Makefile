@@ -68,6 +68,15 @@ eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
 train: ## Learn the analysis' weights anew: make train CORPUS=DIR
 	go run ./internal/analysis/train -corpus "$(CORPUS)"
 
+.PHONY: conformance
+conformance: setup-test ## Run veraPDF on every theme and sample, and print docs/pdfa.md's table
+	PRESSWORK_UPDATE=1 go test -run 'TestConformance$$' ./internal/pdf
+
+.PHONY: demo-inference
+demo-inference: ## Run a scripted model on http://127.0.0.1:8100/v1, and say how to talk to it
+	@printf 'In another terminal:\n  printf "models: [{id: demo, upstreams: [{base_url: \\"http://127.0.0.1:8100/v1\\", model: \\"demo:40\\"}]}]\\n" > models.yaml\n  make run\n  bin/presswork chat "Say hi"\n\n'
+	go run ./internal/inference/inferencetest/fakemodel -addr 127.0.0.1:8100
+
 .PHONY: fmt
 fmt: ## Format, and apply Go's modernisers
 	gofmt -w $$(git ls-files '*.go')
