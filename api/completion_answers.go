@@ -19,10 +19,6 @@ import (
 	"presswork/tasks"
 )
 
-// headerPatience is how long a stream's status is held back for a first word:
-// until then an error has a status of its own.
-const headerPatience = 10 * time.Second
-
 // heard reads what a worker says about a completion.
 type heard struct {
 	answer *tasks.Answer
@@ -98,7 +94,7 @@ func setQueueTime(c *fiber.Ctx, f inference.Frame) {
 // called when the answer has ended.
 func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *tasks.Answer, finish func()) error {
 	h := &heard{answer: answer}
-	first, err := cmpl.firstWords(ctx, h)
+	first, err := cmpl.firstWords(ctx, s.Inference.Patience, h)
 	if err != nil && len(first) == 0 {
 		finish()
 		return err
@@ -114,17 +110,17 @@ func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *compl
 	c.Set("X-Accel-Buffering", "no")
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer finish()
-		(&completionStream{out: w, events: openai.NewWriter(cmpl.head), heard: h}).run(ctx, first, err)
+		(&completionStream{out: w, events: openai.NewWriter(cmpl.head), heard: h, patience: s.Inference.Patience}).run(ctx, first, err)
 	})
 	return nil
 }
 
 // firstWords waits for what decides the status: nothing and no error when it
 // takes longer than a client or a proxy may be kept without headers.
-func (cmpl *completion) firstWords(ctx context.Context, h *heard) ([]inference.Frame, error) {
+func (cmpl *completion) firstWords(ctx context.Context, patience time.Duration, h *heard) ([]inference.Frame, error) {
 	ctx, cancel := cmpl.patience(ctx)
 	defer cancel()
-	ctx, stop := context.WithTimeoutCause(ctx, headerPatience, errNoWordYet)
+	ctx, stop := context.WithTimeoutCause(ctx, patience, errNoWordYet)
 	defer stop()
 	frames, err := h.next(ctx)
 	if errors.Is(err, errNoWordYet) {
@@ -141,6 +137,8 @@ type completionStream struct {
 	events *openai.Writer
 	heard  *heard
 	buffer []byte
+	// patience is how long nothing is said before a comment is.
+	patience time.Duration
 }
 
 // run writes frames until the last word, the client's leaving or the server's
@@ -172,7 +170,7 @@ func (r *completionStream) run(ctx context.Context, frames []inference.Frame, er
 
 // wait returns nothing at all when it is time for a comment.
 func (r *completionStream) wait(ctx context.Context) ([]inference.Frame, error) {
-	waiting, cancel := context.WithTimeoutCause(ctx, headerPatience, errNoWordYet)
+	waiting, cancel := context.WithTimeoutCause(ctx, r.patience, errNoWordYet)
 	defer cancel()
 	frames, err := r.heard.next(waiting)
 	if errors.Is(err, errNoWordYet) {

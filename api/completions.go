@@ -52,7 +52,7 @@ func (s *Server) complete(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	running, leave, err := s.streams.join()
+	running, leave, err := s.completions.join()
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,10 @@ func (c *patientConn) Close() error {
 	return c.Conn.Close()
 }
 
+// errClientLeft is the cause of the end of what a client does not wait for any
+// more: nobody reads it, and it is nobody's failure.
+var errClientLeft = &statusError{499, presswork.Errorf(presswork.RequestCancelled, "the client has closed the connection")}
+
 // whileConnected returns a context that ends when the client of conn has gone.
 // The server never says so itself. A client that closes only its sending side
 // looks gone, too.
@@ -84,7 +88,7 @@ func whileConnected(ctx context.Context, conn net.Conn) (context.Context, contex
 				return
 			case <-tick.C:
 				if isGone(conn) {
-					cancel(context.Canceled)
+					cancel(errClientLeft)
 					return
 				}
 			}

@@ -177,6 +177,9 @@ func translate(c *fiber.Ctx, err error) error {
 	call := callOf(c.Context())
 	switch f.Code {
 	case http.StatusNotFound:
+		if inferencePath(c.Path()) {
+			return inference.Errorf(http.StatusNotFound, unknownURL, "Unknown request URL: %s %s. /openapi.yaml lists every address.", call.method, quote(c.Path()))
+		}
 		return presswork.Errorf(presswork.NotFound, "there is nothing at %s; /openapi.yaml lists every address", quote(c.Path()))
 	case http.StatusMethodNotAllowed:
 		return presswork.Errorf(presswork.MethodNotAllowed, "%s does not take %s; allowed: %s",
@@ -184,6 +187,9 @@ func translate(c *fiber.Ctx, err error) error {
 	}
 	return presswork.Errorf(presswork.Internal, "internal error").WithCause(err)
 }
+
+// unknownURL is the code of an address below /v1 that there is nothing at.
+const unknownURL presswork.Code = "unknown_url"
 
 // onBadRequest answers what could not be read as a request at all.
 func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {

@@ -32,6 +32,10 @@ type Inference struct {
 	Vendor string
 	// Lax lets options pass that exclude each other.
 	Lax bool
+	// Patience is how long a stream's status is held back for a first word, so
+	// that an error has a status of its own, and how long a stream is silent
+	// before a comment says that it is alive. Default 10 s.
+	Patience time.Duration
 }
 
 // Calls is the queue's part in inference: *tasks.Client.

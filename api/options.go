@@ -146,6 +146,11 @@ func (o *Options) defaults() {
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()
 	}
+	if o.Inference != nil {
+		inference := *o.Inference
+		inference.Patience = cmp.Or(inference.Patience, 10*time.Second)
+		o.Inference = &inference
+	}
 	if o.Advisor == nil {
 		o.Advisor = advise.New(advise.Options{})
 	}

@@ -32,6 +32,9 @@ type Server struct {
 	proxies proxies
 	tokens  signer
 	streams *streams
+	// completions are the streams that have an end of their own.
+	completions *streams
+
 	pages   *pages
 
 	analyses *analyses
@@ -69,6 +72,9 @@ func New(o Options) (*Server, error) {
 		proxies: proxies,
 		tokens:  signer{secret: o.TokenSecret},
 		streams: newStreams(),
+
+		completions: newStreams(),
+
 		pages:   newPages(o),
 
 		analyses: newAnalyses(o),
@@ -140,7 +146,8 @@ func (s *Server) Address() string {
 }
 
 // Stop drains: sockets are closed with 1001, event streams and long polls end,
-// requests under way are answered. It returns when all are gone or ctx ends.
+// requests under way are answered; completions have half of the time that ctx
+// gives to come to their end. It returns when all are gone or ctx ends.
 // A second call returns what the first did.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopping.Do(func() { s.stopErr = s.stop(ctx) })
@@ -153,7 +160,14 @@ func (s *Server) stop(ctx context.Context) error {
 	if s.listener == nil {
 		return nil
 	}
-	err := s.streams.drain(ctx, presswork.Errorf(presswork.QueueUnavailable, "the server is shutting down"))
+	cause := presswork.Errorf(presswork.QueueUnavailable, "the server is shutting down")
+	patience := idleTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = time.Until(deadline) / 2
+	}
+	completed := make(chan error, 1)
+	go func() { completed <- s.completions.drain(ctx, patience, cause) }()
+	err := errors.Join(s.streams.drain(ctx, 0, cause), <-completed)
 	err = errors.Join(err, s.app.Server().ShutdownWithContext(ctx))
 	if err != nil {
 		return fmt.Errorf("api: not everything had ended in time: %w", err)

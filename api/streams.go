@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"sync"
+	"time"
 
 	"presswork"
 )
@@ -14,9 +15,9 @@ type streams struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	mu     sync.Mutex
-	closed bool
-	open   sync.WaitGroup
+	mu      sync.Mutex
+	refusal *presswork.Error // of those that come during the drain
+	open    sync.WaitGroup
 }
 
 func newStreams() *streams {
@@ -29,8 +30,8 @@ func newStreams() *streams {
 func (s *streams) join() (ctx context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil, nil, presswork.AsError(context.Cause(s.ctx))
+	if s.refusal != nil {
+		return nil, nil, s.refusal
 	}
 	s.open.Add(1)
 	return s.ctx, sync.OnceFunc(s.open.Done), nil
@@ -39,17 +40,23 @@ func (s *streams) join() (ctx context.Context, leave func(), err error) {
 // stopping reports whether drain was called.
 func (s *streams) stopping() bool { return s.ctx.Err() != nil }
 
-// drain ends every stream with cause and waits for them.
-func (s *streams) drain(ctx context.Context, cause error) error {
-	s.cancel(cause)
+// drain lets no more answers begin. Those under way have patience to end by
+// themselves; then they are ended with cause, and waited for.
+func (s *streams) drain(ctx context.Context, patience time.Duration, cause *presswork.Error) error {
 	s.mu.Lock()
-	s.closed = true
+	s.refusal = cause
 	s.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		s.open.Wait()
 		close(done)
 	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-time.After(patience):
+	}
+	s.cancel(cause)
 	select {
 	case <-done:
 		return nil

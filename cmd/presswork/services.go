@@ -135,8 +135,16 @@ func ownAddresses(cfg config.Config, redisURL string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("REDIS_URL: %w", err)
 	}
+	if cfg.CacheRedisURL != "" {
+		cached, err := tasks.Hosts(cfg.CacheRedisURL)
+		if err != nil {
+			return nil, fmt.Errorf("CACHE_REDIS_URL: %w", err)
+		}
+		own = append(own, cached...)
+	}
 	own = append(own, net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)), cfg.WorkerAddr,
-		endpoint(cfg.S3Endpoint, cfg.S3UseTLS), endpoint(cfg.S3PublicEndpoint, cfg.S3UseTLS))
+		endpoint(cfg.S3Endpoint, cfg.S3UseTLS), endpoint(cfg.S3PublicEndpoint, cfg.S3UseTLS),
+		endpoint(cfg.OTLPEndpoint, false))
 	// Port 0 is a free port that nobody knows yet.
 	return slices.DeleteFunc(own, func(a string) bool { return a == "" || strings.HasSuffix(a, ":0") }), nil
 }

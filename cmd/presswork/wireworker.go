@@ -108,8 +108,10 @@ func (p *parts) browsers(ctx context.Context) (*chromium.Browser, *chromium.Expo
 	p.metrics.MustRegister(worker.BrowserMetrics(browser.Stats))
 	p.checks = append(p.checks, browserCheck(browser))
 	exporter := chromium.NewExporter(chromium.ExporterOptions{
-		Browser: chromium.Options{Path: p.cfg.ChromiumPath, Tabs: workers(p.cfg), Dir: profiles, Log: p.log.With("room", "export")},
-		Policy:  p.exports,
+		Browser: chromium.Options{
+			Path: p.cfg.ChromiumPath, Tabs: workers(p.cfg), Dir: profiles, FontConfig: fontConfig, Log: p.log.With("room", "export"),
+		},
+		Policy: p.exports,
 	})
 	p.metrics.MustRegister(worker.ExporterMetrics(exporter.Stats, exporter.Refusals))
 	p.checks = append(p.checks, exporterCheck(exporter))

@@ -110,8 +110,9 @@ func writeModels(t *testing.T, base string) string {
 		}
 		b.WriteString("}\n")
 	}
-	// The model of groq-python's own tests.
+	// The models of groq-python's own tests.
 	entry("meta-llama/llama-4-scout-17b-16e-instruct", "hello", "")
+	entry("model", "hello", "")
 	for _, c := range clients {
 		for _, s := range append(inferencetest.Scenarios(), scenarios...) {
 			entry(c.name+"/"+s, c.name+"/"+s, "")

@@ -272,7 +272,7 @@ var cases = map[string]func(){
 	},
 	"B19": func() {
 		_, err := complete(withTool("tool-unlisted"))
-		check(refused(err).StatusCode == 400 && strings.Contains(err.Error(), "was not in request.tools"), "%v", err)
+		check(refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "was not in request.tools"), "%v", err)
 		a := must(complete(withTool("tool-unlisted"), option.WithJSONSet("disable_tool_validation", true)))
 		check(a.Choices[0].Message.ToolCalls[0].Function.Name == "launch_rocket", "%s", a.RawJSON())
 	},
@@ -308,7 +308,7 @@ var cases = map[string]func(){
 	},
 	"C25": func() {
 		_, err := complete(anyJSON("json"), option.WithJSONSet("reasoning_format", "raw"))
-		check(refused(err).StatusCode == 400 && strings.Contains(err.Error(), "raw"), "%v", err)
+		check(refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "raw"), "%v", refused(err).Message)
 	},
 	"C26": func() {
 		a := gather(person("json")).Choices[0].Message.Content
@@ -332,7 +332,7 @@ var cases = map[string]func(){
 	},
 	"D29": func() {
 		_, err := complete(ask("reason-field"), option.WithJSONSet("reasoning_format", "parsed"), option.WithJSONSet("include_reasoning", true))
-		check(refused(err).StatusCode == 400 && strings.Contains(err.Error(), "reasoning_format"), "%v", err)
+		check(refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "reasoning_format"), "%v", refused(err).Message)
 	},
 	"D30": func() {
 		a := must(complete(ask("reason-field"), option.WithJSONSet("include_reasoning", false)))
@@ -349,7 +349,7 @@ var cases = map[string]func(){
 		check(found, "the model was not told")
 		p.ReasoningEffort = "max"
 		_, err := complete(p)
-		check(refused(err).StatusCode == 400 && regexp.MustCompile("low.*medium.*high").MatchString(err.Error()), "%v", err)
+		check(refused(err).StatusCode == 400 && regexp.MustCompile("low.*medium.*high").MatchString(refused(err).Message), "%v", refused(err).Message)
 	},
 
 	"E32": func() {

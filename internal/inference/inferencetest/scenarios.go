@@ -114,7 +114,7 @@ var scenarios = map[string]func(*call){
 			c.answer("Hello")
 			return
 		}
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{}"}}`, name))
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, name))
 	},
 	"tool-harmony": func(c *call) {
 		c.answer("<|channel|>analysis<|message|>"+Thought+"<|end|><|start|>assistant<|channel|>commentary to=functions."+c.tool()+" <|constrain|>json<|message|>{\"city\":", "\"Oslo\"}<|call|>")
