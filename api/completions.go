@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -96,6 +97,9 @@ func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
 	body, err := b.all()
 	if err != nil {
 		return nil, err
+	}
+	if !utf8.Valid(body) {
+		return nil, presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
 	}
 	request, err := openai.ParseRequest(body, openai.ParseOptions{Lax: s.Inference.Lax})
 	if err != nil {

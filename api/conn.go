@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"presswork/internal/inference"
 )
 
 const (
@@ -72,7 +74,7 @@ func (c *patientConn) Close() error {
 
 // errClientLeft is the cause of the end of what a client does not wait for any
 // more: nobody reads it, and it is nobody's failure.
-var errClientLeft = &statusError{499, presswork.Errorf(presswork.RequestCancelled, "the client has closed the connection")}
+var errClientLeft = inference.Errorf(499, inference.RequestCancelled, "the client has closed the connection")
 
 // whileConnected returns a context that ends when the client of conn has gone.
 // The server never says so itself. A client that closes only its sending side

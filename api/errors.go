@@ -140,6 +140,8 @@ func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	h.Set("X-Should-Retry", strconv.FormatBool(e.Retryable))
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+		// SDKs ask for this one first.
+		h.Set("Retry-After-Ms", strconv.FormatInt(e.RetryAfter.Milliseconds(), 10))
 	}
 	ctx.SetStatusCode(e.Status)
 	ctx.SetContentType("application/json")

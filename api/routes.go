@@ -76,6 +76,9 @@ func (s *Server) mount(app *fiber.App) {
 			if s.Inference == nil {
 				continue
 			}
+			if r.method == fiber.MethodGet {
+				app.Add(fiber.MethodHead, groqPrefix+r.path, s.guarded(r))
+			}
 			app.Add(r.method, groqPrefix+r.path, s.guarded(r))
 		}
 		switch {

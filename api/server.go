@@ -35,7 +35,7 @@ type Server struct {
 	// completions are the streams that have an end of their own.
 	completions *streams
 
-	pages   *pages
+	pages *pages
 
 	analyses *analyses
 
@@ -75,7 +75,7 @@ func New(o Options) (*Server, error) {
 
 		completions: newStreams(),
 
-		pages:   newPages(o),
+		pages: newPages(o),
 
 		analyses: newAnalyses(o),
 

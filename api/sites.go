@@ -78,8 +78,9 @@ func (s sites) knows(here site) bool {
 // The headers of contract section 2.
 const (
 	corsMethods = "GET, HEAD, POST, DELETE, OPTIONS"
-	corsExposes = "Location, ETag, X-Request-Id, Retry-After, Content-Disposition, Idempotent-Replayed, " +
-		"X-Ratelimit-Limit-Requests, X-Ratelimit-Remaining-Requests, X-Ratelimit-Reset-Requests"
+	corsExposes = "Location, ETag, X-Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, X-Queue-Time-Ms, Content-Disposition, Idempotent-Replayed, " +
+		"X-Ratelimit-Limit-Requests, X-Ratelimit-Remaining-Requests, X-Ratelimit-Reset-Requests, " +
+		"X-Ratelimit-Limit-Tokens, X-Ratelimit-Remaining-Tokens, X-Ratelimit-Reset-Tokens"
 )
 
 func corsHeader(name string) bool {

@@ -75,11 +75,7 @@ func (a *Answer) take() ([][]byte, error) {
 	defer a.mu.Unlock()
 	var frames [][]byte
 	for _, p := range a.heard {
-		for line := range bytes.Lines(p.data) {
-			if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 {
-				frames = append(frames, line)
-			}
-		}
+		frames = appendFrames(frames, p.data)
 		a.ended = a.ended || p.last
 	}
 	a.heard, a.bytes = nil, 0
@@ -90,6 +86,16 @@ func (a *Answer) take() ([][]byte, error) {
 		return nil, io.EOF
 	}
 	return nil, a.err
+}
+
+// appendFrames appends the frames of an entry.
+func appendFrames(frames [][]byte, data []byte) [][]byte {
+	for line := range bytes.Lines(data) {
+		if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 {
+			frames = append(frames, line)
+		}
+	}
+	return frames
 }
 
 // hear takes a piece of the stream in.

@@ -62,6 +62,20 @@ func (r *CallRun) Send(frame []byte) error {
 	return nil
 }
 
+// Sent returns the frames that earlier runs have sent.
+func (r *CallRun) Sent(ctx context.Context) ([][]byte, error) {
+	entries, err := r.writer.rdb.XRange(ctx, framesKey(r.ID), "-", "+").Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var frames [][]byte
+	for _, e := range entries {
+		data, _ := e.Values["d"].(string)
+		frames = appendFrames(frames, []byte(data))
+	}
+	return frames, nil
+}
+
 // Finish adds the last frame and waits until the answer is whole.
 func (r *CallRun) Finish(frame []byte) error {
 	r.mu.Lock()

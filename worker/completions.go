@@ -68,6 +68,7 @@ func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
 	switch {
 	case run.Begun:
 		// What the caller has heard cannot be taken back.
+		c.record(run, job, c.spent(ctx, run, job), ctx)
 		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
 			"the worker that ran this request ended unexpectedly, in the middle of the answer")})
 	case run.Attempt > tasks.MaxCallAttempts:
@@ -78,7 +79,7 @@ func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
 	defer span.End()
 	began := time.Now()
 	waited := began.Sub(run.Call.QueuedAt)
-	job.Request.Accepted = run.Call.QueuedAt
+	job.Request.Accepted, job.Request.Owner = run.Call.QueuedAt, run.Call.Owner
 	watch := c.metrics.watch(job.Request.Model, waited)
 	result, err := c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
 		frame := inference.Frame{Chunk: chunk}
@@ -109,6 +110,22 @@ func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
 		return c.end(run, inference.Frame{Error: e, Result: &result})
 	}
 	return c.end(run, inference.Frame{Result: &result})
+}
+
+// spent is what the run before this one used, by what it sent.
+func (c *Completions) spent(ctx context.Context, run *tasks.CallRun, job inference.Job) inference.Result {
+	frames, err := run.Sent(ctx)
+	if err != nil {
+		c.Log.ErrorContext(ctx, "what a dead worker sent could not be read", "call_id", run.ID, "error", err)
+	}
+	var chunks []*inference.Chunk
+	for _, b := range frames {
+		var f inference.Frame
+		if json.Unmarshal(b, &f) == nil && f.Chunk != nil && !f.Chunk.First {
+			chunks = append(chunks, f.Chunk)
+		}
+	}
+	return inference.Result{Model: job.Request.Model, Usage: inference.Spent(job.Request, chunks)}
 }
 
 // stopping reports whether a run's context ended for a reason that is not the

@@ -29,8 +29,8 @@ var (
 	spanLike     = regexp.MustCompile(`(?i)(?:19|20)\d\d\s?(?:–|-|—|to|bis|à|a)\s?(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current|heute|ongoing|aujourd|presente|actualidad)`)
 	contactLike  = regexp.MustCompile(`[\w.+-]+@[\w-]+\.[\w.]{2,}|(?:\+|\(?0)\d[\d ()/.-]{7,}|\(\d{3}\) ?\d{3}-\d{4}|\b\d{3}[-.]\d{3}[-.]\d{4}`)
 	quantityLike = regexp.MustCompile(`(?i)^(?:about |ca\.? )?(?:\d+(?:[.,/]\d+)?|[¼½¾⅓⅔]|one|two|three|half|a (?:few|pinch|handful|splash)|pinch|eine?|une?|un) ?(?:[¼½¾⅓⅔])?[ -]?(?:x |(?:k?g|ml|cl|dl|l|oz|lbs?|cups?|tbsp|tsp|el|tl|teaspoons?|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?|large|medium|small|eggs?|onions?)\b|\p{L}+(?: \p{L}+){0,4}$)`)
-	signedOff    = regexp.MustCompile(`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?|regards|respectfully|cordially|with (?:love|gratitude|best|kind|warm|appreciation|deep)|love|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend|loving|devoted)|mit freundlichen|(?:freundliche|viele|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti saluti)\b.{0,60}|(?:yours|sincerely|love),?)$`)
-	greeting     = regexp.MustCompile(`(?i)^(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello) ?[^.!?]{0,60}[,:!]?$`)
+	signedOff    = regexp.MustCompile(`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?|regards|respectfully|cordially|with (?:love|gratitude|best|kind|warm|appreciation|deep)|love|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend|loving|devoted)|(?:forever|always|ever) yours?|in liebe|con amore|mit freundlichen|(?:freundliche|viele|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti saluti)\b.{0,60}|(?:yours|sincerely|love),?|(?:此致|敬礼|敬具|草々|かしこ|顺颂).{0,60})$`)
+	greeting     = regexp.MustCompile(`(?i)^(?:(?:my (?:love|darling|beloved|sweetheart)|darling|meine? liebste[rn]?|mon amour|ma chérie|mi amor)(?: \p{L}+)?[,!:]$|(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello|尊敬的|亲爱的|敬启者|拝啓|前略) ?[^.!?。]{0,60}[,:!，：]?$)`)
 )
 
 // structure measures a document's shape.
@@ -133,9 +133,8 @@ var titleWords = strings.Fields(`the a an of and in on for to with guide report 
 	release code conduct policy terms service how what why my your our new getting started about style design proposal
 	invoice newsletter letter changelog contributing readme privacy community development developer user manual plan
 	summary introduction overview weekly monthly update roadmap soup bread salad cake chicken pie sauce curry
-	statement agreement license committee charter review minutes analysis system data test retro summit owl stranger
-	cat artist paw songs ode song night day morning summer winter spring autumn love death war letters tale story
-	horrors proposal students black hunger monkey little old great last first one two three lost house garden river
+	statement agreement license committee charter review minutes analysis system data test retro summit
+	songs ode song night day morning summer winter spring autumn love death war letters tale story proposal little old great last first one two three lost house garden river
 	sea city road street home world time life work cheat sheet quick start grilled baked roasted fried`)
 
 // lineFeatures look at how lines and paragraphs are cut.

@@ -63,8 +63,10 @@ func (r *Recommender) Uncalibrated() *Recommender {
 // The bounds below which a text does not tell enough.
 const (
 	enoughWords   = 75
+	surelyFrom    = 0.8 // of the type's probability, from which fewer words do
 	cautiousLimit = 0.5 // of the confidence then
 	fallbackTheme = "light"
+	otherType     = "other"
 )
 
 // forbiddenFrom is how probable the types that must not have a theme may be
@@ -120,7 +122,18 @@ func (r *Recommender) Rank(p Profile, shelf []ThemeInfo, s Steer) []string {
 }
 
 // Cautious tells whether a text does not say enough to choose by: then it is the
-// theme that suits most, with a confidence of at most one half.
+// theme that suits most, with a confidence of at most one half. What is short, or
+// in an unknown language, and still plainly an invoice or a poem says enough.
 func Cautious(p Profile, s Steer) bool {
-	return s == Steer{} && (p.Words < enoughWords || p.Language == "" || p.Language == "und")
+	return s == Steer{} && terse(p) && !plainlyTyped(p)
+}
+
+// terse tells whether there is little text, or none that can be read.
+func terse(p Profile) bool {
+	return p.Words < enoughWords || p.Language == "" || p.Language == "und"
+}
+
+// plainlyTyped tells whether the document is surely of one of the kinds there are.
+func plainlyTyped(p Profile) bool {
+	return len(p.Types) > 0 && p.Types[0].Type != otherType && p.Types[0].Probability >= surelyFrom
 }

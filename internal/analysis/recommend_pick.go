@@ -120,7 +120,7 @@ func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 
 // confidence is how often a choice like this one suits, 0 to 1, in hundredths.
 func (c *choice) confidence(primary candidate) float64 {
-	raw := primary.accepted
+	raw := primary.accepted - (1-otherShare)*c.unknown(primary)
 	if c.steer.Mood != "" && slices.Contains(c.tone.accept, primary.twin) {
 		raw = max(raw, 0.95)
 	}
@@ -130,10 +130,34 @@ func (c *choice) confidence(primary candidate) float64 {
 		}
 	}
 	v := c.rules.calibrate(raw)
-	if c.cautious {
-		v = min(v, cautiousLimit)
+	if c.steer == (Steer{}) && terse(c.p) {
+		v = min(v, c.tersely())
 	}
 	return min(math.Round(v*100)/100, 0.99)
+}
+
+// otherShare is how often what suits a document of no particular kind suits: it
+// may be of a kind that the lists do not know.
+const otherShare = 0.75
+
+// unknown is how probable it is that the document is of no particular kind, if
+// that may have the theme.
+func (c *choice) unknown(k candidate) float64 {
+	for _, b := range c.belief {
+		if _, v := b.fit(k); b.name == otherType && v == accepted {
+			return b.share
+		}
+	}
+	return 0
+}
+
+// tersely is how sure one may be of what says little: half, and more the more
+// words there are where they plainly show what it is.
+func (c *choice) tersely() float64 {
+	if c.cautious {
+		return cautiousLimit
+	}
+	return cautiousLimit + (1-cautiousLimit)*min(1, float64(c.p.Words)/enoughWords)
 }
 
 // calibrate makes a frequency of what was believed.

@@ -16,7 +16,7 @@ const (
 	unspokenShare = 0.25
 	// factualGain and documentGain spread the means of sentences, which lie close
 	// to 0, over −1…1.
-	factualGain, documentGain = 1.5, 2.2
+	factualGain, documentGain = 1.5, 3.0
 	// positiveFrom and negativeTo are the scores at which a document is called so.
 	positiveFrom, negativeTo = 0.16, -0.16
 )
@@ -46,7 +46,7 @@ func scoreSentiment(sentences []string, cues documentCues) presswork.Sentiment {
 	if factualTypes[cues.Type] != 0 {
 		gain = factualGain
 	}
-	score := math.Round(1000*math.Tanh(gain*(m.mean-genreBaselines[cues.Type]))) / 1000
+	score := math.Round(1000*math.Tanh(gain*aboveUsual(m.mean, genreBaselines[cues.Type]))) / 1000
 	s := presswork.Sentiment{Label: "neutral", Score: score}
 	switch {
 	case m.good >= 0.25 && m.bad >= 0.25 && math.Abs(score) < 0.3 && factualTypes[cues.Type] == 0:
@@ -57,6 +57,15 @@ func scoreSentiment(sentences []string, cues documentCues) presswork.Sentiment {
 		s.Label = "negative"
 	}
 	return s
+}
+
+// aboveUsual takes what is usual in a genre from a mean, but makes nothing bad of
+// a text that only lacks it.
+func aboveUsual(mean, usual float64) float64 {
+	if mean >= 0 {
+		return max(0, mean-usual)
+	}
+	return mean - min(usual, -mean)
 }
 
 // sentimentMeasure sums up the sentences of a document.

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -16,7 +17,12 @@ const maxCooldown = 5 * time.Minute
 type balancer struct {
 	mu      sync.Mutex
 	states  map[string]*upstreamState
-	waiters []*waiter // first come, first served
+	waiters []*waiter // in the order in which they came
+	// turns is when each owner's request was given a place after a wait: owners
+	// take turns, so that one with many requests does not keep others from
+	// theirs.
+	turns map[string]uint64
+	turn  uint64
 }
 
 type upstreamState struct {
@@ -27,11 +33,15 @@ type upstreamState struct {
 
 type waiter struct {
 	model *Model
+	owner string
+	tier  int
 	tried map[string]bool
 	place chan *Upstream // buffered: a grant never blocks
 }
 
-func newBalancer() *balancer { return &balancer{states: map[string]*upstreamState{}} }
+func newBalancer() *balancer {
+	return &balancer{states: map[string]*upstreamState{}, turns: map[string]uint64{}}
+}
 
 func (b *balancer) state(u *Upstream) *upstreamState {
 	s := b.states[u.key()]
@@ -44,13 +54,13 @@ func (b *balancer) state(u *Upstream) *upstreamState {
 
 // take waits for a place at one of the model's upstreams that is not tried, or
 // at any when all are. Every place must be given back by release.
-func (b *balancer) take(ctx context.Context, m *Model, tried map[string]bool) (*Upstream, error) {
+func (b *balancer) take(ctx context.Context, m *Model, r *Request, tried map[string]bool) (*Upstream, error) {
 	b.mu.Lock()
 	if u := b.pick(m, tried); u != nil {
 		b.mu.Unlock()
 		return u, nil
 	}
-	w := &waiter{model: m, tried: tried, place: make(chan *Upstream, 1)}
+	w := &waiter{model: m, owner: r.Owner, tier: tierRank(r.ServiceTier), tried: tried, place: make(chan *Upstream, 1)}
 	b.waiters = append(b.waiters, w)
 	b.mu.Unlock()
 	select {
@@ -82,13 +92,41 @@ func (b *balancer) release(u *Upstream, cooldown time.Duration, err error) {
 	case err == nil:
 		s.coolTo, s.last = time.Time{}, nil
 	}
-	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
-		granted := b.pick(w.model, w.tried)
-		if granted != nil {
-			w.place <- granted
-		}
-		return granted != nil
+	for b.admit() {
+	}
+	if len(b.waiters) == 0 {
+		clear(b.turns)
+	}
+}
+
+// admit gives a place to the waiter whose turn it is, if there is one for it:
+// the most urgent tier first, then the owner who has waited longest since its
+// last turn, then who came first.
+func (b *balancer) admit() bool {
+	order := slices.Clone(b.waiters)
+	slices.SortStableFunc(order, func(x, y *waiter) int {
+		return cmp.Or(cmp.Compare(x.tier, y.tier), cmp.Compare(b.turns[x.owner], b.turns[y.owner]))
 	})
+	for _, w := range order {
+		if granted := b.pick(w.model, w.tried); granted != nil {
+			b.turn++
+			b.turns[w.owner] = b.turn
+			b.waiters = slices.DeleteFunc(b.waiters, func(o *waiter) bool { return o == w })
+			w.place <- granted
+			return true
+		}
+	}
+	return false
+}
+
+func tierRank(serviceTier string) int {
+	switch serviceTier {
+	case "performance":
+		return 0
+	case "flex":
+		return 2
+	}
+	return 1
 }
 
 // pick takes a place for a request of the model, or gives nil when every

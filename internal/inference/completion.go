@@ -48,7 +48,7 @@ func (c *completion) run(ctx context.Context) error {
 func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error) {
 	tried := map[string]bool{}
 	for attempt := 0; ; attempt++ {
-		u, err := c.g.balance.take(ctx, c.model, tried)
+		u, err := c.g.balance.take(ctx, c.model, c.request, tried)
 		if err != nil {
 			return nil, err
 		}

@@ -207,6 +207,38 @@ func TestPlacesAreHandedOutInOrder(t *testing.T) {
 	})
 }
 
+func TestOwnersTakeTurnsAtAFullUpstream(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			time.Sleep(time.Second)
+			return hello(ctx, r, emit)
+		}}
+		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Upstreams[0].MaxConcurrency = 1 })
+		var mu sync.Mutex
+		var order []string
+		var wg sync.WaitGroup
+		for _, who := range []string{"a", "a", "a", "a", "b", "b", "c", "flex", "urgent"} {
+			wg.Go(func() {
+				r := request()
+				r.Owner, r.ServiceTier = who, map[string]string{"flex": "flex", "urgent": "performance"}[who]
+				if _, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil }); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, who)
+			})
+			synctest.Wait()
+		}
+		wg.Wait()
+		// The first has its place before anybody waits.
+		if got := strings.Join(order, " "); got != "a urgent a b c a b a flex" {
+			t.Errorf("served in the order %s", got)
+		}
+	})
+}
+
 func TestSilenceEnds(t *testing.T) {
 	t.Parallel()
 	silent := func(before ...*inference.Delta) *engine {

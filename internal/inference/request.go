@@ -54,6 +54,8 @@ type Request struct {
 	// Accepted is when the API took the request; usage.queue_time counts from
 	// here. The zero time counts nothing.
 	Accepted time.Time `json:"accepted,omitzero"`
+	// Owner is whose request it is; owners take turns at a full upstream.
+	Owner string `json:"-"`
 }
 
 // The roles of a message.

@@ -42,6 +42,26 @@ func (u *Usage) spend(r *Request, n *normaliser, at clock) {
 	u.TotalTime = u.PromptTime + u.CompletionTime
 }
 
+// Spent estimates what an answer has used whose worker died: its chunks are all
+// that is known of it.
+func Spent(r *Request, chunks []*Chunk) Usage {
+	var c counts
+	for _, chunk := range chunks {
+		c.deltas++
+		c.content += len(chunk.Content)
+		c.reasoning += len(chunk.Reasoning)
+		for _, call := range chunk.ToolCalls {
+			c.arguments += len(call.Name) + len(call.Arguments)
+		}
+	}
+	u := Usage{PromptTokens: r.EstimateTokens(), CompletionTokens: c.tokens(), Estimated: true}
+	if c.reasoning > 0 {
+		u.ReasoningTokens = new(c.reasoningOf(u.CompletionTokens))
+	}
+	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	return u
+}
+
 func addOptional(sum **int, n *int) {
 	if n == nil {
 		return

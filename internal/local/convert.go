@@ -85,11 +85,11 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
 	begun := time.Now()
 	composed, err := c.engine.Compose(ctx, document)
 	out.Times.Render = time.Since(begun)
-	if err != nil {
-		return err
-	}
 	out.Theme = composed.Theme
 	out.Warnings = append(out.Warnings, composed.Warnings...)
+	if err != nil {
+		return strictly(err, out.Warnings)
+	}
 	data := []byte(composed.Page.HTML)
 	if !c.o.HTML {
 		c.o.Progress(in.Path, presswork.StagePrinting)
@@ -97,7 +97,8 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
 		printed, err := c.engine.Print(ctx, composed)
 		out.Times.Print = time.Since(begun)
 		if err != nil {
-			return err
+			out.Warnings = append(out.Warnings, printed.Warnings[min(len(out.Warnings), len(printed.Warnings)):]...)
+			return strictly(err, out.Warnings)
 		}
 		out.Pages, out.Warnings = printed.Pages, append([]presswork.Warning{}, printed.Warnings...)
 		data = printed.PDF

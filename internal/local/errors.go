@@ -17,6 +17,15 @@ func Message(err error) string {
 	return err.Error()
 }
 
+// strictly says of warnings that became an error how many they are: they are
+// told one by one beside it.
+func strictly(err error, warnings []presswork.Warning) error {
+	if presswork.AsError(err).Code != presswork.StrictFindings {
+		return err
+	}
+	return presswork.Errorf(presswork.StrictFindings, "strict: %d of the above", len(warnings)).WithCause(err)
+}
+
 // inFile says which of several files an error is about.
 func inFile(path string, err error) error {
 	e, ok := errors.AsType[*presswork.Error](err)

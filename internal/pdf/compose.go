@@ -30,6 +30,10 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	}
 	o := d.Options.Over(matter.Options)
 	theme, err := c.themes.Get(cmp.Or(d.Theme, matter.Theme, themes.Default))
+	if err != nil && d.Theme == "" {
+		e := presswork.AsError(err)
+		return Composed{}, presswork.Errorf(e.Code, "front matter, line %d: %s", matter.Lines["theme"], e.Message).WithParam("content")
+	}
 	if err != nil {
 		return Composed{}, err
 	}

@@ -12,9 +12,9 @@ const coverTitleWidth = 72
 
 // coverStyle sets what the cover of a theme, drawn for A4 and a title of some
 // words, is to be multiplied by: --cover-scale for its sheet, --cover-fit for
-// the title on it.
+// the title on it. A document's scale leaves its cover alone.
 func coverStyle(s sheet, m Meta) string {
-	scale := min(max(min(s.width, s.height)/210, 0.4), 2)
+	scale := min(max(min(s.width, s.height)/210, 0.4), 2) / s.scale
 	fit := 1.0
 	// Lines of the subject, in small type, take room from the title.
 	if n := letters(m.Title) + letters(m.Subject)/4; n > coverTitleWidth {
@@ -32,4 +32,13 @@ func letters(text string) (n int) {
 		}
 	}
 	return n
+}
+
+// coverClass tells a wide sheet's cover from the upright ones that covers are
+// drawn for.
+func coverClass(s sheet) string {
+	if s.width > s.height*1.2 {
+		return "cover cover-wide"
+	}
+	return "cover"
 }

@@ -122,7 +122,7 @@ func (p page) writeCover(b *strings.Builder) {
 			b.WriteString(`<p class="` + class + `">` + html.EscapeString(text) + "</p>\n")
 		}
 	}
-	b.WriteString(`<section class="cover" style="` + coverStyle(p.sheet, p.meta) + "\">\n<div class=\"cover-head\">\n")
+	b.WriteString(`<section class="` + coverClass(p.sheet) + `" style="` + coverStyle(p.sheet, p.meta) + "\">\n<div class=\"cover-head\">\n")
 	line("cover-title", p.meta.Title)
 	line("cover-subject", p.meta.Subject)
 	b.WriteString("</div>\n<div class=\"cover-foot\">\n")

@@ -173,12 +173,13 @@ func parseRanges(text string) (string, error) {
 	return strings.Join(ranges, ","), nil
 }
 
-// css is the @page rule of the sheet and what the print sheet must know of it.
+// css is the @page rule of the sheet and what the print sheet must know of it:
+// lengths in the document, which are scaled, while the sheet is not.
 func (s sheet) css() string {
 	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm}\n@page turned{size:%gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm}\n",
 		round(s.width), round(s.height), round(s.top), round(s.right), round(s.bottom), round(s.left),
 		round(s.height), round(s.width),
-		round(s.width), round(s.height), round(s.height-s.top-s.bottom))
+		round(s.width/s.scale), round(s.height/s.scale), round((s.height-s.top-s.bottom)/s.scale))
 }
 
 func round(mm float64) float64 {

@@ -102,7 +102,7 @@ func themeGoals(corpus string) ([]Row, error) {
 		AtLeast("theme, any of three acceptable", shareOf(given, func(c themeChoice) bool { return c.anyOf }), 0.98),
 		AtMost("theme, in the never set", shareOf(all, func(c themeChoice) bool { return c.never }), 0),
 		AtLeast("theme, in the acceptable set, own samples", shareOf(own, first), 0.90),
-		AtMost("theme, expected calibration error, 75 words and more", themeCalibrationError(uncapped(all)), 0.05),
+		AtMost("theme, expected calibration error where the text says enough", themeCalibrationError(uncapped(all)), 0.05),
 	}, nil
 }
 

@@ -1,0 +1,412 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/api"
+	"presswork/internal/inference"
+	"presswork/internal/meter"
+	"presswork/internal/redistest"
+	"presswork/tasks"
+)
+
+// talk is a worker's part, played by a test.
+type talk = func(ctx context.Context, run *tasks.CallRun) error
+
+// send sends a frame; that nobody hears it any more is the test's business.
+func send(t *testing.T, run *tasks.CallRun, f inference.Frame) {
+	t.Helper()
+	b, err := json.Marshal(f)
+	if err != nil {
+		t.Error(err)
+	}
+	_ = run.Send(b)
+}
+
+func finish(run *tasks.CallRun, f inference.Frame) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return run.Finish(b)
+}
+
+func first() inference.Frame {
+	return inference.Frame{Chunk: &inference.Chunk{First: true, Fingerprint: "fp_1"}}
+}
+
+func word(s string) inference.Frame { return inference.Frame{Chunk: &inference.Chunk{Content: s}} }
+
+// say answers with one word.
+func say(t *testing.T, run *tasks.CallRun) error {
+	send(t, run, first())
+	send(t, run, word("Hello"))
+	send(t, run, inference.Frame{Chunk: &inference.Chunk{Finish: "stop", Usage: &inference.Usage{TotalTokens: 3}}})
+	return finish(run, inference.Frame{Result: &inference.Result{}})
+}
+
+// chats serves completions whose worker is h, of one model "m".
+func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
+	t.Helper()
+	address := redistest.Start(t)
+	client, err := tasks.NewClient(address, tasks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Infer}, DrainTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks.HandleCalls(worker, h)
+	for _, p := range []interface {
+		Start(context.Context) error
+		Stop(context.Context) error
+	}{client, worker} {
+		if err := p.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Stop(context.Background()) })
+	}
+	models := filepath.Join(t.TempDir(), "models.yaml")
+	if err := os.WriteFile(models, []byte("models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: models})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := redis.ParseURL(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rdb := redis.NewClient(o)
+	t.Cleanup(func() { rdb.Close() })
+	return serve(t, append([]func(*api.Options){func(o *api.Options) {
+		o.Inference = &api.Inference{Calls: client, Models: source.Current, Meter: meter.New(rdb, nil), Vendor: "presswork", Patience: 300 * time.Millisecond}
+	}}, change...)...)
+}
+
+const (
+	asked    = `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`
+	streamed = `{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}`
+)
+
+func (h *house) chat(body string, headers ...string) reply {
+	h.t.Helper()
+	return h.do("POST", "/v1/chat/completions", strings.NewReader(body), append([]string{"Content-Type: application/json"}, headers...)...)
+}
+
+func TestASilentStreamBeginsWithComments(t *testing.T) {
+	t.Parallel()
+	speak := make(chan struct{})
+	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+		<-speak
+		return say(t, run)
+	})
+	req, err := http.NewRequestWithContext(t.Context(), "POST", h.url("/v1/chat/completions"), strings.NewReader(streamed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+testKey)
+	res, err := h.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewReader(res.Body)
+	for range 2 {
+		// One line end: an empty line would be an event to some clients.
+		if line, err := lines.ReadString('\n'); line != ": ping\n" || res.StatusCode != http.StatusOK {
+			t.Fatalf("%d %q %v", res.StatusCode, line, err)
+		}
+	}
+	close(speak)
+	rest, err := io.ReadAll(lines)
+	if err != nil || !strings.Contains(string(rest), "Hello") || !strings.HasSuffix(string(rest), "\n\ndata: [DONE]\n\n") {
+		t.Errorf("%v %s", err, rest)
+	}
+}
+
+func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
+	t.Parallel()
+	fail := inference.Frame{Error: inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity")}
+	fail.Error.RetryAfter = 1500 * time.Millisecond
+	h := chats(t, func(_ context.Context, run *tasks.CallRun) error {
+		if run.Call.Tier == tasks.Performance {
+			send(t, run, first())
+			send(t, run, word("Hel"))
+		}
+		return finish(run, fail)
+	})
+	for _, body := range []string{asked, streamed} {
+		res := h.chat(body)
+		res.want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
+		if header := res.Header; header.Get("Retry-After") != "2" || header.Get("Retry-After-Ms") != "1500" || header.Get("X-Should-Retry") != "true" {
+			t.Errorf("%v", header)
+		}
+	}
+	res := h.chat(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
+	if body := string(res.body); res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") || strings.Contains(body, "[DONE]") ||
+		!strings.HasSuffix(body, `data: {"error":{"message":"the model is at capacity","type":"service_unavailable","code":"upstream_unavailable"}}`+"\n\n") {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	h.chat(strings.Replace(asked, "{", `{"service_tier":"performance",`, 1)).want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
+}
+
+func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 2)
+	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return context.Cause(ctx)
+	}, func(o *api.Options) { o.Inference.Patience = time.Minute })
+	for body, header := range map[string]string{asked: "X-Stainless-Timeout: 0.3", streamed: "X-Stainless-Read-Timeout: 0.3"} {
+		res := h.chat(body, header)
+		res.want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
+		if cause := <-ended; cause != tasks.ErrLeft {
+			t.Errorf("the work ended for %v", cause)
+		}
+	}
+}
+
+func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	var runs atomic.Int32
+	begun, speak := make(chan struct{}, 2), make(chan struct{})
+	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+		runs.Add(1)
+		begun <- struct{}{}
+		select {
+		case <-speak:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		return say(t, run)
+	})
+	// The first one leaves while the work goes on.
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "POST", h.url("/v1/chat/completions"), strings.NewReader(streamed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Content-Type": "application/json", "X-Api-Key": testKey, "Idempotency-Key": "k"} {
+		req.Header.Set(name, value)
+	}
+	go func() {
+		<-begun
+		leave()
+	}()
+	if res, err := h.client.Do(req); err == nil {
+		io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+	}
+	h.chat(asked, "Idempotency-Key: k").want(t, http.StatusConflict, "idempotency_conflict")
+	close(speak)
+	for range 2 {
+		if res := h.chat(streamed, "Idempotency-Key: k"); !strings.Contains(string(res.body), "Hello") || !strings.Contains(string(res.body), "[DONE]") {
+			t.Errorf("%d %s", res.StatusCode, res.body)
+		}
+	}
+	if n := runs.Load(); n != 1 {
+		t.Errorf("the model worked %d times", n)
+	}
+}
+
+// busy says that many wait.
+type busy struct{ api.Calls }
+
+func (busy) Waiting(context.Context) (int64, error) { return 100, nil }
+
+func TestFlexIsRefusedWhereManyWait(t *testing.T) {
+	t.Parallel()
+	h := chats(t, func(_ context.Context, run *tasks.CallRun) error { return say(t, run) },
+		func(o *api.Options) { o.Inference.Calls = busy{o.Inference.Calls} })
+	res := h.chat(strings.Replace(asked, "{", `{"service_tier":"flex",`, 1))
+	res.want(t, 498, "capacity_exceeded")
+	if res.Header.Get("X-Should-Retry") != "true" || res.Header.Get("Retry-After") != "5" {
+		t.Errorf("%v", res.Header)
+	}
+	h.chat(asked).want(t, http.StatusOK, "")
+}
+
+func TestLimitsOfAKeyOnCompletions(t *testing.T) {
+	t.Parallel()
+	begun, speak := make(chan struct{}, 8), make(chan struct{})
+	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+		if run.Call.Owner == "one" {
+			begun <- struct{}{}
+			select {
+			case <-speak:
+			case <-ctx.Done():
+			}
+		}
+		return say(t, run)
+	}, open, keysFile(t, `keys:
+  - {name: one, key: ones, concurrency: 1}
+  - {name: few, key: fews, tpm: 1100, models: ["m*"]}
+  - {name: other, key: others, models: ["x/*"]}
+`))
+	h.key = ""
+	done := make(chan reply)
+	go func() { done <- h.chat(asked, "Authorization: Bearer ones") }()
+	<-begun
+	res := h.chat(asked, "Authorization: Bearer ones")
+	res.want(t, http.StatusTooManyRequests, "rate_limit_exceeded")
+	if res.Header.Get("X-Should-Retry") != "true" || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%v", res.Header)
+	}
+	close(speak)
+	(<-done).want(t, http.StatusOK, "")
+	h.chat(asked, "Authorization: Bearer ones").want(t, http.StatusOK, "")
+
+	// What was reserved for a long answer is given back when a short one came.
+	for range 3 {
+		h.chat(streamed, "Authorization: Bearer fews").want(t, http.StatusOK, "")
+	}
+	if res := h.chat(strings.Replace(asked, "{", `{"max_tokens":2000,`, 1), "X-API-Key: fews"); res.StatusCode != http.StatusRequestEntityTooLarge || res.Header.Get("X-Should-Retry") != "false" {
+		t.Errorf("%d %s", res.StatusCode, res.body)
+	}
+	h.chat(asked, "Authorization: Bearer others").want(t, http.StatusNotFound, inference.ModelNotFound)
+	h.chat(asked, "Authorization: Bearer nobodys").want(t, http.StatusUnauthorized, "invalid_api_key")
+}
+
+func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	speak := make(chan struct{})
+	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+		send(t, run, first())
+		send(t, run, word("Hel"))
+		if run.Call.Tier == tasks.Performance { // one that does not end
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		<-speak
+		return say(t, run)
+	})
+	// start sends a request and reads its first event.
+	start := func(body string) *bufio.Reader {
+		conn, err := net.Dial("tcp", h.server.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		req, err := http.NewRequest("POST", h.url("/v1/chat/completions"), strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Api-Key", testKey)
+		if err := req.Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := bufio.NewReader(res.Body)
+		if _, err := r.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	short, endless := start(streamed), start(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
+	stopped := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+		defer cancel()
+		stopped <- h.server.Stop(ctx)
+	}()
+	eventually(t, "new ones are refused", func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable })
+	close(speak)
+	if rest, err := io.ReadAll(short); err != nil || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
+		t.Errorf("%v %s", err, rest)
+	}
+	if rest, err := io.ReadAll(endless); err != nil || !strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) || strings.Contains(string(rest), "[DONE]") {
+		t.Errorf("%v %s", err, rest)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
+	t.Parallel()
+	h := chats(t, func(_ context.Context, run *tasks.CallRun) error { return say(t, run) })
+	big := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 50<<20) + `"}]}`
+	for name, tc := range map[string]struct {
+		res    reply
+		status int
+		code   string
+	}{
+		"unknown":          {h.get("/v1/nothing"), 404, "unknown_url"},
+		"unknown, Groq's":  {h.do("POST", "/openai/v1/nothing", nil), 404, "unknown_url"},
+		"the root":         {h.get("/v1"), 404, "unknown_url"},
+		"delete a model":   {h.do("DELETE", "/v1/models/a/b", nil), 405, "method_not_allowed"},
+		"wrong method":     {h.get("/openai/v1/chat/completions"), 405, "method_not_allowed"},
+		"no media type":    {h.do("POST", "/v1/chat/completions", strings.NewReader(asked)), 415, "unsupported_media_type"},
+		"compressed":       {h.chat(asked, "Content-Encoding: gzip"), 415, "unsupported_media_type"},
+		"too large":        {h.chat(big), 413, "content_too_large"},
+		"not UTF-8":        {h.chat("{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\xfe\"}]}"), 400, "content_not_utf8"},
+		"not JSON":         {h.chat("model=m"), 400, "invalid_json"},
+		"empty":            {h.chat(""), 400, "invalid_json"},
+		"an array":         {h.chat("[]"), 400, "invalid_type"},
+		"a long key":       {h.chat(asked, "Idempotency-Key: "+strings.Repeat("k", 256)), 400, "invalid_option"},
+		"no API key":       {h.chat(asked, "-X-API-Key"), 401, "invalid_api_key"},
+		"another's origin": {h.do("OPTIONS", "/v1/chat/completions", nil, "Origin: https://evil.example", "Access-Control-Request-Method: POST"), 403, "origin_not_allowed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var e struct {
+				Error struct{ Message, Type, Code string }
+			}
+			tc.res.decode(t, &e)
+			if tc.res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Message == "" || e.Error.Type == "" ||
+				tc.res.Header.Get("X-Should-Retry") != "false" || tc.res.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("%d %v %s", tc.res.StatusCode, tc.res.Header, tc.res.body)
+			}
+			if allow := tc.res.Header.Get("Allow"); tc.status == 405 && allow == "" {
+				t.Error("no Allow")
+			}
+		})
+	}
+	for _, path := range []string{"/v1/models", "/openai/v1/models", "/v1/models/m", "/openai/v1/models/m"} {
+		if res := h.do("HEAD", path, nil); res.StatusCode != http.StatusOK || len(res.body) != 0 {
+			t.Errorf("HEAD %s: %d", path, res.StatusCode)
+		}
+	}
+}
+
+func TestPagesMayCallWhereTheirOriginIsListed(t *testing.T) {
+	t.Parallel()
+	h := chats(t, func(_ context.Context, run *tasks.CallRun) error { return say(t, run) },
+		func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
+	res := h.do("OPTIONS", "/v1/chat/completions", nil, "-X-API-Key", "Origin: https://app.example", "Access-Control-Request-Method: POST",
+		"Access-Control-Request-Headers: authorization, content-type, x-stainless-timeout, idempotency-key")
+	if allowed := res.Header.Get("Access-Control-Allow-Headers"); res.StatusCode != http.StatusNoContent || strings.Count(allowed, ",") != 3 {
+		t.Errorf("%d %v", res.StatusCode, res.Header)
+	}
+	res = h.chat(streamed, "Origin: https://app.example")
+	exposed := strings.ToLower(res.Header.Get("Access-Control-Expose-Headers"))
+	for _, name := range []string{"x-request-id", "x-should-retry", "x-ratelimit-remaining-tokens", "x-queue-time-ms"} {
+		if !strings.Contains(exposed, name) {
+			t.Errorf("%s is not exposed: %s", name, exposed)
+		}
+	}
+	if res.StatusCode != http.StatusOK || res.Header.Get("Access-Control-Allow-Origin") != "https://app.example" {
+		t.Errorf("%d %v", res.StatusCode, res.Header)
+	}
+}
