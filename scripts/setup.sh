@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what Presswork needs on this machine and says what it installs.
 # Nothing missing: it ends at once. `setup.sh run` is for running, `setup.sh
-# test` adds what the tests need.
+# test` adds what the tests need, `setup.sh compat` what other clients need.
 set -euo pipefail
 for_what=${1:-run}
 
@@ -32,6 +32,10 @@ have_redis || missing+=(redis)
 if [ "$for_what" = test ]; then
   have pdftotext && have pdftoppm || missing+=(poppler)
   have ps || missing+=(ps)
+fi
+if [ "$for_what" = compat ]; then
+  have node && have npm || missing+=(node)
+  python3 -m pip --version >/dev/null 2>&1 || missing+=(pip)
 fi
 if [ ${#missing[@]} -eq 0 ] && [ ${#need_fonts[@]} -eq 0 ]; then
   exit 0
@@ -79,6 +83,8 @@ apt_setup() {
       bubblewrap) packages+=(bubblewrap) ;;
       poppler) packages+=(poppler-utils) ;;
       ps) packages+=(procps) ;;
+      node) packages+=(nodejs npm) ;;
+      pip) packages+=(python3 python3-pip) ;;
     esac
   done
   say "installing: ${packages[*]}"
@@ -102,6 +108,8 @@ brew_setup() {
       browser) say "installing: google-chrome (brew cask)"; brew install --cask google-chrome ;;
       redis) say "installing: redis"; brew install redis ;;
       poppler) say "installing: poppler"; brew install poppler ;;
+      node) say "installing: node"; brew install node ;;
+      pip) say "installing: python"; brew install python ;;
     esac
   done
 }
@@ -119,6 +127,8 @@ else
       bubblewrap) say "  - bubblewrap (bwrap)" ;;
       poppler) say "  - poppler-utils (pdftotext, pdfinfo, pdftoppm)" ;;
       ps) say "  - procps (ps)" ;;
+      node) say "  - Node 22 or newer, and npm" ;;
+      pip) say "  - Python 3 and pip" ;;
     esac
   done
   [ ${#need_fonts[@]} -eq 0 ] || say "  - fonts: ${need_fonts[*]} (Debian's names)"

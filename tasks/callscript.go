@@ -2,10 +2,17 @@ package tasks
 
 import "github.com/redis/go-redis/v9"
 
+// volatile keeps what a script writes out of the append-only file and from
+// replicas. A call lives as long as its caller's connection, so there is nothing
+// to bring back after a restart of Redis: the caller hears that the call is
+// lost. With every write synced, the seven on the way to a first token would
+// cost as many syncs of the disk, and every token one more.
+const volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
+
 // makeCall writes a call that is not there yet, and counts its waiter. KEYS:
 // call, waiters. ARGV: waiter, until when it counts in ms, call, ms to live, ms
 // to remember it for those who join. Answers 1 when this waiter made it.
-var makeCallScript = redis.NewScript(`
+var makeCallScript = redis.NewScript(volatile + `
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then
   if redis.call('HGET', KEYS[1], 'by') == ARGV[1] then return 1 end
@@ -20,7 +27,7 @@ return 1
 // stand puts a call into its owner's line. KEYS: ring. ARGV: line's prefix,
 // tier:owner, id. Standing twice would serve twice, so a repeat after a lost
 // answer looks at the line's end first.
-var standScript = redis.NewScript(`
+var standScript = redis.NewScript(volatile + `
 local line = ARGV[1] .. ARGV[2]
 if redis.call('LINDEX', line, -1) == ARGV[3] then return 0 end
 if redis.call('RPUSH', line, ARGV[3]) == 1 then redis.call('RPUSH', KEYS[1], ARGV[2]) end
@@ -31,7 +38,7 @@ return 1
 // the most urgent first. ARGV: ticket, line's prefix, a call that the ticket has
 // done with ("" for none). A ticket that has a call keeps it: its run died, or
 // its answer was lost. Answers the call's id, or "".
-var claimScript = redis.NewScript(`
+var claimScript = redis.NewScript(volatile + `
 local held = redis.call('HGET', KEYS[1], ARGV[1])
 if held and held ~= ARGV[3] then return held end
 if held then redis.call('HDEL', KEYS[1], ARGV[1]) end
@@ -53,7 +60,7 @@ return ''
 
 // beginCall opens a run of a call. KEYS: call, waiters. ARGV: now in ms, nonce.
 // Answers why not ("gone", "over", "left"), or "", run, frames so far, call.
-var beginCallScript = redis.NewScript(`
+var beginCallScript = redis.NewScript(volatile + `
 local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'nonce', 'run')
 if not f[1] then return {'gone'} end
 if f[2] == 'over' then return {'over'} end
@@ -71,12 +78,18 @@ return {'', tostring(run), f[3] or '0', f[1]}
 
 // frame appends to the answer. KEYS: call, frames, waiters. ARGV: run, seq, data,
 // "1" for the last. A repeat after a lost answer changes nothing. Answers 1, or
-// 0 when the run may not write.
-var frameScript = redis.NewScript(`
+// 0 when the run may not write, or frames before this one are lost: Redis has
+// come back from an older copy.
+var frameScript = redis.NewScript(volatile + `
 local f = redis.call('HMGET', KEYS[1], 'run', 'state', 'seq', 'memory')
 if f[1] ~= ARGV[1] then return 0 end
-if tonumber(f[3] or '0') >= tonumber(ARGV[2]) then return 1 end
+local seq = tonumber(ARGV[2])
+if tonumber(f[3] or '0') >= seq then return 1 end
 if f[2] == 'over' then return 0 end
+if tonumber(f[3] or '0') ~= seq - 1 then
+  redis.call('DEL', unpack(KEYS))
+  return 0
+end
 redis.call('XADD', KEYS[2], ARGV[2] .. '-0', 'd', ARGV[3], 'l', ARGV[4])
 redis.call('HSET', KEYS[1], 'seq', ARGV[2])
 if ARGV[4] == '1' then
@@ -93,7 +106,7 @@ return 1
 // leave takes a waiter away. KEYS: call, waiters. ARGV: waiter, now in ms, until
 // when the call shall go on without anybody ("" for not at all), cancel channel,
 // id.
-var leaveScript = redis.NewScript(`
+var leaveScript = redis.NewScript(volatile + `
 redis.call('ZREM', KEYS[2], ARGV[1])
 if ARGV[3] ~= '' then redis.call('ZADD', KEYS[2], ARGV[3], 'linger') end
 if redis.call('ZCOUNT', KEYS[2], ARGV[2], '+inf') > 0 then return 0 end

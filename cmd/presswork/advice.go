@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,21 +29,32 @@ func addSteerFlags(cmd *cobra.Command, s *steerFlags) {
 	complete(cmd, "doc-type", cobra.FixedCompletions(append(presswork.DocumentTypes(), presswork.DocumentFamilies()...), cobra.ShellCompDirectiveNoFileComp))
 }
 
+// ownCompletions is where a Presswork on this machine answers.
+const ownCompletions = "http://127.0.0.1:8000/v1"
+
 // readerFlags choose a model that reads documents.
 type readerFlags struct{ model, url string }
 
 func addReaderFlags(cmd *cobra.Command, r *readerFlags) {
 	f := cmd.Flags()
 	f.StringVar(&r.model, "analysis-model", "", "`MODEL` that reads the document in the analyser's place; it is sent the text")
-	f.StringVar(&r.url, "analysis-url", "http://127.0.0.1:8000/v1", "OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key")
+	f.StringVar(&r.url, "analysis-url", ownCompletions, "OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key")
 }
 
 // open makes the model; nil without one.
 func (r readerFlags) open(getenv func(string) string) (*advise.Model, error) {
 	if r.model == "" {
+		if r.url != ownCompletions {
+			return nil, usageError{errors.New("--analysis-url says where a model is, and --analysis-model names none")}
+		}
 		return nil, nil
 	}
-	engine, err := openai.New(inference.Upstream{Name: "analysis", Kind: inference.Plain, BaseURL: strings.TrimRight(r.url, "/"), APIKey: getenv("PRESSWORK_API_KEY")})
+	if u, err := url.Parse(r.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, usageError{fmt.Errorf("--analysis-url: %.80q is no address; write http://HOST:PORT/v1 or https://…", r.url)}
+	}
+	engine, err := openai.New(inference.Upstream{
+		Name: "analysis", Kind: inference.Plain, BaseURL: strings.TrimRight(r.url, "/"), Model: r.model, APIKey: getenv("PRESSWORK_API_KEY"),
+	})
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w", err)}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"presswork"
+	"presswork/internal/inference/inferencetest"
 )
 
 func home(t *testing.T, more map[string]string) map[string]string {
@@ -279,5 +280,36 @@ func TestWarmupAndPicturesNeedABrowser(t *testing.T) {
 	got = askIn(t, env, "theme-preview", "--mood=creative", "-o", in("g.html"))
 	if page := content(t, in("g.html")); got.code != 0 || !strings.Contains(got.stderr, "cmyk (") || strings.Count(page, `class="picture"`) != 12 || !strings.Contains(page, ">chosen<") {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestAModelReadsWhatIsAnalysed(t *testing.T) {
+	t.Parallel()
+	upstream, base := inferencetest.Start(t)
+	env := home(t, map[string]string{"PRESSWORK_API_KEY": "sk-reader"})
+	path := filepath.Join(folder(t, map[string]string{"notes.md": minutes}), "notes.md")
+	got := askIn(t, env, "analyze", path, "--json", "--analysis-model=reading", "--analysis-url", base)
+	var a presswork.Analysis
+	if err := json.Unmarshal([]byte(got.stdout), &a); err != nil || got.code != 0 || got.stderr != "" {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	if a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 || a.Keywords[0].Term != "harvest supper" {
+		t.Errorf("%+v", a)
+	}
+	asked := upstream.Requests()
+	if len(asked) != 1 || asked[0].Header.Get("Authorization") != "Bearer sk-reader" || !strings.Contains(string(asked[0].Raw), "reading room") {
+		t.Errorf("asked %+v", asked)
+	}
+	if again := askIn(t, env, "analyze", path, "--json", "--analysis-model=reading", "--analysis-url", base); again.stdout != got.stdout || len(upstream.Requests()) != 1 {
+		t.Errorf("the model was asked %d times for one document", len(upstream.Requests()))
+	}
+	own := askIn(t, env, "analyze", path, "--analysis-model=tokens:60000@0", "--analysis-url", base)
+	if own.code != 0 || !strings.Contains(own.stdout, "meeting_notes") || !strings.Contains(own.stderr, "its answer does not end") {
+		t.Errorf("a model without end: %+v", own)
+	}
+	for _, args := range [][]string{{"--analysis-url", base}, {"--analysis-model=m", "--analysis-url=ftp://example.org"}, {"--analysis-model=m", "--analysis-url=localhost:8000"}} {
+		if got := askIn(t, env, append([]string{"analyze", path}, args...)...); got.code != 2 || !strings.Contains(got.stderr, "--analysis-url") {
+			t.Errorf("%q: %+v", args, got)
+		}
 	}
 }

@@ -109,7 +109,7 @@ func setLevel(field **presswork.PDFALevel, s string) error {
 // flagOf names the flag behind an option that is refused: "--page-size: ".
 func flagOf(err error) string {
 	param, ok := strings.CutPrefix(presswork.AsError(err).Param, "options.")
-	if !ok {
+	if !ok || param == "margins" { // of all four flags together
 		return ""
 	}
 	name := strings.NewReplacer("margins.", "margin-", "_", "-").Replace(param)

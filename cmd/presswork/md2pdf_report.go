@@ -77,10 +77,11 @@ func (r *reporter) done(out local.Output, failure error) error {
 	defer r.mu.Unlock()
 	r.pages += out.Pages
 	r.rewrite("")
-	if !r.quiet {
-		if out.Analysis != nil && !r.json {
-			printChoice(r.err, label(out), *out.Analysis)
-		}
+	if !r.quiet && !r.json && out.Analysis != nil {
+		printChoice(r.err, label(out), *out.Analysis)
+	}
+	// With --strict the warnings are the error.
+	if !r.quiet || failure != nil && presswork.AsError(failure).Code == presswork.StrictFindings {
 		for _, w := range out.Warnings {
 			fmt.Fprintln(r.err, printable(warningLine(out, w)))
 		}

@@ -86,8 +86,8 @@ func (p *program) printTelemetry(r telemetry.Report) error {
 		_, err := fmt.Fprintln(p.stdout, "no runs yet; md2pdf writes one each time")
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s, %s, %d failed, %s to %s\n", count(r.Runs, "run"), count(r.Documents, "document"), r.Failures,
-		r.From.Local().Format("2 Jan 2006"), r.To.Local().Format("2 Jan 2006"))
+	fmt.Fprintf(p.stdout, "%s, %s, %d failed, %s\n", count(r.Runs, "run"), count(r.Documents, "document"), r.Failures,
+		telemetry.Span(r.From, r.To, "2 Jan 2006"))
 	fmt.Fprintf(p.stdout, "the analysis cache had %.0f %% of what it was asked for\n\n", 100*r.HitRate)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tWHAT IT IS")

@@ -94,10 +94,12 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	if p.redisURL, err = redisAddress(ctx, cfg, log, life); err != nil {
 		return nil, err
 	}
-	if p.redis, err = tasks.Dial(p.redisURL, 0); err != nil {
+	index, err := tasks.Dial(p.redisURL, 0)
+	if err != nil {
 		return nil, usageError{fmt.Errorf("REDIS_URL: %w", err)}
 	}
-	life.onStop("index", func(context.Context) error { return p.redis.Close() })
+	p.redis = index
+	life.onStop("index", func(context.Context) error { return index.Close() })
 	if p.store, err = openStore(ctx, cfg, log, life); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,10 @@ const (
 	// modelText is how much of a document a model is shown, in bytes: its
 	// beginning and its end.
 	modelText = 8 << 10
-	// modelTokens bounds a model's answer, its reasoning included.
+	// modelTokens bounds a model's answer, its reasoning included; answerBytes is
+	// for an upstream that does not keep to it.
 	modelTokens = 2048
+	answerBytes = 64 << 10
 )
 
 // Model is a language model that reads documents in the analyser's place. What
@@ -37,6 +39,8 @@ type Model struct {
 	Timeout time.Duration
 }
 
+var errBoundless = errors.New("its answer does not end")
+
 // Engine is a Model on an upstream, for a caller without a queue.
 func Engine(e inference.Engine, model, name string) *Model {
 	m := &inference.Model{ID: model, Capabilities: []string{inference.CanChat}}
@@ -44,6 +48,9 @@ func Engine(e inference.Engine, model, name string) *Model {
 		r.Model, r.Admitted = model, true
 		var text strings.Builder
 		err := e.Complete(ctx, r, m, func(d *inference.Delta) error {
+			if text.Len()+len(d.Content) > answerBytes {
+				return errBoundless
+			}
 			text.WriteString(d.Content)
 			return nil
 		})

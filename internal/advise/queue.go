@@ -58,6 +58,8 @@ func whole(ctx context.Context, answer *tasks.Answer) (string, error) {
 				return "", f.Error
 			case f.Result != nil:
 				return text.String(), nil
+			case f.Chunk != nil && text.Len()+len(f.Chunk.Content) > answerBytes:
+				return "", errBoundless
 			case f.Chunk != nil:
 				text.WriteString(f.Chunk.Content)
 			}

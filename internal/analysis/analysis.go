@@ -48,6 +48,8 @@ type documentCues struct {
 	// weights of sentiment, formality and tone are English: in other languages
 	// only what all languages share is counted.
 	Type, Language string
+	// Factual tells that the document states and does not judge.
+	Factual bool
 	// Headings are the headings' texts in order, without markup.
 	Headings []string
 	// Words counts the words of prose, Emoji the emoji among them.
@@ -73,9 +75,10 @@ func (a *Analyzer) Examine(markdown []byte) Findings {
 	f.ReadingMinutes = r.minutes()
 	cues, sentences := r.cues(), r.sentences()
 	cues.Type, cues.Language = f.DocumentType, f.Language
+	f.EmotionalTone, f.ToneStrength = detectTone(sentences, cues)
+	cues.Factual = factualTypes[cues.Type] != 0 || cues.Type == otherType && f.EmotionalTone == "technical"
 	f.Sentiment = scoreSentiment(sentences, cues)
 	f.Formality = scoreFormality(sentences, cues)
-	f.EmotionalTone, f.ToneStrength = detectTone(sentences, cues)
 	return f
 }
 

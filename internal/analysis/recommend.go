@@ -71,7 +71,11 @@ const (
 
 // forbiddenFrom is how probable the types that must not have a theme may be
 // together before it is not considered.
-const forbiddenFrom = 0.10
+// For the themes of an occasion the text is full of, it is occasionTolerance.
+const (
+	forbiddenFrom     = 0.10
+	occasionTolerance = 0.30
+)
 
 // Recommend chooses a theme and two alternatives from the shelf, which is in the
 // catalogue's order. What s says replaces what was found. The alternatives are

@@ -56,7 +56,7 @@ func (r *Recommender) newChoice(p Profile, shelf []ThemeInfo, s Steer) *choice {
 	for i := range c.belief {
 		c.belief[i].order = c.order(c.belief[i].typeRule)
 	}
-	c.cautious = Cautious(p, s)
+	c.cautious = Cautious(p, s) && !slices.ContainsFunc(p.Topics, c.occasion)
 	for _, info := range shelf {
 		k := candidate{ThemeInfo: info, twin: info.Name, likeness: 1}
 		var known bool

@@ -25,11 +25,23 @@ func (c *choice) lift() {
 
 // allowed are the candidates that are not forbidden; all, when all are.
 func (c *choice) allowed() []candidate {
-	list := slices.DeleteFunc(slices.Clone(c.candidates), func(k candidate) bool { return k.forbidden >= forbiddenFrom })
+	list := slices.DeleteFunc(slices.Clone(c.candidates), func(k candidate) bool { return k.forbidden >= c.tolerance(k) })
 	if len(list) == 0 {
 		return c.candidates
 	}
 	return list
+}
+
+// tolerance is how probable the types that must not have a theme may be together:
+// an invitation to a Halloween party may have Halloween's, though it might just
+// be something else.
+func (c *choice) tolerance(k candidate) float64 {
+	for _, topic := range c.p.Topics {
+		if c.occasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, k.twin) {
+			return occasionTolerance
+		}
+	}
+	return forbiddenFrom
 }
 
 func (c *choice) primary() candidate {
@@ -152,9 +164,9 @@ func (c *choice) unknown(k candidate) float64 {
 }
 
 // tersely is how sure one may be of what says little: half, and more the more
-// words there are where they plainly show what it is.
+// words there are where they can be read and plainly show what it is.
 func (c *choice) tersely() float64 {
-	if c.cautious {
+	if c.cautious || c.p.Words >= enoughWords {
 		return cautiousLimit
 	}
 	return cautiousLimit + (1-cautiousLimit)*min(1, float64(c.p.Words)/enoughWords)

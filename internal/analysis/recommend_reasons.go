@@ -12,10 +12,17 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	var all []string
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	switch {
+	case c.cautious && c.p.Words == 0:
+		say("there is no text to judge by, so it is the theme that suits most documents")
 	case c.cautious && c.p.Words < enoughWords:
-		say("%d words of text are too few to judge by, so it is the theme that suits most documents", c.p.Words)
+		say("with %s of text there is too little to judge by, so it is the theme that suits most documents", words(c.p.Words))
 	case c.cautious:
 		say("the language is not known, so it is the theme that suits most documents")
+	case c.steer != Steer{} || !terse(c.p):
+	case c.p.Words < enoughWords:
+		say("with %s of text, its form counts more than its wording", words(c.p.Words))
+	default:
+		say("the language is not known, so its form counts more than its wording")
 	}
 	if c.steer.Type != "" {
 		say("it is said to be %s%s", named(c.steer.Type), c.standing(primary))
@@ -127,6 +134,14 @@ func named(docType string) string {
 		return "an " + words
 	}
 	return "a " + words
+}
+
+// words is a number of words.
+func words(n int) string {
+	if n == 1 {
+		return "1 word"
+	}
+	return fmt.Sprintf("%d words", n)
 }
 
 func percent(share float64) int { return int(math.Round(100 * share)) }

@@ -24,11 +24,11 @@ const (
 // factualTypes are the document types that state and do not judge. Their words
 // are read with technical and legal senses.
 var factualTypes = wordSigns(map[int]string{1: `readme changelog api_reference tutorial contributing governance legal rfc
-meeting_notes paper resume invoice`})
+meeting_notes paper resume invoice recipe`})
 
 // genreBaselines are the mean scores of the sentences of a genre, which its
 // forms of words explain and not its author's feelings.
-var genreBaselines = map[string]float64{"letter": 0.1, "newsletter": 0.06, "bio": 0.06, "resume": 0.03, "recipe": 0.04,
+var genreBaselines = map[string]float64{"letter": 0.03, "newsletter": 0.04, "bio": 0.04, "resume": 0.03, "recipe": 0.04,
 	"proposal": 0.04, "governance": 0.02, "contributing": 0.03, "readme": 0.02, "tutorial": 0.02}
 
 // SentenceSentiment is the polarity of an English sentence, about −0.9 to 0.9.
@@ -43,13 +43,13 @@ func scoreSentiment(sentences []string, cues documentCues) presswork.Sentiment {
 		return presswork.Sentiment{Label: "neutral"}
 	}
 	gain := documentGain
-	if factualTypes[cues.Type] != 0 {
+	if cues.Factual {
 		gain = factualGain
 	}
 	score := math.Round(1000*math.Tanh(gain*aboveUsual(m.mean, genreBaselines[cues.Type]))) / 1000
 	s := presswork.Sentiment{Label: "neutral", Score: score}
 	switch {
-	case m.good >= 0.25 && m.bad >= 0.25 && math.Abs(score) < 0.3 && factualTypes[cues.Type] == 0:
+	case m.good >= 0.25 && m.bad >= 0.25 && math.Abs(score) < 0.3 && !cues.Factual:
 		s.Label = "mixed"
 	case score >= positiveFrom:
 		s.Label = "positive"
@@ -76,7 +76,6 @@ type sentimentMeasure struct {
 
 func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure) {
 	model := embeddedSentiment()
-	factual := factualTypes[cues.Type] != 0
 	for _, sentence := range sentences {
 		if !english(cues.Language) {
 			if sentence = onlyEmoji(sentence); sentence == "" {
@@ -84,7 +83,7 @@ func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure
 				continue
 			}
 		}
-		score, rules := model.score(sentence, factual)
+		score, rules := model.score(sentence, cues.Factual)
 		if !english(cues.Language) {
 			score = plainRules * rules.compound
 		}

@@ -95,7 +95,7 @@ func TestDocumentSentiment(t *testing.T) {
 		{"neutral", "story", "The train leaves at nine. It stops in three towns. The line was built in 1874."},
 		{"neutral", "", ""},
 	} {
-		got := scoreSentiment(splitSentences(c.text), documentCues{Type: c.kind, Language: "en"})
+		got := scoreSentiment(splitSentences(c.text), documentCues{Type: c.kind, Language: "en", Factual: factualTypes[c.kind] != 0})
 		if got.Label != c.label {
 			t.Errorf("%s %q is %s (%.2f), want %s", c.kind, c.text, got.Label, got.Score, c.label)
 		}

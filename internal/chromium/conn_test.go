@@ -163,14 +163,21 @@ func TestConnSendsDocumentsUnescaped(t *testing.T) {
 func TestConnGivesUpOnAnUnreadDocument(t *testing.T) {
 	t.Parallel()
 	c, p := connect(t, 1000, func(*cdp.Event) {})
-	for range 2 {
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
+	give := func(enough func()) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		go func() {
+			enough()
+			cancel(errors.New("enough"))
+		}()
 		_, err := c.Call(ctx, "", "A", strings.Repeat("x", 1<<20)) // nobody reads it
-		cancel()
 		if err == nil || err.Error() != "enough" {
 			t.Errorf("error %v", err)
 		}
 	}
+	// Once its first bytes are on their way, and while it stands in the way.
+	give(func() { p.in.Peek(1) })
+	give(func() { time.Sleep(50 * time.Millisecond) })
 	// The half-written message is whole in the end, and the next one follows it.
 	if first := p.receive(t); len(first) < 1<<20 {
 		t.Errorf("first message: %d bytes", len(first))

@@ -62,7 +62,7 @@ type client struct {
 }
 
 func node(script string) func(string) (string, []string) {
-	return func(string) (string, []string) { return "js", []string{"node", script} }
+	return func(tools string) (string, []string) { return "js", []string{tools + "/nodejs", script} }
 }
 
 func python(script, packages string) func(string) (string, []string) {

@@ -163,7 +163,8 @@ func TestClients(t *testing.T) {
 		web.Close()
 	})
 	models := writeModels(t, web.URL+"/v1")
-	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq"}
+	// Without the queues of pages no browser is started.
+	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer"}
 	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
 

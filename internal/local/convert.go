@@ -96,11 +96,13 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
 		begun := time.Now()
 		printed, err := c.engine.Print(ctx, composed)
 		out.Times.Print = time.Since(begun)
+		if len(printed.Warnings) > 0 {
+			out.Warnings = printed.Warnings // those of composed are the first of them
+		}
 		if err != nil {
-			out.Warnings = append(out.Warnings, printed.Warnings[min(len(out.Warnings), len(printed.Warnings)):]...)
 			return strictly(err, out.Warnings)
 		}
-		out.Pages, out.Warnings = printed.Pages, append([]presswork.Warning{}, printed.Warnings...)
+		out.Pages = printed.Pages
 		data = printed.PDF
 	}
 	c.o.Progress(in.Path, presswork.StageStoring)

@@ -23,7 +23,7 @@ func strictly(err error, warnings []presswork.Warning) error {
 	if presswork.AsError(err).Code != presswork.StrictFindings {
 		return err
 	}
-	return presswork.Errorf(presswork.StrictFindings, "strict: %d of the above", len(warnings)).WithCause(err)
+	return presswork.Errorf(presswork.StrictFindings, "strict: %d warnings", len(warnings)).WithCause(err)
 }
 
 // inFile says which of several files an error is about.

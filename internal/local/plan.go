@@ -19,10 +19,8 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 		return nil, fmt.Errorf("name a Markdown file, or %s for standard input", Std)
 	case output == Std && len(paths) > 1:
 		return nil, fmt.Errorf("standard output takes one document, and %d are given", len(paths))
-	case folder:
-		if err := os.MkdirAll(output, 0o777); err != nil {
-			return nil, fmt.Errorf("%s is to be a folder for %d documents: %s", output, len(paths), reason(err))
-		}
+	case folder && filepath.Ext(output) == ext && !isFolder(output):
+		return nil, fmt.Errorf("%s is one file, and %d documents are given; name a folder, or make one document of them with --merge", output, len(paths))
 	}
 	inputs := make([]Input, 0, len(paths))
 	for _, path := range paths {
@@ -39,7 +37,15 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 		}
 		inputs = append(inputs, in)
 	}
-	return inputs, checkCollisions(inputs)
+	if err := checkCollisions(inputs); err != nil {
+		return nil, err
+	}
+	if folder {
+		if err := os.MkdirAll(output, 0o777); err != nil {
+			return nil, fmt.Errorf("%s is to be a folder for %d documents: %s", output, len(paths), reason(err))
+		}
+	}
+	return inputs, nil
 }
 
 // PlanMerged is Plan for inputs that become one result, named after the first.

@@ -18,6 +18,9 @@ const suspicious = 4000
 // looks like a bomb, and then a parse within the budget. Errors: ContentEmpty,
 // ContentNotUTF8, ContentTooComplex.
 func Check(src []byte) error {
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return presswork.Errorf(presswork.ContentNotUTF8, "the content is UTF-16; save it as UTF-8").WithParam("content")
+	}
 	if !utf8.Valid(src) {
 		return presswork.Errorf(presswork.ContentNotUTF8, "the content is not valid UTF-8 (at byte %d)", invalidAt(src)).WithParam("content")
 	}

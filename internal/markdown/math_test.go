@@ -2,6 +2,7 @@ package markdown_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,8 @@ func TestFormulasAreBounded(t *testing.T) {
 	if len(d.HTML) > 20<<20 {
 		t.Errorf("%d bytes of HTML", len(d.HTML))
 	}
-	if len(d.Warnings) == 0 || !strings.Contains(d.Warnings[0].Message, "too many or too large") {
+	// On a slow machine one of them may take too long before all are too many.
+	if all := fmt.Sprint(d.Warnings); !strings.Contains(all, "too many or too large") && !strings.Contains(all, "takes too long") {
 		t.Errorf("warnings: %.300v", d.Warnings)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -120,13 +121,16 @@ func lineOfNode(n ast.Node) int {
 	return 2
 }
 
+// otherPlace is where goccy points to within a reason, by a line of its own count.
+var otherPlace = regexp.MustCompile(` at \[[0-9]+:[0-9]+\]`)
+
 // syntaxError takes the place and the reason out of goccy's "[3:1] reason".
 func syntaxError(err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	place, reason, ok := strings.Cut(strings.TrimPrefix(first, "["), "] ")
 	if row, _, found := strings.Cut(place, ":"); ok && found {
 		if n, convErr := strconv.Atoi(row); convErr == nil {
-			return atLine(n+1, "%s", clip(reason)).WithCause(err)
+			return atLine(n+1, "%s", clip(otherPlace.ReplaceAllString(reason, ""))).WithCause(err)
 		}
 	}
 	return atLine(2, "it is not valid YAML").WithCause(err)

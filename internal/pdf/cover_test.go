@@ -28,9 +28,13 @@ func TestCoversFitTheirTitleAndSheet(t *testing.T) {
 	} {
 		test.options.Cover = new(true)
 		html := compose(t, pdf.Document{Content: []byte("text"), Options: test.options}).Page.HTML
-		if !strings.Contains(html, `<section class="cover" style="`+test.want+`">`) {
-			_, rest, _ := strings.Cut(html, `<section class="cover"`)
-			t.Errorf("%s: the cover has %.60s, want %s", name, rest, test.want)
+		class := "cover"
+		if test.options.Landscape != nil {
+			class = "cover cover-wide"
+		}
+		if want := `<section class="` + class + `" style="` + test.want + `">`; !strings.Contains(html, want) {
+			_, rest, _ := strings.Cut(html, "<section ")
+			t.Errorf("%s: the cover is <section %.80s, want %s", name, rest, want)
 		}
 	}
 }

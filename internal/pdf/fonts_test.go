@@ -161,6 +161,22 @@ func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
 	}
 }
 
+func TestWhatIsCutOffFailsAStrictDocument(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	composed, err := c.Compose(t.Context(), pdf.Document{
+		Content: []byte("```\n" + strings.Repeat("go on and ", 30) + "\n```\n"),
+		Options: presswork.Options{Strict: new(true), CSS: "pre{white-space:pre!important}"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Print(t.Context(), composed)
+	if presswork.AsError(err).Code != presswork.StrictFindings || len(r.Warnings) != 1 || r.Warnings[0].Code != presswork.LineOverflow || r.PDF != nil {
+		t.Errorf("%v, with %+v and %d bytes", err, r.Warnings, len(r.PDF))
+	}
+}
+
 func TestWhatIsCutOffIsTold(t *testing.T) {
 	t.Parallel()
 	c := converter(t, pdf.Options{Printer: printer(t)})
@@ -176,7 +192,7 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 		"as it is":            {content: document, options: looked},
 		"a long list":         {content: strings.Repeat("1. item\n", 120), options: looked},
 		"many columns":        {content: grid(14, 5, "Column here"), options: looked},
-		"columns":             {content: document, options: presswork.Options{CSS: "td{white-space:nowrap!important}"}, says: "page 1: something is wider than its column and is cut off"},
+		"columns":             {content: document, options: presswork.Options{CSS: "td{white-space:nowrap!important}"}, line: 5, says: "page 1: something is wider than its column and is cut off"},
 		"code":                {content: document, options: presswork.Options{CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},
 		"a small page":        {content: document, options: presswork.Options{PageSize: "A6"}},
 		"an untagged page":    {content: document, options: presswork.Options{Tagged: new(false), CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},

@@ -173,13 +173,19 @@ func parseRanges(text string) (string, error) {
 	return strings.Join(ranges, ","), nil
 }
 
+// overhang is how far, in millimetres, the numbers of a long list and a theme's
+// ornaments may reach into the side margins. Chromium paints nothing in the
+// margin of a page but what is meant for it.
+const overhang = 12
+
 // css is the @page rule of the sheet and what the print sheet must know of it:
 // lengths in the document, which are scaled, while the sheet is not.
 func (s sheet) css() string {
-	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm}\n@page turned{size:%gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm}\n",
-		round(s.width), round(s.height), round(s.top), round(s.right), round(s.bottom), round(s.left),
+	over := min(overhang, s.left, s.right)
+	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm}\n@page turned{size:%gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm;--overhang:%gmm}\n",
+		round(s.width), round(s.height), round(s.top), round(s.right-over), round(s.bottom), round(s.left-over),
 		round(s.height), round(s.width),
-		round(s.width/s.scale), round(s.height/s.scale), round((s.height-s.top-s.bottom)/s.scale))
+		round(s.width/s.scale), round(s.height/s.scale), round((s.height-s.top-s.bottom)/s.scale), round(over/s.scale))
 }
 
 func round(mm float64) float64 {

@@ -116,3 +116,27 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNumbersHangOut: Chromium paints nothing of the text in the margins.
+func TestLongNumbersHangOut(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	for name, content := range map[string]string{
+		"alone":                "88888. x\n",
+		"before a turned page": "88888. x\n\n" + grid(15, 2, "1,234.5 kg"),
+	} {
+		_, path := convert(t, c, pdf.Document{Content: []byte(content)})
+		page := pictures(t, path)[0]
+		inked := false
+		for x := 20; x < 24; x++ { // pixels; the column begins at 26
+
+			for y := range page.Bounds().Dy() / 3 {
+				r, g, b, _ := page.At(x, y).RGBA()
+				inked = inked || r+g+b < 3*0xf000
+			}
+		}
+		if !inked {
+			t.Errorf("%s: the number of a list is cut off at the column", name)
+		}
+	}
+}

@@ -84,12 +84,12 @@ func newDrawing(m Metric, runs []Run) drawing {
 		return d
 	}
 	s := m.Summarize(runs)
-	d.Subtitle = fmt.Sprintf("%s to %s", points[0].At.Local().Format("2 January 2006"), points[len(points)-1].At.Local().Format("2 January 2006"))
+	d.Subtitle = Span(points[0].At, points[len(points)-1].At, "2 January 2006")
 	d.Facts = []fact{{"runs", fmt.Sprint(s.Runs)}, {"median", m.Format(s.P50)}, {"95 % below", m.Format(s.P95)}}
 	if trend := TrendText(s); trend != "" {
 		d.Facts = append(d.Facts, fact{"newer half", trend})
 	}
-	axis := newScale(values(points))
+	axis := newScale(values(points), m.counts())
 	y := func(v float64) float64 { return tenth(plotBottom - (plotBottom-plotTop)*v/axis.top) }
 	x := func(i, n int) float64 {
 		if n == 1 {

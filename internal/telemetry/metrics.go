@@ -92,6 +92,19 @@ func (m Metric) Format(v float64) string {
 	return strings.TrimSpace(fmt.Sprintf("%.1f %s", v, m.Unit))
 }
 
+// counts tells whether the values are whole numbers.
+func (m Metric) counts() bool { return m.Unit == "" }
+
+// Span writes the days from one time to another by a layout of a day; one day is
+// written once.
+func Span(from, to time.Time, layout string) string {
+	first, last := from.Local().Format(layout), to.Local().Format(layout)
+	if first == last {
+		return first
+	}
+	return first + " to " + last
+}
+
 // Summary is a metric over all runs.
 type Summary struct {
 	Metric string `json:"metric"`
@@ -110,7 +123,7 @@ const trendFrom = 8
 // Summarize sums up a metric.
 func (m Metric) Summarize(runs []Run) Summary {
 	list := values(m.Points(runs))
-	s := Summary{Metric: m.Name, Runs: len(list), P50: quantile(list, 0.5), P95: quantile(list, 0.95)}
+	s := Summary{Metric: m.Name, Runs: len(list), P50: thousandth(quantile(list, 0.5)), P95: thousandth(quantile(list, 0.95))}
 	if half := len(list) / 2; len(list) >= trendFrom {
 		older, newer := quantile(list[:half], 0.5), quantile(list[half:], 0.5)
 		if older > 0 {
@@ -132,6 +145,8 @@ func quantile(values []float64, share float64) float64 {
 	high := min(low+1, len(sorted)-1)
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
+
+func thousandth(v float64) float64 { return math.Round(1000*v) / 1000 }
 
 // Report is all metrics over all runs.
 type Report struct {
@@ -158,7 +173,7 @@ func NewReport(runs []Run, skipped int) Report {
 		hits += run.Hits
 	}
 	if lookups > 0 {
-		r.HitRate = float64(hits) / float64(lookups)
+		r.HitRate = thousandth(float64(hits) / float64(lookups))
 	}
 	if len(runs) > 0 {
 		r.From, r.To = runs[0].At, runs[len(runs)-1].At

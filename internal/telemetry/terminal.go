@@ -26,7 +26,7 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 	}
 	columns := max(width, minColumns) - margin - labelMargin
 	bars := medians(points, columns)
-	axis := newScale(bars)
+	axis := newScale(bars, m.counts())
 	wide, gap := 1, 0
 	if room := columns / len(bars); room >= 3 {
 		wide, gap = min(room-1, 4), 1
@@ -123,7 +123,7 @@ func values(points []Point) []float64 {
 type scale struct{ top, step float64 }
 
 // newScale ends at a round number above the largest value.
-func newScale(values []float64) scale {
+func newScale(values []float64, counted bool) scale {
 	largest := slices.Max(values)
 	if largest == 0 {
 		return scale{1, 1}
@@ -131,7 +131,10 @@ func newScale(values []float64) scale {
 	magnitude := math.Pow(10, math.Floor(math.Log10(largest/4)))
 	step := magnitude
 	for _, nice := range []float64{1, 2, 2.5, 5, 10} {
-		if step = nice * magnitude; largest <= 4*step {
+		if step = nice * magnitude; counted {
+			step = max(1, math.Ceil(step))
+		}
+		if largest <= 4*step {
 			break
 		}
 	}

@@ -24,7 +24,10 @@ var scenarios = map[string]func(*call){
 		c.paced(words("This is the scripted model of Presswork. It knows one answer, and it streams it token by token, so that you can see that everything between your client and the model works. You said: " + c.prompt()))
 	},
 	// tokens:500@50 sends 500 tokens, 50 a second; @0 at once.
-	"tokens": func(c *call) { c.tokens() },
+	"tokens": func(c *call) { c.each(func(i int) string { return fmt.Sprintf(" t%d", i) }) },
+	// stamps:500@50 does the same, and each token is the time of its sending, in
+	// nanoseconds of this process's clock.
+	"stamps": func(c *call) { c.each(func(int) string { return strconv.FormatInt(int64(Clock()), 10) }) },
 	"whole": func(c *call) {
 		c.json(`{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hello, world!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}}`)
 	},
@@ -124,7 +127,12 @@ var scenarios = map[string]func(*call){
 	"json":        func(c *call) { c.answer(`{"name"`, `:"Ada",`, `"age":36}`) },
 	"json-fenced": func(c *call) { c.answer("Here it is:\n```json\n", `{"name":"Ada","age":36}`, "\n```") },
 	"json-broken": func(c *call) { c.answer(`{"name":`) },
-	"json-wrong":  func(c *call) { c.answer(`{"name":"Ada","age":"old"}`) },
+	// A reading of a document, by internal/advise's schema.
+	"reading": func(c *call) {
+		c.answer(`{"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},`,
+			`"formality":{"label":"informal","score":0.2},"keywords":["harvest supper"],"language":"en"}`)
+	},
+	"json-wrong": func(c *call) { c.answer(`{"name":"Ada","age":"old"}`) },
 	"json-second": func(c *call) {
 		if c.turn == 0 {
 			c.answer(`{"name":"Ada","age":"old"}`)
@@ -246,14 +254,15 @@ func (c *call) paced(tokens []string) {
 	c.end("stop", len(tokens))
 }
 
-func (c *call) tokens() {
+// each says n tokens at a rate, "n@rate".
+func (c *call) each(token func(i int) string) {
 	var n, rate int
 	fmt.Sscanf(c.argument, "%d@%d", &n, &rate)
 	c.begin()
 	c.role()
 	begun := time.Now()
 	for i := range n {
-		c.say(fmt.Sprintf(" t%d", i))
+		c.say(token(i))
 		if rate > 0 && !c.pause(time.Until(begun.Add(time.Duration(i+1)*time.Second/time.Duration(rate)))) {
 			return
 		}

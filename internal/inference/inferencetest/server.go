@@ -13,7 +13,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
+
+var started = time.Now()
+
+// Clock is the time since this process began, by its steady clock: what the
+// stamps of a scenario are compared with.
+func Clock() time.Duration { return time.Since(started) }
 
 // Request is what the server was asked.
 type Request struct {
