@@ -107,13 +107,20 @@ func (c *Client) stand(ctx context.Context, call Call) error {
 	return c.issue(ctx, call.ID)
 }
 
-// issue puts a ticket on the queue; that it is there already is success.
+// issue puts a ticket on the queue and rings; that it is there already is
+// success.
 func (c *Client) issue(ctx context.Context, id string) error {
 	t, err := ServeCall.Task(Ticket{ID: id})
 	if err != nil {
 		return err
 	}
-	return c.outbox.enqueue(ctx, id, t)
+	if err := c.outbox.enqueue(ctx, id, t); err != nil {
+		return err
+	}
+	if err := c.rdb.Publish(ctx, callChannel, "").Err(); err != nil {
+		return unavailable(err)
+	}
+	return nil
 }
 
 // untilMillis is a moment from now as a sorted set's score.

@@ -2,13 +2,6 @@ package tasks
 
 import "github.com/redis/go-redis/v9"
 
-// volatile keeps what a script writes out of the append-only file and from
-// replicas. A call lives as long as its caller's connection, so there is nothing
-// to bring back after a restart of Redis: the caller hears that the call is
-// lost. With every write synced, the seven on the way to a first token would
-// cost as many syncs of the disk, and every token one more.
-const volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
-
 // makeCall writes a call that is not there yet, and counts its waiter. KEYS:
 // call, waiters. ARGV: waiter, until when it counts in ms, call, ms to live, ms
 // to remember it for those who join. Answers 1 when this waiter made it.
@@ -113,3 +106,6 @@ if redis.call('ZCOUNT', KEYS[2], ARGV[2], '+inf') > 0 then return 0 end
 redis.call('PUBLISH', ARGV[4], ARGV[5])
 return 1
 `)
+
+// release gives a served call's claim back. KEYS: claims. ARGV: ticket.
+var releaseScript = redis.NewScript(volatile + `return redis.call('HDEL', KEYS[1], ARGV[1])`)

@@ -68,7 +68,7 @@ func (c *calls) serve(ctx context.Context, t Ticket, h func(context.Context, *Ca
 			return err
 		}
 		// When this is lost the ticket finds a call that is over, and goes on.
-		if err := c.rdb.HDel(context.WithoutCancel(ctx), claimsKey, t.ID).Err(); err != nil {
+		if err := releaseScript.Run(context.WithoutCancel(ctx), c.rdb, []string{claimsKey}, t.ID).Err(); err != nil {
 			c.log.Warn("a served call's claim could not be given back", "call_id", id, "err", err)
 		}
 		return nil

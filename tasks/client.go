@@ -62,6 +62,7 @@ func NewClient(address string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	rdb.AddHook(&volatileTickets{})
 	recs := &records{rdb: rdb, ttl: o.Retention + afterRetention}
 	c := &Client{
 		rdb:        rdb,

@@ -31,6 +31,10 @@ const (
 // nothing and returns when something arrives. Pick-up takes a quarter of a
 // millisecond and an idle queue costs one command a second.
 //
+// BLMOVE is a write, and where writes are synced it costs a sync of the disk. So
+// Infer, where a caller waits for the first token, has a bell of its own: who
+// issues a ticket publishes, and what was missed is found within a second.
+//
 // The dequeue is also where a task's slot is taken. Without a recognised script,
 // or without BLMOVE, Asynq's own polling remains.
 type doorbell struct {
@@ -43,6 +47,8 @@ type doorbell struct {
 
 	// empty holds the queues whose last dequeue found nothing.
 	empty sync.Map
+	// calls rings for Infer.
+	calls chan struct{}
 	// deaf: Redis refused BLMOVE.
 	deaf atomic.Bool
 
@@ -154,6 +160,15 @@ func (d *doorbell) wait(q Queue) bool {
 		return false
 	}
 	seconds := ringWait.Seconds() * (0.8 + 0.4*rand.Float64())
+	if q == Infer {
+		select {
+		case <-d.calls:
+		case <-time.After(time.Duration(seconds * float64(time.Second))):
+		case <-d.ctx.Done():
+			return false
+		}
+		return true
+	}
 	err := d.blocking.Do(context.Background(), "blmove", asynqPending(q), asynqPending(q), "right", "right", seconds).Err()
 	switch {
 	case err == nil:
@@ -167,6 +182,28 @@ func (d *doorbell) wait(q Queue) bool {
 	}
 	d.sleep(outageWait)
 	return false
+}
+
+// hearCalls rings for Infer until ctx ends: at each ticket, and whenever the
+// subscription stands anew, because some may have been missed.
+func (d *doorbell) hearCalls(ctx context.Context, rdb redis.UniversalClient) {
+	sub := rdb.Subscribe(ctx, callChannel)
+	defer sub.Close()
+	heard := sub.ChannelWithSubscriptions()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, open := <-heard:
+			if !open {
+				return
+			}
+		}
+		select {
+		case d.calls <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // isRefusal reports whether the server answered that it will not do this, as

@@ -16,6 +16,8 @@ const (
 	eventsChannel = "pw:events"
 	// cancelChannel carries the ids of cancelled jobs.
 	cancelChannel = "pw:cancel"
+	// callChannel rings when a call has been put in line.
+	callChannel = "pw:call"
 )
 
 func jobKey(id string) string       { return "pw:{" + id + "}:job" }

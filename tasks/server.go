@@ -88,9 +88,10 @@ func NewServer(address string, o Options) (*Server, error) {
 	}
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
-	s.doorbell = &doorbell{blocking: blocking, slots: slots, log: o.Log, ctx: s.taking}
+	s.doorbell = &doorbell{blocking: blocking, slots: slots, log: o.Log, ctx: s.taking, calls: make(chan struct{}, 1)}
 	rdb.AddHook(s.doorbell)
 	rdb.AddHook(s.completion)
+	rdb.AddHook(&volatileTickets{})
 	return s, nil
 }
 
@@ -134,6 +135,9 @@ func (s *Server) Start(ctx context.Context) error {
 	// Cancellations reach the handlers while they drain, too.
 	s.keepers.Go(func() { s.watchCancels(s.work) })
 	s.keepers.Go(func() { s.calls.watch(s.work) })
+	if slices.Contains(queues, Infer) {
+		s.keepers.Go(func() { s.doorbell.hearCalls(s.taking, s.rdb) })
+	}
 	s.keepers.Go(func() { s.reap(s.taking, queues) })
 	s.keepers.Go(func() { s.sweep(s.taking, queues) })
 	s.log.Info("worker started", "queues", queues, "render_slots", s.options.RenderSlots)

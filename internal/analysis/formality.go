@@ -12,7 +12,7 @@ const (
 	// maxFormalitySentences bounds what is read of a long document.
 	maxFormalitySentences = 400
 	// formalFrom and informalTo are the scores at which a document is called so.
-	formalFrom, informalTo = 0.58, 0.42
+	formalFrom, informalTo = 0.58, 0.38
 	// formalityMiddle is the median of documents that are neither, and
 	// formalitySpread widens the medians, which lie close together, to 0…1.
 	formalityMiddle, formalitySpread = 0.54, 1.8
@@ -24,7 +24,7 @@ const (
 )
 
 // genreRegisters are what a genre's form adds that its sentences do not show.
-var genreRegisters = map[string]float64{"legal": 0.06, "governance": 0.02, "paper": 0.05, "rfc": 0.03, "resume": 0.05,
+var genreRegisters = map[string]float64{"legal": 0.06, "governance": 0.02, "paper": 0.05, "rfc": 0.06, "resume": 0.05,
 	"invoice": 0.05, "tutorial": 0.03, "api_reference": 0.03, "report": 0.02, "proposal": 0.02, "blog_post": -0.03,
 	"newsletter": -0.03, "story": -0.02, "bio": -0.01}
 

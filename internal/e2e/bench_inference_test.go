@@ -121,7 +121,7 @@ func benchModels(b *testing.B, base string, names ...string) string {
 // BenchmarkCompletions tells what the way through API, Redis and worker adds to
 // the same model asked directly, in blocks that alternate.
 func BenchmarkCompletions(b *testing.B) {
-	const blocks, streams, rounds, model = 4, 50, 6, "stamps:25@50"
+	const blocks, streams, rounds, model = 3, 50, 3, "stamps:100@50"
 	_, base := inferencetest.Start(b)
 	node, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
 	peers := append([]peerServer{{"presswork", newChatter(client.Base+"/v1", "")}}, startPeers(b, base, model)...)

@@ -23,7 +23,11 @@ func strictly(err error, warnings []presswork.Warning) error {
 	if presswork.AsError(err).Code != presswork.StrictFindings {
 		return err
 	}
-	return presswork.Errorf(presswork.StrictFindings, "strict: %d warnings", len(warnings)).WithCause(err)
+	many := "s"
+	if len(warnings) == 1 {
+		many = ""
+	}
+	return presswork.Errorf(presswork.StrictFindings, "strict: %d warning%s", len(warnings), many).WithCause(err)
 }
 
 // inFile says which of several files an error is about.

@@ -135,6 +135,7 @@ func TestAFailureLeavesTheOlderResult(t *testing.T) {
 		theme   string
 		want    presswork.Code
 		says    string
+		warns   string
 	}{
 		"missing":      {in: "nothing.md", want: presswork.NotFound, says: "there is no such file"},
 		"folder":       {in: "folder", want: presswork.InvalidRequest, says: "it is a folder"},
@@ -142,7 +143,7 @@ func TestAFailureLeavesTheOlderResult(t *testing.T) {
 		"binary":       {in: "binary.md", want: presswork.ContentNotUTF8, says: "byte 3"},
 		"front matter": {in: "matter.md", want: presswork.FrontMatterInvalid, says: "line 3"},
 		"theme":        {in: "good.md", theme: "nrod", want: presswork.ThemeNotFound, says: `"nord"`},
-		"strict":       {in: "warns.md", options: presswork.Options{Strict: &strict}, want: presswork.StrictFindings, says: "none.png"},
+		"strict":       {in: "warns.md", options: presswork.Options{Strict: &strict}, want: presswork.StrictFindings, says: "1 warning", warns: "none.png"},
 		"endless":      {in: "/dev/zero", want: presswork.ContentTooLarge, says: "64 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +158,10 @@ func TestAFailureLeavesTheOlderResult(t *testing.T) {
 			if filepath.IsAbs(c.in) {
 				in.Path = c.in
 			}
-			_, err := conv.Convert(t.Context(), in)
+			out, err := conv.Convert(t.Context(), in)
+			if c.warns != "" && (len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Message, c.warns)) {
+				t.Errorf("warnings %+v, want one that says %q", out.Warnings, c.warns)
+			}
 			if presswork.CodeOf(err) != c.want || !strings.Contains(local.Message(err), c.says) {
 				t.Errorf("error %v, want %s that says %q", err, c.want, c.says)
 			}

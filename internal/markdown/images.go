@@ -207,6 +207,9 @@ func dataURI(data []byte, held *atomic.Int64) (string, error) {
 	if img.Pixels() > imagetype.MaxPixels {
 		return "", fmt.Errorf("it has %d × %d pixels; at most %d million are allowed", img.Width, img.Height, imagetype.MaxPixels/1_000_000)
 	}
+	if err := imagetype.Whole(data, img.ContentType); err != nil {
+		return "", err
+	}
 	head := "data:" + img.ContentType + ";base64,"
 	if held.Add(int64(len(head)+base64.StdEncoding.EncodedLen(len(data)))) > maxImagesBytes {
 		return "", tooMuch()

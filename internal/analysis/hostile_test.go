@@ -1,0 +1,53 @@
+package analysis
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// outgrows tells whether work takes much longer than the text it is given is
+// long: a text of eight times the length may take eight times as long, and half
+// as much again for a busy machine, but not sixty-four times. What is over in
+// half a second is not asked.
+func outgrows(unit string, size int, work func(text string)) bool {
+	took := func(size int) time.Duration {
+		text := strings.Repeat(unit, size/len(unit))
+		start := time.Now()
+		work(text)
+		return time.Since(start)
+	}
+	long := took(size)
+	if long < 500*time.Millisecond {
+		return false
+	}
+	return min(long, took(size)) > 24*min(took(size/8), took(size/8))
+}
+
+// TestHostileText reads what makes a careless scanner quadratic.
+func TestHostileText(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"[", "[a](", "![", "**", "*a ", "_", "`", "``` ", "<a", "<!--", "$a", "$$", "{%", "&amp", "> ", "- ", "# ", "|a", "a\n", "\\", "a b: ", "1. ", "\n", "--- ", "a-", "not ", "“", "\u0301", "文"} {
+		if outgrows(unit, 256<<10, func(text string) { New().Analyze([]byte(text)) }) {
+			t.Errorf("%q repeated takes more than its length", unit)
+		}
+	}
+}
+
+func TestHostileSentences(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"not ", "but ", "good but ", "a", "no good enough can't ", "!", ". ", "a. ", "😀", "\xff", "so-good-", "1. ", "(\"'", "it was\n\n"} {
+		score := func(text string) {
+			sentences, cues := splitSentences(text), documentCues{Language: "en"}
+			s, f := scoreSentiment(sentences, cues), scoreFormality(sentences, cues)
+			tone, strength := detectTone(sentences, cues)
+			if math.Abs(s.Score) > 1 || f.Score < 0 || f.Score > 1 || math.IsNaN(s.Score+f.Score+strength) || tone == "" {
+				t.Errorf("%d bytes of %q: %+v %+v %s %v", len(text), unit, s, f, tone, strength)
+			}
+		}
+		if outgrows(unit, 512<<10, score) {
+			t.Errorf("%q repeated takes more than its length", unit)
+		}
+	}
+}
