@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
-# Installs the converters that `make bench` compares with: peers.sh DIR. They
-# are for the comparison alone; nothing of Presswork uses them.
+# Installs the converters and the gateway that `make bench` compares with:
+# peers.sh DIR. They are for the comparison alone; nothing of Presswork uses them.
 set -euo pipefail
 dir=$1
 md_to_pdf=5.2.5 weasyprint=70.0 pandoc=1.17 # pypandoc_binary, which carries pandoc
-[ -f "$dir/.done" ] && exit 0
+litellm=1.106.2
+versions="$md_to_pdf $weasyprint $pandoc $litellm"
+[ "$(cat "$dir/.done" 2>/dev/null)" = "$versions" ] && exit 0
 for tool in npm python3; do
-  command -v $tool >/dev/null || { printf 'bench: %s is not installed; the comparison with other converters is left out\n' $tool >&2; exit 0; }
+  command -v $tool >/dev/null || { printf 'bench: %s is not installed; the comparison with others is left out\n' $tool >&2; exit 0; }
 done
-printf 'bench: installing md-to-pdf %s, WeasyPrint %s and pandoc to compare with\n' $md_to_pdf $weasyprint >&2
+printf 'bench: installing md-to-pdf %s, WeasyPrint %s, pandoc and LiteLLM %s to compare with\n' $md_to_pdf $weasyprint $litellm >&2
+rm -rf "$dir"
 mkdir -p "$dir"
 PUPPETEER_SKIP_DOWNLOAD=1 npm install --silent --no-fund --no-audit --prefix "$dir/npm" "md-to-pdf@$md_to_pdf" >&2
 python3 -m pip install --quiet --root-user-action=ignore --target "$dir/python" "weasyprint==$weasyprint" "pypandoc_binary==$pandoc" >&2
+# Bifrost's npm package downloads its binary from a server of its own, and is
+# left out.
+python3 -m pip install --quiet --root-user-action=ignore --target "$dir/litellm" "litellm[proxy]==$litellm" >&2
 printf '#!/bin/sh\nexec python3 -m weasyprint --quiet "$@"\n' >"$dir/weasyprint"
 chmod +x "$dir/weasyprint"
-touch "$dir/.done"
+echo "$versions" >"$dir/.done"

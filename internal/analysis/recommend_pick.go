@@ -132,7 +132,7 @@ func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 
 // confidence is how often a choice like this one suits, 0 to 1, in hundredths.
 func (c *choice) confidence(primary candidate) float64 {
-	raw := primary.accepted - (1-otherShare)*c.unknown(primary)
+	raw := primary.accepted
 	if c.steer.Mood != "" && slices.Contains(c.tone.accept, primary.twin) {
 		raw = max(raw, 0.95)
 	}
@@ -141,16 +141,17 @@ func (c *choice) confidence(primary candidate) float64 {
 			raw = max(raw, 0.75)
 		}
 	}
-	v := c.rules.calibrate(raw)
+	v := c.rules.calibrate(raw) * (1 - (1-otherShare)*c.unknown(primary))
 	if c.steer == (Steer{}) && terse(c.p) {
 		v = min(v, c.tersely())
 	}
 	return min(math.Round(v*100)/100, 0.99)
 }
 
-// otherShare is how often what suits a document of no particular kind suits: it
-// may be of a kind that the lists do not know.
-const otherShare = 0.75
+// otherShare is what is left of the confidence for a document of no particular
+// kind, which may be of one that the lists do not know. It is set by hand: there
+// is nothing to fit it on.
+const otherShare = 0.8
 
 // unknown is how probable it is that the document is of no particular kind, if
 // that may have the theme.

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,12 +24,12 @@ import (
 
 // chatter asks one server for streams of stamped tokens.
 type chatter struct {
-	base, key string
-	http      *http.Client
+	base string
+	http *http.Client
 }
 
-func newChatter(base, key string) *chatter {
-	return &chatter{base, key, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true}}}
+func newChatter(base string) *chatter {
+	return &chatter{base, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true}}}
 }
 
 // stream reads a stream of a model. It returns the time to the first token,
@@ -39,9 +41,6 @@ func (c *chatter) stream(ctx context.Context, model string) (first time.Duration
 		return 0, nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
-	}
 	began := inferencetest.Clock()
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -121,40 +120,42 @@ func benchModels(b *testing.B, base string, names ...string) string {
 // BenchmarkCompletions tells what the way through API, Redis and worker adds to
 // the same model asked directly, in blocks that alternate.
 func BenchmarkCompletions(b *testing.B) {
-	const blocks, streams, rounds, model = 3, 50, 3, "stamps:100@50"
+	const blocks, rounds, model = 3, 3, "stamps:100@50"
 	_, base := inferencetest.Start(b)
-	node, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
-	peers := append([]peerServer{{"presswork", newChatter(client.Base+"/v1", "")}}, startPeers(b, base, model)...)
-	direct := newChatter(base, "")
+	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
+	gateways := append([]gateway{{"", newChatter(client.Base + "/v1")}}, startPeers(b, base, model)...)
+	direct := newChatter(base)
 	for b.Loop() {
-		direct.load(b, streams, 1, model)
-		firsts, delays := map[string][]time.Duration{}, map[string][]time.Duration{}
-		block := func(name string, c *chatter) {
-			f, d := c.load(b, streams, rounds, model)
-			firsts[name], delays[name] = append(firsts[name], f...), append(delays[name], d...)
-		}
-		for _, p := range peers {
-			p.load(b, streams, 1, model)
-		}
-		for range blocks {
-			block("direct", direct)
-			for _, p := range peers {
-				block(p.name, p.chatter)
+		// Five is what one process of a gateway in Python bears.
+		for _, streams := range []int{50, 5} {
+			firsts, delays := map[string][]time.Duration{}, map[string][]time.Duration{}
+			block := func(name string, c *chatter, rounds int) {
+				f, d := c.load(b, streams, rounds, model)
+				firsts[name], delays[name] = append(firsts[name], f...), append(delays[name], d...)
+			}
+			for _, g := range gateways {
+				block("warm", g.chatter, 1)
+			}
+			for range blocks {
+				block("direct", direct, rounds)
+				for _, g := range gateways {
+					block(g.name, g.chatter, rounds)
+				}
+			}
+			added := func(all map[string][]time.Duration, name string, q float64) time.Duration {
+				return (quantile(all[name], q) - quantile(all["direct"], q)).Round(100 * time.Microsecond)
+			}
+			for _, g := range gateways {
+				first, each := "stated", "stated"
+				if g.name == "" && streams == 50 {
+					first, each = "p50 ≤ 3 ms, p99 ≤ 15 ms", "p99 ≤ 15 ms"
+				}
+				report(b, fmt.Sprintf("%stime to the first token, %d streams, more than the model's own", g.name, streams),
+					fmt.Sprintf("p50 %s, p99 %s", added(firsts, g.name, 0.5), added(firsts, g.name, 0.99)), first)
+				report(b, fmt.Sprintf("%sdelay of each token, %d streams, more than the model's own", g.name, streams),
+					fmt.Sprintf("p50 %s, p99 %s", added(delays, g.name, 0.5), added(delays, g.name, 0.99)), each)
 			}
 		}
-		for _, p := range peers {
-			added := func(all map[string][]time.Duration, q float64) time.Duration {
-				return (quantile(all[p.name], q) - quantile(all["direct"], q)).Round(100 * time.Microsecond)
-			}
-			what, first, each := "", "p50 ≤ 3 ms, p99 ≤ 15 ms", "p99 ≤ 15 ms"
-			if p.name != "presswork" {
-				what, first, each = p.name+": ", "stated", "stated"
-			}
-			report(b, fmt.Sprintf("%stime to the first token, %d streams, more than the model's own", what, streams),
-				fmt.Sprintf("p50 %s, p99 %s", added(firsts, 0.5), added(firsts, 0.99)), first)
-			report(b, what+"delay of each token, more than the model's own", fmt.Sprintf("p50 %s, p99 %s", added(delays, 0.5), added(delays, 0.99)), each)
-		}
-		_ = node
 	}
 }
 
@@ -164,7 +165,7 @@ func BenchmarkManyStreams(b *testing.B) {
 	model := fmt.Sprintf("stamps:%d@%d", tokens, rate)
 	_, base := inferencetest.Start(b)
 	node, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
-	c := newChatter(client.Base+"/v1", "")
+	c := newChatter(client.Base + "/v1")
 	for b.Loop() {
 		memory := make(chan float64)
 		go func() {
@@ -184,9 +185,68 @@ func BenchmarkManyStreams(b *testing.B) {
 	}
 }
 
-type peerServer struct {
+// gateway is a server before the model.
+type gateway struct {
 	name string
 	*chatter
 }
 
-func startPeers(b *testing.B, base, model string) []peerServer { return nil }
+// startPeers starts LiteLLM's proxy where `make bench` has installed it.
+func startPeers(b *testing.B, base, model string) []gateway {
+	b.Helper()
+	peers := filepath.Join(os.Getenv("PRESSWORK_PEERS"), "litellm")
+	if _, err := os.Stat(peers); err != nil || os.Getenv("PRESSWORK_PEERS") == "" {
+		b.Log("LiteLLM is not installed; `make bench` installs it where Python is")
+		return nil
+	}
+	config := filepath.Join(b.TempDir(), "litellm.yaml")
+	text := fmt.Sprintf("model_list: [{model_name: %q, litellm_params: {model: %q, api_base: %q, api_key: none}}]\n", model, "openai/"+model, base)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	host, port, _ := net.SplitHostPort(address)
+	cmd := exec.Command("python3", filepath.Join(peers, "bin/litellm"), "--config", config, "--host", host, "--port", port, "--telemetry", "False")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+peers, "LITELLM_LOCAL_MODEL_COST_MAP=True", "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true")
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	b.Cleanup(func() {
+		cmd.Process.Kill()
+		<-ended
+	})
+	for deadline := time.Now().Add(2 * time.Minute); ; {
+		if res, err := http.Get("http://" + address + "/health/liveliness"); err == nil {
+			res.Body.Close()
+			return []gateway{{"LiteLLM " + litellmVersion(peers) + ", one process: ", newChatter("http://" + address + "/v1")}}
+		}
+		select {
+		case <-ended:
+			b.Fatalf("LiteLLM ended at its start:\n%s", log.String())
+		case <-time.After(200 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			b.Fatal("LiteLLM did not answer within two minutes")
+		}
+	}
+}
+
+func litellmVersion(dir string) string {
+	found, _ := filepath.Glob(filepath.Join(dir, "litellm-*.dist-info"))
+	if len(found) != 1 {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(found[0]), "litellm-"), ".dist-info")
+}

@@ -213,3 +213,19 @@ func TestPicturesAreWellFormedAndRefuseNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestTheAxisOfACountHasWholeNumbers(t *testing.T) {
+	t.Parallel()
+	pages, err := telemetry.MetricOf("pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, most := range []int{1, 2, 3, 5, 7, 90} {
+		chart := telemetry.Terminal(pages, []telemetry.Run{{At: time.Now(), Pages: most}}, 80, false)
+		for line := range strings.Lines(chart) {
+			if label, _, axis := strings.Cut(line, "┤"); axis && strings.Contains(label, ".") {
+				t.Errorf("of %d pages the axis says %q", most, strings.TrimSpace(label))
+			}
+		}
+	}
+}

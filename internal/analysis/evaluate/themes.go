@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"math"
 	"path/filepath"
 	"slices"
@@ -68,7 +69,8 @@ func themeChoices(documents []Document) ([]themeChoice, error) {
 		for i, name := range presswork.DocumentTypes() {
 			found.Types = append(found.Types, analysis.TypeProbability{Type: name, Probability: p.probabilities[i]})
 		}
-		found.DocumentType = presswork.DocumentTypes()[p.best()]
+		slices.SortStableFunc(found.Types, func(a, b analysis.TypeProbability) int { return cmp.Compare(b.Probability, a.Probability) })
+		found.DocumentType = found.Types[0].Type
 		profile := recommender.Profile(found)
 		rec := recommender.Recommend(profile, shelf, analysis.Steer{})
 		accept, never := strings.Fields(suit.accept), strings.Fields(suit.never)
