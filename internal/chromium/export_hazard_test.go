@@ -127,7 +127,7 @@ func endure(t *testing.T, e *chromium.Exporter, base, name string, h hazard) {
 	if took := time.Since(begun); took > limit+5*time.Second {
 		t.Errorf("%s: took %s", name, took)
 	}
-	out, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(20_000))
+	out, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(60_000))
 	if err != nil || text(t, out.Data) != "next" {
 		t.Errorf("after %s: %v", name, err)
 	}
