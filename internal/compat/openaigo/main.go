@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -55,6 +56,7 @@ func main() {
 	}
 	places := make(chan struct{}, 4)
 	var running sync.WaitGroup
+	maps.Copy(cases, wire)
 	for id, run := range cases {
 		running.Go(func() {
 			places <- struct{}{}

@@ -10,7 +10,7 @@ from langchain_groq import ChatGroq
 from pydantic import BaseModel
 
 from rows import (
-    answer, asked, base, client, failure, formats, key, lax_base, left, model, normal, person, pixel, row, run, shapes, weather, without,
+    asked, base, client, failure, formats, key, lax_base, left, model, normal, person, pixel, row, run, shapes, weather, without,
 )
 
 

@@ -1,41 +1,15 @@
 """The official Python SDKs of Groq and OpenAI, which one generator made."""
 import asyncio
-import importlib
 import json
 import re
-import time
 
 from pydantic import BaseModel
 
+import sdk_wire  # noqa: F401 (its rows)
 from rows import (
-    answer, asked, base, calls_of, client, content_of, failure, formats, key, lax_base, left, model, normal, person, pixel,
-    row, run, shapes, user, weather,
+    asked, calls_of, client, content_of, failure, formats, lax_base, left, model, normal, pixel, row, run, shapes, user, weather,
 )
-
-groq = client == "groq-python"
-sdk_module = importlib.import_module("groq" if groq else "openai")
-SDK, AsyncSDK = (sdk_module.Groq, sdk_module.AsyncGroq) if groq else (sdk_module.OpenAI, sdk_module.AsyncOpenAI)
-
-
-def at(root):
-    return root if groq else root + "/v1"
-
-
-def open_sdk(cls=SDK, **options):
-    return cls(**{"api_key": key, "base_url": at(base), "max_retries": 0, **options})
-
-
-sdk = open_sdk()
-lenient = {"type": "json_schema", "json_schema": {"name": "person", "schema": person, "strict": True}}
-
-
-def create(scenario, client=sdk, **body):
-    return client.chat.completions.create(**{"model": model(scenario), "messages": user(), **body})
-
-
-def error_of(e):
-    """The error object, which one SDK unwraps and the other does not."""
-    return e.body.get("error", e.body)
+from sdk_ask import AsyncSDK, at, create, error_of, groq, lenient, open_sdk, sdk, sdk_module, tools
 
 
 @row("A1")
@@ -155,10 +129,6 @@ def _():
 def _():
     e = failure(lambda: sdk.models.delete(model("hello")))
     assert e.status_code == 405 and error_of(e)["code"] == "method_not_allowed"
-
-
-def tools(scenario, **body):
-    return create(scenario, **{"tools": [weather], **body})
 
 
 @row("B13")
@@ -314,136 +284,6 @@ def _():
     assert "high" in [r.get("reasoning_effort") for r in asked("reason-field")]
     e = failure(lambda: create("reason-field", reasoning_effort="max"))
     assert e.status_code == 400 and re.search("low.*medium.*high", str(e))
-
-
-@row("E32")
-def _():
-    for scenario in ["crlf", "bare", "noisy", "no-done", "no-end", "two-lines", "split-bytes"]:
-        assert content_of(create(scenario, stream=True)) == "Grüße, 世界!", scenario
-
-
-@row("E33")
-def _():
-    text = 'a\u2028b\u2029c\u0085d\n\ne\r\nf\u0000g data: [DONE]\n\n 𝄞"\\'
-    assert content_of(create("echo", messages=user(text), stream=True)) == text
-
-
-@row("E34")
-def _():
-    assert content_of(create("late:11s", stream=True)) == "Hello, world!"
-
-
-@row("E35")
-def _():
-    assert len(content_of(create("big-line", stream=True))) == 16 * 90_000
-
-
-@row("E36")
-def _():
-    for scenario in ["cut", "error-frame", "cut-clean"]:
-        got = []
-
-        def read():
-            for c in create(scenario, stream=True):
-                got.append(c)
-
-        e = failure(read)
-        assert isinstance(e, sdk_module.APIError) and content_of(got).startswith("Hello"), scenario
-        assert "model's server" in str(e), (scenario, e)
-
-
-@row("E37")
-def _():
-    stream = create("hello", stream=True)
-    list(stream)
-    stream.close()
-    stream.close()
-
-
-@row("F38")
-def _():
-    e = failure(lambda: create("hello", open_sdk(api_key="wrong")))
-    assert isinstance(e, sdk_module.AuthenticationError) and error_of(e)["code"] == "invalid_api_key"
-    if not groq:
-        assert e.request_id.startswith("req_")
-
-
-@row("F39")
-def _():
-    e = failure(lambda: create("hello", model="nothing"))
-    assert isinstance(e, sdk_module.NotFoundError) and error_of(e)["code"] == "model_not_found"
-    if not groq:
-        assert (e.type, e.param) == ("invalid_request_error", "model")
-
-
-@row("F40")
-def _():
-    e = failure(lambda: sdk.get(("/openai/v1" if groq else "") + "/nowhere", cast_to=object))
-    assert isinstance(e, sdk_module.NotFoundError) and error_of(e)["code"] == "unknown_url"
-
-
-@row("F41")
-def _():
-    e = failure(lambda: create("hello", messages=user("x" * (50 << 20))))
-    assert e.status_code == 413 and error_of(e)["code"] == "content_too_large"
-
-
-@row("F42")
-def _():
-    for body, param in [({"messages": []}, "messages"), ({"temperature": 3}, "temperature"), ({"n": 2}, "n"),
-                        ({"messages": [{"role": "wizard", "content": "x"}]}, "messages[0].role")]:
-        e = failure(lambda: create("hello", **body))
-        assert isinstance(e, sdk_module.BadRequestError) and error_of(e)["param"] == param
-
-
-@row("F43")
-def _():
-    slow = open_sdk(api_key=f"slow-{client}", max_retries=4)
-    stream = create("tokens:30@20", slow, stream=True)
-    began = time.monotonic()
-    refused = failure(lambda: create("hello", open_sdk(api_key=f"slow-{client}")))
-    assert isinstance(refused, sdk_module.RateLimitError) and int(refused.response.headers["retry-after"]) >= 1
-    assert create("hello", slow).choices[0].message.content == "Hello, world!"
-    assert time.monotonic() - began >= 0.9, "it did not wait"
-    list(stream)
-
-
-@row("F44")
-def _():
-    def of(scenario, cls, status, retries):
-        tries = []
-        http = sdk_module.DefaultHttpxClient(event_hooks={"request": [lambda r: tries.append(r.headers["x-stainless-retry-count"])]})
-        e = failure(lambda: create(scenario, open_sdk(max_retries=2, http_client=http)))
-        assert isinstance(e, cls) and e.status_code == status, (scenario, e)
-        assert tries == ["0", "1", "2"][: retries + 1], (scenario, tries)
-        assert "127.0.0.1" not in str(e.body), "it tells an internal address"
-
-    server = sdk_module.InternalServerError
-    of("status:500", server, 502, 2)
-    of("status:401", server, 502, 0)
-    of("status:404", server, 502, 0)
-    of("status:422", sdk_module.UnprocessableEntityError, 422, 0)
-    of("html", server, 502, 2)
-    of("garbage", server, 502, 2)
-    of("context", sdk_module.BadRequestError, 400, 0)
-
-
-@row("F45")
-def _():
-    running = create("narrow", stream=True)
-    next(running)
-    e = failure(lambda: create("narrow", timeout=0.5))
-    assert isinstance(e, sdk_module.APITimeoutError) or e.status_code == 504, e
-    list(running)
-    create("narrow", max_tokens=7)
-    assert len(asked("tokens:40@20")) == 2, "what nobody waits for reached the model"
-
-
-@row("F46")
-def _():
-    e = failure(lambda: create("hang", timeout=1))
-    assert isinstance(e, sdk_module.APITimeoutError) or e.status_code == 504, e
-    assert left("hang") < 2
 
 
 run()
