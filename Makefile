@@ -82,7 +82,7 @@ conformance: setup-test ## Run veraPDF on every theme and sample, and print docs
 
 .PHONY: demo-inference
 demo-inference: ## Run a scripted model on http://127.0.0.1:8100/v1, and say how to talk to it
-	@printf 'In another terminal:\n  printf "models: [{id: demo, upstreams: [{base_url: \\"http://127.0.0.1:8100/v1\\", model: \\"demo:40\\"}]}]\\n" > models.yaml\n  make run\n  bin/presswork chat "Say hi"\n\n'
+	@printf 'In another terminal:\n  printf "models: [{id: demo, upstreams: [{base_url: \\"http://127.0.0.1:8100/v1\\", model: \\"demo\\"}]}]\\n" > models.yaml\n  make run\n  bin/presswork chat "Say hi"\n\n'
 	go run ./internal/inference/inferencetest/fakemodel -addr 127.0.0.1:8100
 
 .PHONY: fmt

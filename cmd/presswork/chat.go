@@ -28,7 +28,7 @@ type chatCommand struct {
 }
 
 func newChatCommand(p *program) *cobra.Command {
-	c := &chatCommand{program: p, in: os.Stdin}
+	c := &chatCommand{program: p}
 	cmd := &cobra.Command{
 		Use:   "chat [PROMPT…]",
 		Short: "Talk to a model through a running Presswork",
@@ -36,7 +36,10 @@ func newChatCommand(p *program) *cobra.Command {
 			"on a terminal a conversation begins, which an empty line or end of input ends.",
 		Example: "  presswork chat 'Say hi in three languages'\n" +
 			"  git diff | presswork chat --model gemma3 --system 'Write a commit message'",
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), strings.Join(args, " ")) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.in = cmd.InOrStdin()
+			return c.run(cmd.Context(), strings.Join(args, " "))
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -53,11 +56,8 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 	if c.key == "" {
 		c.key = c.getenv("PRESSWORK_API_KEY")
 	}
-	var err error
-	if c.engine, err = openai.New(inference.Upstream{
-		Name: "presswork", Kind: inference.Plain, BaseURL: strings.TrimRight(c.server, "/") + "/v1", APIKey: c.key,
-	}); err != nil {
-		return usageError{fmt.Errorf("--server: %w", err)}
+	if err := c.open(); err != nil {
+		return err
 	}
 	if c.model == "" {
 		models, err := c.engine.Models(ctx)
@@ -68,6 +68,9 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 			return errors.New("the server has no models; `presswork models` says how to get one")
 		}
 		c.model = models[0]
+		if err := c.open(); err != nil {
+			return err
+		}
 	}
 	if prompt == "" && fromTerminal(c.in) {
 		return c.talk(ctx)
@@ -82,8 +85,19 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 	if prompt == "" {
 		return usageError{errors.New("there is no prompt: give one as an argument or on standard input")}
 	}
-	_, err = c.ask(ctx, append(c.opening(), inference.Message{Role: inference.User, Parts: []inference.Part{{Text: prompt}}}))
+	_, err := c.ask(ctx, append(c.opening(), inference.Message{Role: inference.User, Parts: []inference.Part{{Text: prompt}}}))
 	return err
+}
+
+// open makes the client of the model.
+func (c *chatCommand) open() (err error) {
+	c.engine, err = openai.New(inference.Upstream{
+		Name: "presswork", Kind: inference.Plain, BaseURL: strings.TrimRight(c.server, "/") + "/v1", APIKey: c.key, Model: c.model,
+	})
+	if err != nil {
+		return usageError{fmt.Errorf("--server: %w", err)}
+	}
+	return nil
 }
 
 // fromTerminal reports whether a person types the input.

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork/internal/inference/inferencetest"
+)
+
+// converse runs a command with a text on standard input.
+func converse(t *testing.T, stdin string, env map[string]string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, words bytes.Buffer
+	root := newRootCommand(&program{getenv: func(name string) string { return env[name] }, stdout: &out, stderr: &words})
+	root.SetArgs(args)
+	root.SetIn(strings.NewReader(stdin))
+	err = root.ExecuteContext(t.Context())
+	return out.String(), words.String(), err
+}
+
+func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
+	t.Parallel()
+	models, base := inferencetest.Start(t)
+	server := strings.TrimSuffix(base, "/v1")
+	for _, tc := range []struct {
+		stdin string
+		args  []string
+		want  string
+	}{
+		{"", []string{"--model", "echo", "one", "two"}, "one two\n"},
+		{"from a pipe", []string{"--model", "echo"}, "from a pipe\n"},
+		{"a file", []string{"--model", "echo", "say:"}, "say:\n\na file\n"},
+		{"", []string{"--model", "hello", "hi", "--system", "Be brief."}, "Hello, world!\n"},
+	} {
+		got, words, err := converse(t, tc.stdin, map[string]string{"PRESSWORK_API_KEY": "hush"}, append([]string{"chat", "--server", server}, tc.args...)...)
+		if err != nil || got != tc.want {
+			t.Errorf("%q: got %q, %q, %v", tc.args, got, words, err)
+		}
+	}
+	requests := models.Requests()
+	last := requests[len(requests)-1]
+	if last.Header.Get("Authorization") != "Bearer hush" || !strings.Contains(string(last.Raw), "Be brief.") {
+		t.Errorf("asked %v %s", last.Header, last.Raw)
+	}
+	// Without a name it is the first that the server lists.
+	if _, _, err := converse(t, "x", nil, "chat", "--server", server); err != nil && strings.Contains(err.Error(), "model") {
+		t.Error(err)
+	}
+	if _, _, err := converse(t, "", nil, "chat", "--server", server, "--model", "echo"); err == nil || !strings.Contains(err.Error(), "no prompt") {
+		t.Errorf("without a prompt: %v", err)
+	}
+	if _, _, err := converse(t, "x", nil, "chat", "--server", "http://127.0.0.1:1", "--model", "echo"); err == nil {
+		t.Error("nobody answers, and there is no error")
+	}
+}
+
+func TestModelsAreListedCheckedAndExplained(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	file := filepath.Join(t.TempDir(), "models.yaml")
+	text := fmt.Sprintf("models:\n  - {id: org/good, aliases: [good], upstreams: [{base_url: %q, model: hello}]}\n  - {id: bad, upstreams: [{name: gone, base_url: \"http://127.0.0.1:1/v1\"}]}\n", base)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"INFERENCE_CONFIG": file}
+	for _, tc := range []struct {
+		args   []string
+		want   string
+		failed string
+	}{
+		{[]string{"models"}, "org/good", ""},
+		{[]string{"models", "--json"}, `"object":"list"`, ""},
+		{[]string{"models", "check", "good"}, "ok", ""},
+		{[]string{"models", "check"}, "gone", "1 of 2 upstreams"},
+		{[]string{"models", "explain", "bad"}, "http://127.0.0.1:1/v1", ""},
+		{[]string{"models", "explain", "goood"}, "", "goood"},
+		{[]string{"models", "explain"}, "", "name one model"},
+	} {
+		got, _, err := converse(t, "", env, tc.args...)
+		if !strings.Contains(got, tc.want) || (err == nil) != (tc.failed == "") || err != nil && !strings.Contains(err.Error(), tc.failed) {
+			t.Errorf("%q: %q, %v", tc.args, got, err)
+		}
+	}
+}
