@@ -3,7 +3,6 @@ package api
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
 	"presswork/tasks"
@@ -34,23 +32,14 @@ func (h *heard) next(ctx context.Context) ([]inference.Frame, error) {
 	}
 	raw, err := h.answer.Next(ctx)
 	if errors.Is(err, io.EOF) {
-		return nil, inference.Errorf(http.StatusInternalServerError, presswork.Internal, "the worker gave up without an answer")
+		return nil, inference.GaveUp()
 	}
 	if err != nil {
 		return nil, err
 	}
-	frames := make([]inference.Frame, len(raw))
-	for i, b := range raw {
-		if err := json.Unmarshal(b, &frames[i]); err != nil {
-			return nil, presswork.Errorf(presswork.Internal, "the worker's answer cannot be read").WithCause(err)
-		}
-		if e := frames[i].Error; e != nil {
-			h.ended = true
-			return frames[:i], e
-		}
-		h.ended = h.ended || frames[i].Result != nil
-	}
-	return frames, nil
+	frames, ended, err := inference.ReadFrames(raw)
+	h.ended = ended
+	return frames, err
 }
 
 // patience bounds a wait by the client's own.

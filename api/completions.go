@@ -216,5 +216,15 @@ func (s *Server) call(ctx context.Context, cmpl *completion) (*tasks.Answer, err
 			return nil, err
 		}
 	}
-	return s.Inference.Calls.Call(ctx, cmpl.call)
+	answer, err := s.Inference.Calls.Call(ctx, cmpl.call)
+	if cmpl.call.BodyKey != "" && (err != nil || answer.ID != cmpl.call.ID) {
+		// Nobody will read it; of a call that was made the worker deletes it, or
+		// the sweeper after an hour.
+		ctx, cancel := s.deadline()
+		defer cancel()
+		if err := s.remove(ctx, cmpl.call.BodyKey); err != nil {
+			s.Log.Warn("a request that is not needed was not deleted; the next sweep does it", "key", cmpl.call.BodyKey, "error", err)
+		}
+	}
+	return answer, err
 }

@@ -84,6 +84,9 @@ func callKey(id string) string    { return "pw:{" + id + "}:call" }
 func framesKey(id string) string  { return "pw:{" + id + "}:frames" }
 func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
 
+// callKeys are all that there is of a call.
+func callKeys(id string) []string { return []string{callKey(id), framesKey(id), waitersKey(id)} }
+
 // The lines share a hash tag, because one script walks through them.
 const (
 	linePrefix = "pw:{calls}:line:"

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"presswork"
 )
 
 // Call puts a call in line and returns its answer, which is to be closed. An
@@ -41,6 +43,10 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	}
 	if err != nil {
 		answer.Close()
+		if made {
+			// It may not stand in line: a retry must not wait for it.
+			c.forget(call.ID)
+		}
 		return nil, err
 	}
 	if !made {
@@ -49,11 +55,23 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	return answer, nil
 }
 
+// forget drops a call that could not be put in line.
+func (c *Client) forget(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	defer cancel()
+	if err := forgetScript.Run(ctx, c.rdb, callKeys(id), "").Err(); err != nil {
+		c.log.Warn("a call that was not put in line stays for a while", "call_id", id, "err", err)
+	}
+}
+
 // Waiting tells how many calls are in line, by a figure that may be a little
-// old.
+// old. Errors: QueueUnavailable.
 func (c *Client) Waiting(ctx context.Context) (int64, error) {
-	if err := c.admit(ctx, Infer); err != nil {
+	switch err := c.admit(ctx, Infer); {
+	case presswork.CodeOf(err) == presswork.QueueFull:
 		return c.maxPending, nil
+	case err != nil:
+		return 0, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,9 +113,7 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 }
 
 // stand puts the call into its line, and a ticket for one more call on the
-// queue. A ticket without a call in line does nothing; a call without a ticket
-// would wait for the next one, so the line comes first and is left when there
-// is no ticket.
+// queue: the line first, because a ticket that finds nothing in it does nothing.
 func (c *Client) stand(ctx context.Context, call Call) error {
 	who := string(call.Tier) + ":" + call.Owner
 	err := standScript.Run(ctx, c.rdb, []string{ringKey(call.Tier)}, linePrefix, who, call.ID).Err()

@@ -29,6 +29,9 @@ type callRelay struct {
 	running sync.WaitGroup
 	sub     *redis.PubSub
 
+	// subscribing keeps the subscriptions in the order of the answers.
+	subscribing sync.Mutex
+
 	mu      sync.Mutex
 	answers map[string]map[*Answer]time.Time
 	ended   error
@@ -66,6 +69,8 @@ func (r *callRelay) stop() {
 // listen begins to hear a call's frames.
 func (r *callRelay) listen(id string, linger bool) (*Answer, error) {
 	a := &Answer{ID: id, calls: r, waiter: NewID(), linger: linger, next: 1, news: make(chan struct{}, 1)}
+	r.subscribing.Lock()
+	defer r.subscribing.Unlock()
 	r.mu.Lock()
 	if r.ended != nil || r.sub == nil {
 		defer r.mu.Unlock()
@@ -88,16 +93,7 @@ func (r *callRelay) listen(id string, linger bool) (*Answer, error) {
 // leave forgets an answer, and tells the call's worker when nobody waits for it
 // any more.
 func (r *callRelay) leave(a *Answer) {
-	r.mu.Lock()
-	delete(r.answers[a.ID], a)
-	last := len(r.answers[a.ID]) == 0
-	if last {
-		delete(r.answers, a.ID)
-	}
-	r.mu.Unlock()
-	if last {
-		_ = r.sub.Unsubscribe(r.ctx, framesKey(a.ID))
-	}
+	r.unlisten(a)
 	if _, open := a.position(); !open {
 		return
 	}
@@ -112,6 +108,21 @@ func (r *callRelay) leave(a *Answer) {
 	if err != nil {
 		// The worker finds out by itself when the waiter is not renewed.
 		r.log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
+	}
+}
+
+func (r *callRelay) unlisten(a *Answer) {
+	r.subscribing.Lock()
+	defer r.subscribing.Unlock()
+	r.mu.Lock()
+	delete(r.answers[a.ID], a)
+	last := len(r.answers[a.ID]) == 0
+	if last {
+		delete(r.answers, a.ID)
+	}
+	r.mu.Unlock()
+	if last {
+		_ = r.sub.Unsubscribe(r.ctx, framesKey(a.ID))
 	}
 }
 

@@ -94,6 +94,7 @@ func (r *CallRun) Finish(frame []byte) error {
 		select {
 		case <-r.flushed:
 		case <-patience.C:
+			r.lose()
 			return unavailable(errors.New("the last frame was not written in time"))
 		}
 		if errors.Is(context.Cause(r.ctx), errCallLost) {

@@ -52,13 +52,14 @@ return ''
 `)
 
 // beginCall opens a run of a call. KEYS: call, waiters. ARGV: now in ms, nonce.
-// Answers why not ("gone", "over", "left"), or "", run, frames so far, call.
+// Answers why not ("gone", "over", "left"), or "", run, frames so far, call. A
+// call that everybody has left is forgotten, so that a retry makes it anew.
 var beginCallScript = redis.NewScript(volatile + `
 local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'nonce', 'run')
 if not f[1] then return {'gone'} end
 if f[2] == 'over' then return {'over'} end
 if redis.call('ZCOUNT', KEYS[2], ARGV[1], '+inf') == 0 then
-  redis.call('HSET', KEYS[1], 'state', 'over')
+  redis.call('DEL', KEYS[1], KEYS[2])
   return {'left'}
 end
 local run = f[5]
@@ -109,3 +110,10 @@ return 1
 
 // release gives a served call's claim back. KEYS: claims. ARGV: ticket.
 var releaseScript = redis.NewScript(volatile + `return redis.call('HDEL', KEYS[1], ARGV[1])`)
+
+// forget drops a call and its answer, so that a retry makes it anew. KEYS: call,
+// frames, waiters. ARGV: the run that may, "" for the one who made it.
+var forgetScript = redis.NewScript(volatile + `
+if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
+return redis.call('DEL', unpack(KEYS))
+`)

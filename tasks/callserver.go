@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -93,7 +92,10 @@ func (c *calls) begin(ctx context.Context, id string) (*CallRun, error) {
 		err = json.Unmarshal([]byte(answer[3]), &run.Call)
 	}
 	if err != nil {
-		return nil, unreadableError{fmt.Errorf("call %s: %w", id, err)}
+		// No other worker could read it either: the caller hears that it is lost.
+		c.log.Error("a call cannot be read", "call_id", id, "err", err)
+		c.forget(id, answer[1])
+		return nil, nil
 	}
 	run.Call.ID = id
 	run.Begun = run.seq > 0
@@ -114,19 +116,29 @@ func (c *calls) run(ctx context.Context, run *CallRun, h func(context.Context, *
 		delete(c.runs, run)
 	}()
 	err := guarded(func() error { return h(rctx, run) })
-	if run.isFinished() {
-		return nil
-	}
 	cause := context.Cause(rctx)
 	switch {
+	case errors.Is(cause, ErrLeft):
+		// What is there of the answer is nobody's: a retry gets one of its own.
+		c.forget(run.ID, run.fence)
+		return nil
+	case run.isFinished(), errors.Is(cause, errCallLost):
+		return nil
 	case errors.Is(cause, errDraining) && !run.hasSent():
 		return errDraining
-	case errors.Is(cause, ErrLeft), errors.Is(cause, errCallLost):
-		return nil
 	}
 	c.log.Error("a call ended without its last frame", "call_id", run.ID, "attempt", run.Attempt, "request_id", run.Call.RequestID, "err", err)
 	run.abandon()
 	return nil
+}
+
+// forget drops a call in a run's name.
+func (c *calls) forget(id, fence string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	defer cancel()
+	if err := forgetScript.Run(ctx, c.rdb, callKeys(id), fence).Err(); err != nil {
+		c.log.Warn("a call that nobody waits for stays for a while", "call_id", id, "err", err)
+	}
 }
 
 // all returns the runs.

@@ -92,7 +92,7 @@ func (w *callWriter) flush() bool {
 			flag = "1"
 		}
 		writes = append(writes, write{
-			run: r, keys: []string{callKey(r.ID), framesKey(r.ID), waitersKey(r.ID)}, args: []any{r.fence, seq, data, flag},
+			run: r, keys: callKeys(r.ID), args: []any{r.fence, seq, data, flag},
 		})
 	}
 	if len(writes) == 0 {

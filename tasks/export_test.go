@@ -16,6 +16,8 @@ var (
 	AsynqActive    = asynqActive
 	AsynqLease     = asynqLease
 	AsynqKey       = asynqKey
+	CallKey        = callKey
+	RingKey        = ringKey
 	WaitersKey     = waitersKey
 )
 

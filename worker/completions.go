@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,6 +98,10 @@ func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
 		return context.Cause(ctx)
 	}
 	c.record(run, job, result, ctx)
+	if errors.Is(context.Cause(ctx), tasks.ErrLeft) {
+		c.dropBody(run)
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		e := inference.AsError(err)
 		if stopping(ctx) {
@@ -139,19 +142,24 @@ func (c *Completions) job(ctx context.Context, run *tasks.CallRun) (inference.Jo
 	var job inference.Job
 	body := []byte(run.Call.Body)
 	if run.Call.BodyKey != "" {
-		r, _, err := c.Store.Get(ctx, run.Call.BodyKey, storage.Range{})
-		if err != nil {
-			return job, presswork.Errorf(presswork.StoreUnavailable, "the request could not be read back from the store").WithCause(err)
-		}
-		defer r.Close()
-		if body, err = io.ReadAll(r); err != nil {
-			return job, presswork.Errorf(presswork.StoreUnavailable, "the request could not be read back from the store").WithCause(err)
+		var err error
+		if body, err = c.readBody(ctx, run.Call.BodyKey); err != nil {
+			return job, inference.Errorf(http.StatusServiceUnavailable, presswork.StoreUnavailable, "the request could not be read back from the store").WithCause(err)
 		}
 	}
-	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&job); err != nil || job.Request == nil {
-		return job, presswork.Errorf(presswork.Internal, "the request cannot be read").WithCause(err)
+	if err := json.Unmarshal(body, &job); err != nil || job.Request == nil {
+		return job, inference.Errorf(http.StatusInternalServerError, presswork.Internal, "the request cannot be read").WithCause(err)
 	}
 	return job, nil
+}
+
+func (c *Completions) readBody(ctx context.Context, key string) ([]byte, error) {
+	r, _, err := c.Store.Get(ctx, key, storage.Range{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
 }
 
 func (c *Completions) begin(ctx context.Context, run *tasks.CallRun, job inference.Job) (context.Context, trace.Span) {
@@ -169,21 +177,28 @@ func send(run *tasks.CallRun, f inference.Frame) error {
 	return run.Send(b)
 }
 
-// end sends the last word, and forgets a request that lies in the store.
+// end sends the last word.
 func (c *Completions) end(run *tasks.CallRun, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
 	err = run.Finish(b)
-	if key := run.Call.BodyKey; key != "" {
-		ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
-		defer cancel()
-		if err := errors.Join(c.Store.Delete(ctx, key), c.Keeper.Forget(ctx, key)); err != nil {
-			c.Log.WarnContext(ctx, "a request was not deleted; the next sweep does it", "call_id", run.ID, "key", key, "error", err)
-		}
-	}
+	c.dropBody(run)
 	return err
+}
+
+// dropBody forgets a request that lies in the store.
+func (c *Completions) dropBody(run *tasks.CallRun) {
+	key := run.Call.BodyKey
+	if key == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
+	defer cancel()
+	if err := errors.Join(c.Store.Delete(ctx, key), c.Keeper.Forget(ctx, key)); err != nil {
+		c.Log.WarnContext(ctx, "a request was not deleted; the next sweep does it", "call_id", run.ID, "key", key, "error", err)
+	}
 }
 
 // record writes what was used, whoever has left meanwhile.

@@ -47,11 +47,10 @@ func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
 // else says that it could.
 func (p *parts) startOllama(ctx context.Context) error {
 	log := p.log.With("room", "ollama")
-	if p.cfg.InferenceStartOllama {
+	if p.cfg.InferenceStartOllama && p.roles.worker {
 		return p.life.start(ctx, "ollama", embedded.NewOllama(log))
 	}
-	whole := p.roles.api && p.roles.worker
-	if whole && modelsFile(p.cfg.InferenceConfig) == "" && embedded.OllamaInstalled() && !embedded.OllamaRunning(ctx) {
+	if p.roles.api && p.roles.worker && modelsFile(p.cfg.InferenceConfig) == "" && embedded.OllamaInstalled() && !embedded.OllamaRunning(ctx) {
 		log.InfoContext(ctx, "ollama is installed and not running: INFERENCE_START_OLLAMA=true starts it with Presswork")
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"presswork"
 	"presswork/internal/inference"
 	"presswork/tasks"
 )
@@ -41,28 +40,28 @@ func Queue(calls Caller, model string) *Model {
 func whole(ctx context.Context, answer *tasks.Answer) (string, error) {
 	var text strings.Builder
 	for {
-		frames, err := answer.Next(ctx)
+		raw, err := answer.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return "", presswork.Errorf(presswork.Internal, "the worker gave up without an answer")
+			return "", inference.GaveUp()
 		}
 		if err != nil {
 			return "", err
 		}
-		for _, b := range frames {
-			var f inference.Frame
-			if err := json.Unmarshal(b, &f); err != nil {
-				return "", err
+		frames, ended, err := inference.ReadFrames(raw)
+		if err != nil {
+			return "", err
+		}
+		for _, f := range frames {
+			if f.Chunk == nil {
+				continue
 			}
-			switch {
-			case f.Error != nil:
-				return "", f.Error
-			case f.Result != nil:
-				return text.String(), nil
-			case f.Chunk != nil && text.Len()+len(f.Chunk.Content) > answerBytes:
+			if text.Len()+len(f.Chunk.Content) > answerBytes {
 				return "", errBoundless
-			case f.Chunk != nil:
-				text.WriteString(f.Chunk.Content)
 			}
+			text.WriteString(f.Chunk.Content)
+		}
+		if ended {
+			return text.String(), nil
 		}
 	}
 }
