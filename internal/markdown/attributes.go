@@ -8,10 +8,16 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	"golang.org/x/net/html"
 )
 
-// maxBraces bounds, in bytes, the length of {attributes}.
-const maxBraces = 1000
+const (
+	// maxBraces bounds, in bytes, the length of {attributes}.
+	maxBraces = 1000
+	// maxClasses bounds, in bytes, the class names of one element: any number of
+	// braces may follow it.
+	maxClasses = 140
+)
 
 // attributes are what stands between braces: {.class #id key=value}.
 type attributes struct {
@@ -184,7 +190,7 @@ func (a attributes) setOn(n ast.Node) {
 		n.SetAttributeString("id", []byte(id))
 	}
 	for _, c := range a.classes {
-		if classForm.MatchString(c) && !reservedClass(c) {
+		if classForm.MatchString(c) && !reservedClass(c) && len(attributeText(n, "class"))+len(c) <= maxClasses {
 			addClass(n, c)
 		}
 	}
@@ -216,22 +222,48 @@ func attributeText(n ast.Node, name string) string {
 	return string(text)
 }
 
-var (
-	classInHTML = regexp.MustCompile(`(?i)(\sclass\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)`)
-	htmlTag     = regexp.MustCompile(`<[A-Za-z][^<>]*>`)
-)
-
-// withoutReservedClasses takes the reserved class names out of raw HTML.
+// withoutReservedClasses takes the reserved class names out of raw HTML. It reads
+// tags as the sanitiser will, so that no way of writing one hides a name.
 func withoutReservedClasses(raw []byte) []byte {
-	return htmlTag.ReplaceAllFunc(raw, func(tag []byte) []byte {
-		return classInHTML.ReplaceAllFunc(tag, func(attr []byte) []byte {
-			m := classInHTML.FindSubmatch(attr)
-			names := strings.Fields(strings.Trim(string(m[2]), `"'`))
-			kept := slices.DeleteFunc(slices.Clone(names), reservedClass)
-			if len(kept) == len(names) {
-				return attr
+	if !bytes.Contains(bytes.ToLower(raw), []byte("class")) {
+		return raw
+	}
+	var out bytes.Buffer
+	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
+		kind := z.Next()
+		piece := bytes.Clone(z.Raw()) // the tokenizer writes into its own
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			piece, _ = freeTag(piece)
+		case html.ErrorToken: // the end, perhaps amid a tag, which what follows would complete
+			for _, end := range []string{">", "\">", "'>"} {
+				if clean, changed := freeTag(append(bytes.Clone(piece), end...)); changed {
+					piece = clean
+					break
+				}
 			}
-			return []byte(string(m[1]) + `"` + strings.Join(kept, " ") + `"`)
-		})
-	})
+			out.Write(piece)
+			return out.Bytes()
+		}
+		out.Write(piece)
+	}
+}
+
+// freeTag takes the reserved class names out of one tag.
+func freeTag(raw []byte) (tag []byte, changed bool) {
+	z := html.NewTokenizer(bytes.NewReader(raw))
+	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+		return raw, false
+	}
+	raw, token := bytes.Clone(raw), z.Token()
+	for i, a := range token.Attr {
+		names := strings.Fields(a.Val)
+		if kept := slices.DeleteFunc(slices.Clone(names), reservedClass); a.Key == "class" && len(kept) < len(names) {
+			token.Attr[i].Val, changed = strings.Join(kept, " "), true
+		}
+	}
+	if !changed {
+		return raw, false
+	}
+	return []byte(token.String()), true
 }

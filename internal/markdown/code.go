@@ -24,6 +24,9 @@ const (
 	// expressions take exponential time on code made for it. It is a hundred
 	// times what ordinary code of that size needs.
 	maxHighlightTime = 4 * time.Second
+	// maxLanguages bounds the languages of one document: to find out that Chroma
+	// does not know one takes it 10 ms.
+	maxLanguages = 100
 	// keepLines is how long a block may be that is kept on one page.
 	keepLines = 24
 	// longLine is how many columns a line has that may have to be wrapped: it
@@ -50,6 +53,7 @@ type preparedCode struct {
 func prepareCode(root ast.Node, src []byte, lineNumbers bool) {
 	left := maxHighlightTotal
 	deadline := time.Now().Add(maxHighlightTime)
+	lexersOf := map[string]chroma.Lexer{} // nil: Chroma does not know the language
 	eachNode(root, func(n ast.Node) {
 		code, ok := n.(*ast.FencedCodeBlock)
 		if !ok {
@@ -67,9 +71,14 @@ func prepareCode(root ast.Node, src []byte, lineNumbers bool) {
 			marks, text = cutMarks(text)
 		}
 		tokens := []chroma.Token{{Type: chroma.Text, Value: text}}
-		if p.language != "" && len(text) <= maxHighlightBlock && len(text) <= left {
+		if p.language != "" && text != "" && len(text) <= maxHighlightBlock && len(text) <= left {
 			left -= len(text)
-			if highlighted := tokenize(p.language, text, deadline); highlighted != nil {
+			lexer, known := lexersOf[p.language]
+			if !known && len(lexersOf) < maxLanguages {
+				lexer = lexers.Get(p.language)
+				lexersOf[p.language] = lexer
+			}
+			if highlighted := tokenize(lexer, text, deadline); highlighted != nil {
 				tokens = highlighted
 			}
 		}
@@ -223,10 +232,9 @@ func isLong(line []chroma.Token) bool {
 	return false
 }
 
-// tokenize returns nil for a language Chroma does not know, and for code that
-// its lexer breaks on or does not get through in time.
-func tokenize(language, text string, deadline time.Time) (tokens []chroma.Token) {
-	lexer := lexers.Get(language)
+// tokenize returns nil without a lexer, and for code that its lexer breaks on or
+// does not get through in time.
+func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chroma.Token) {
 	if lexer == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,19 +52,20 @@ func readCodeInfo(info string) codeInfo {
 			c.language, c.title = name, title
 		}
 	}
-	for info = strings.TrimLeft(info, " \t,"); info != ""; info = strings.TrimLeft(info, " \t,") {
-		if a, size := readBraces([]byte(info + "\n")); size > 0 {
+	const between = " \t,"
+	for rest := bytes.TrimLeft([]byte(info+"\n"), between); len(rest) > 1; rest = bytes.TrimLeft(rest, between) {
+		if a, size := readBraces(rest); size > 0 {
 			c.add(a)
-			info = info[size:]
+			rest = rest[size:]
 			continue
 		}
 		var a attributes
-		size, ok := a.readItem([]byte(info + "\n"))
+		size, ok := a.readItem(rest)
 		if !ok || size == 0 {
-			size = max(1, strings.IndexAny(info, " \t{"))
+			size = max(1, bytes.IndexAny(rest, " \t{"))
 		}
 		c.add(a)
-		info = info[min(size, len(info)):]
+		rest = rest[min(size, len(rest)-1):]
 	}
 	if name, ok := strings.CutPrefix(strings.ToLower(c.language), "diff-"); ok {
 		c.language, c.diff = name, true

@@ -125,6 +125,38 @@ func soon(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 	}
 }
 
+// What follows on parsing is linear, too: each of these took minutes, or would
+// have at a tenth of what a document may have.
+func TestHostilePatternsAreRenderedSoon(t *testing.T) {
+	t.Parallel()
+	const limit = 30 * time.Second
+	size := 2_400_000
+	if raceDetector {
+		size /= 10
+	}
+	var languages strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&languages, "```unknown%d\nx\n```\n", i)
+	}
+	r := New()
+	for name, src := range map[string]string{
+		"blocks in an unknown language": strings.Repeat("```unknown\nx\n```\n", 10_000),
+		"unknown languages":             languages.String(),
+		"info strings":                  strings.Repeat("```go "+strings.Repeat("{", maxBraces-20)+"\nx\n```\n", size/maxBraces),
+		"marks that open nothing":       strings.Repeat(" 'a", size/3) + "\nx",
+		"elements closed at the end":    strings.Repeat("<svg>", size/5) + "</svg>\n",
+		"classes of one element":        strings.Repeat("{.a}\n\n", size/6),
+	} {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("too slow"))
+		began := time.Now()
+		_, err := r.Render(ctx, []byte(src), Options{})
+		if took := time.Since(began); took > limit || ctx.Err() != nil {
+			t.Errorf("%s: %s (%v)", name, took, err)
+		}
+		cancel()
+	}
+}
+
 func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 	t.Parallel()
 	for name, src := range map[string]string{

@@ -61,7 +61,7 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 		if t.nested--; t.nested == 0 {
 			t.whole = ""
 		}
-	case t.whole == "" && begins && (undivided(name) || bytes.Contains(raw, []byte(` lang="`))):
+	case t.whole == "" && begins && !isVoid(name) && (undivided(name) || bytes.Contains(raw, []byte(` lang="`))):
 		t.whole, t.nested = string(name), 1
 	}
 }
@@ -71,6 +71,15 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 func undivided(element []byte) bool {
 	switch string(element) {
 	case "pre", "code", "kbd", "samp", "tt", "var", "math":
+		return true
+	}
+	return false
+}
+
+// isVoid tells the elements that have no end.
+func isVoid(element []byte) bool {
+	switch string(element) {
+	case "br", "col", "hr", "img", "input", "wbr":
 		return true
 	}
 	return false

@@ -19,6 +19,7 @@ func TestLongWordsMayBeDivided(t *testing.T) {
 		"code":            {"`Donaudampfschifffahrt`\n\n    Donaudampfschifffahrt", "<code>Donaudampfschifffahrt</code>"},
 		"addresses":       {"www.Donaudampfschifffahrt.de Donaudampfschifffahrt@example.com Donaudampf_schifffahrt2", "Donaudampf_schifffahrt2"},
 		"other languages": {`<span lang="en">Donaudampfschifffahrt <span>x</span> Donaudampfschifffahrt</span> Donaudampfschifffahrt`, "Donaudampfschifffahrt</span> Donau|dampf|schiff|fahrt"},
+		"behind an image": {"![](a.png){lang=en} Donaudampfschifffahrt", "Donau|dampf|schiff|fahrt"},
 		"formulas":        {"$\\text{Donaudampfschifffahrt}$", "Donaudampfschifffahrt"},
 		"the author's":    {"Donaudampf&shy;schifffahrt", "Donaudampf|schifffahrt"},
 	} {

@@ -43,7 +43,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("href", "name").OnElements("a")
 	p.AllowAttrs("src", "alt").OnElements("img")
 	p.AllowAttrs("width", "height").Matching(length).OnElements("img", "table", "th", "td", "col")
-	p.AllowAttrs(embedAttr).Matching(number).OnElements("span", "div", "figure")
+	p.AllowAttrs(embedAttr).Matching(number).OnElements("span", "div")
 	p.AllowAttrs(attrLine).Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("img")
 	p.AllowAttrs(attrStart).Matching(regexp.MustCompile(`^[0-9]{1,6}$`)).OnElements("pre")
 	p.AllowAttrs("colspan", "rowspan", "span").Matching(number).OnElements("th", "td", "col", "colgroup")
@@ -74,9 +74,12 @@ func newPolicy() *bluemonday.Policy {
 // its content is also closed in it.
 func closesSwallowers(tag *regexp.Regexp, raw []byte) bool {
 	lower := bytes.ToLower(raw)
+	opened := map[string]int{} // where the last one of a name opens
 	for _, m := range tag.FindAllSubmatchIndex(lower, -1) {
-		name := lower[m[2]:m[3]]
-		if !bytes.Contains(lower[m[1]:], append([]byte("</"), name...)) {
+		opened[string(lower[m[2]:m[3]])] = m[1]
+	}
+	for name, at := range opened {
+		if !bytes.Contains(lower[at:], []byte("</"+name)) {
 			return false
 		}
 	}

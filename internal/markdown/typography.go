@@ -264,7 +264,7 @@ func (t *typesetter) single(rest string) string {
 		return apostrophe
 	case unicode.IsDigit(after) && decade(rest) || clipped.MatchString(rest): // the '90s, 'tis
 		return apostrophe
-	case t.opens(rest) && len(t.quotes) < maxQuotes && closesLater(rest+string(t.beyond)):
+	case t.opens(rest) && len(t.quotes) < maxQuotes && closesLater(rest, t.beyond):
 		t.quotes = append(t.quotes, '\'')
 		return t.marks.inOpen
 	case t.isOpen('\''):
@@ -280,10 +280,12 @@ func (t *typesetter) single(rest string) string {
 var clipped = regexp.MustCompile(`^(?i:n|em|tis|twas|til|cause|round)\b`)
 
 // closesLater reports whether a single mark that closes a quotation may follow
-// soon.
-func closesLater(rest string) bool {
+// soon, in the rest of the text or beyond it.
+func closesLater(rest string, beyond []byte) bool {
 	const within, tries = 200, 8
-	rest = rest[:min(len(rest), within)]
+	if rest = rest[:min(len(rest), within)]; len(rest) < within {
+		rest += string(beyond[:min(len(beyond), within-len(rest))])
+	}
 	at := 0
 	for range tries {
 		n := strings.IndexByte(rest[at:], '\'')
