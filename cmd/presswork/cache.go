@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -167,7 +168,7 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 			fmt.Fprintln(w, "SETTING\tVALUE\tFROM")
 			for _, row := range rows {
 				value := row.Value
-				if ttl, ok := cfg.TTL[cache.Kind(trimTTL(row.Name))]; ok {
+				if ttl, ok := cfg.TTL[cache.Kind(strings.TrimPrefix(row.Name, "ttl."))]; ok {
 					value += " s (" + days(ttl) + ")"
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\n", row.Name, dash(printable(value)), printable(row.From))
@@ -178,14 +179,6 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 	cmd.Flags().Bool("show", true, "print them, which is all there is to do")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	return cmd
-}
-
-func trimTTL(name string) string {
-	const prefix = "ttl."
-	if len(name) > len(prefix) && name[:len(prefix)] == prefix {
-		return name[len(prefix):]
-	}
-	return ""
 }
 
 func days(d time.Duration) string {

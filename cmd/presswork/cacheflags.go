@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -31,16 +29,11 @@ func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
 
 // load reads the cache's configuration. Each error is one of usage.
 func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin, error) {
-	flags := cache.Config{Backend: c.backend, Path: c.path, MaxSize: c.maxSize}
-	if c.ttl != "" {
-		seconds, err := strconv.ParseFloat(c.ttl, 64)
-		if err != nil || !(seconds >= 0 && seconds <= 1e9) {
-			return cache.Config{}, nil, fmt.Errorf("--cache-ttl is %q; allowed: a number of seconds", c.ttl)
-		}
-		ttl := time.Duration(seconds * float64(time.Second))
-		flags.TTL = map[cache.Kind]time.Duration{cache.Analysis: ttl, cache.Theme: ttl}
+	ttl, err := cache.ParseTTL("--cache-ttl", c.ttl)
+	if err != nil {
+		return cache.Config{}, nil, errors.New(local.Message(err))
 	}
-	cfg, from, err := cache.Load(flags, getenv)
+	cfg, from, err := cache.Load(cache.Config{Backend: c.backend, Path: c.path, MaxSize: c.maxSize, TTL: ttl}, getenv)
 	if err != nil {
 		err = errors.New(local.Message(err))
 	}

@@ -123,14 +123,22 @@ func variable(setting string) string {
 
 func fromEnvironment(getenv func(string) string) (Config, error) {
 	c := Config{Backend: getenv(variable("backend")), Path: getenv(variable("path")), MaxSize: getenv(variable("max_size"))}
-	if text := getenv(variable("ttl")); text != "" {
-		ttl, err := seconds(text)
-		if err != nil {
-			return c, invalid("%s is %q; allowed: a number of seconds", variable("ttl"), text)
-		}
-		c.TTL = map[Kind]time.Duration{Analysis: ttl, Theme: ttl}
+	var err error
+	c.TTL, err = ParseTTL(variable("ttl"), getenv(variable("ttl")))
+	return c, err
+}
+
+// ParseTTL reads a number of seconds that counts for every kind; "" is none.
+// Errors: InvalidOption that says which setting is wrong.
+func ParseTTL(setting, text string) (map[Kind]time.Duration, error) {
+	if text == "" {
+		return nil, nil
 	}
-	return c, nil
+	ttl, err := seconds(text)
+	if err != nil {
+		return nil, invalid("%s is %q; allowed: a number of seconds", setting, text)
+	}
+	return map[Kind]time.Duration{Analysis: ttl, Theme: ttl}, nil
 }
 
 // maxTTL keeps a number of seconds within a time.Duration.

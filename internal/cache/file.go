@@ -25,6 +25,7 @@ const (
 	lockName     = ".lock"
 	countersName = "counters.json"
 	damagedName  = "damaged"
+	unfinished   = ".new-"
 )
 
 // File is a cache of one JSON file per entry, KIND/xx/KEY.json below a folder.
@@ -153,7 +154,10 @@ func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessa
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.total == nil {
-		known, _ := f.load()
+		known, found, _ := f.load()
+		if !found {
+			return f.shrink() // which counts
+		}
 		f.total = &known.Totals
 	}
 	change := totals{1, int64(len(b))}
@@ -175,7 +179,7 @@ func (f *File) write(path string, b []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, ".new-*")
+	tmp, err := os.CreateTemp(dir, unfinished+"*")
 	if err != nil {
 		return err
 	}
@@ -236,18 +240,27 @@ func (f *File) walk() ([]found, error) {
 	return all, nil
 }
 
-// shrink removes the least recently used entries until a tenth of the cap is
-// free again, so that not every Put has to walk. f.mu is held.
+func totalOf(all []found) (sum totals) {
+	for _, e := range all {
+		sum.add(totals{1, e.size})
+	}
+	return sum
+}
+
+// shrink counts the entries and, where they are over the cap, removes the least
+// recently used until a tenth of it is free again, so that not every Put has to
+// walk. f.mu is held.
 func (f *File) shrink() error {
 	all, err := f.walk()
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(all, func(a, b found) int { return a.used.Compare(b.used) })
-	var now totals
-	for _, e := range all {
-		now.add(totals{1, e.size})
+	now := totalOf(all)
+	if !f.o.over(now.Entries, now.Bytes) {
+		f.total = &now
+		return f.flush(&now)
 	}
+	slices.SortFunc(all, func(a, b found) int { return a.used.Compare(b.used) })
 	for _, e := range all {
 		if !f.o.over(now.Entries+f.o.MaxEntries/10, now.Bytes+f.o.MaxBytes/10) {
 			break

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 )
 
-// counters are what a File keeps beside its entries. They are a service to
-// people and a shortcut for the cap, so losing them loses nothing else.
+// counters are what a File keeps beside its entries: a service to people and a
+// shortcut for the cap. Where they are lost the entries are counted anew.
 type counters struct {
 	Version int                `json:"version"`
 	Kinds   map[Kind]KindStats `json:"kinds"`
@@ -29,23 +31,24 @@ func (f *File) count(kind Kind, l lookup) {
 	f.pending.Kinds[kind] = s
 }
 
-func (f *File) load() (counters, error) {
-	var c counters
+// load reads the counters; found tells whether there are any that are sound.
+func (f *File) load() (c counters, found bool, err error) {
 	b, err := os.ReadFile(filepath.Join(f.dir, countersName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return counters{}, nil
+		return c, false, nil
 	}
 	if err != nil {
-		return counters{}, err
+		return c, false, err
 	}
-	if json.Unmarshal(b, &c) != nil {
-		return counters{}, nil // counted anew
+	if json.Unmarshal(b, &c) != nil || c.Version < 1 || c.Totals.Entries < 0 || c.Totals.Bytes < 0 {
+		return counters{}, false, nil
 	}
-	return c, nil
+	return c, true, nil
 }
 
-// flush adds what this process counted to the counters on the disk; exact, when
-// given, replaces the totals. f.mu is held.
+// flush adds what this process counted to the counters on the disk, unless a
+// newer version wrote these; exact, when given, replaces the totals. f.mu is
+// held.
 func (f *File) flush(exact *totals) error {
 	lock, err := os.OpenFile(filepath.Join(f.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -55,9 +58,16 @@ func (f *File) flush(exact *totals) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
-	c, err := f.load()
-	if err != nil {
+	c, found, err := f.load()
+	if err != nil || c.Version > fileVersion {
 		return err
+	}
+	if !found && exact == nil {
+		all, err := f.walk()
+		if err != nil {
+			return err
+		}
+		exact = new(totalOf(all))
 	}
 	c.Version = fileVersion
 	c.Kinds = sum(c.Kinds, f.pending.Kinds)
@@ -87,7 +97,7 @@ func sum(a, b map[Kind]KindStats) map[Kind]KindStats {
 func (f *File) Stats(context.Context) (Stats, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c, err := f.load()
+	c, _, err := f.load()
 	if err != nil {
 		return Stats{}, err
 	}
@@ -125,11 +135,49 @@ func (f *File) Clean(context.Context) (int, error) {
 		f.drop(e.path)
 		removed++
 	}
-	aside, err := os.ReadDir(filepath.Join(f.dir, damagedName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return removed, err
+	aside, err := f.removeAside()
+	return removed + aside, errors.Join(err, f.removeUnfinished())
+}
+
+// removeAside removes the damaged entries that were set aside, and nothing else
+// that may lie there.
+func (f *File) removeAside() (removed int, err error) {
+	dir := filepath.Join(f.dir, damagedName)
+	aside, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
 	}
-	return removed + len(aside), os.RemoveAll(filepath.Join(f.dir, damagedName))
+	for _, entry := range aside {
+		if strings.Contains(entry.Name(), ".json-") {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
+			removed++
+		}
+	}
+	if removed == len(aside) {
+		err = errors.Join(err, os.Remove(dir))
+	}
+	return removed, err
+}
+
+// removeUnfinished removes what processes that were ended left half written.
+func (f *File) removeUnfinished() error {
+	const abandoned = time.Hour
+	var errs []error
+	for _, kind := range Kinds() {
+		errs = append(errs, filepath.WalkDir(filepath.Join(f.dir, string(kind)), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), unfinished) {
+				var info fs.FileInfo
+				if info, err = d.Info(); err == nil && f.o.Now().Sub(info.ModTime()) > abandoned {
+					err = os.Remove(path)
+				}
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}))
+	}
+	return errors.Join(errs...)
 }
 
 // Clear implements Cache.
@@ -150,7 +198,8 @@ func (f *File) Clear(context.Context) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, os.RemoveAll(filepath.Join(f.dir, damagedName)))
+	_, aside := f.removeAside()
+	return errors.Join(err, aside, f.removeUnfinished())
 }
 
 // Close implements Cache.

@@ -19,8 +19,9 @@ import (
 // schemaVersion is the database's user_version; a newer one is left alone.
 const schemaVersion = 1
 
-// sqliteName is the database's name in the folder of a SQLite.
-const sqliteName = "cache.db"
+// sqliteName is the database's name in the folder of a SQLite; a damaged one is
+// set aside as that with asideMark and the time.
+const sqliteName, asideMark = "cache.db", ".damaged-"
 
 // schema keeps the size of the cache up to date by triggers, so that a cap
 // costs no count over all entries.
@@ -129,7 +130,7 @@ func isDamage(err error) bool {
 
 // replace sets a damaged database aside and begins a new one.
 func (s *SQLite) replace(ctx context.Context, why error) error {
-	to := fmt.Sprintf("%s.damaged-%d", s.path, s.o.Now().UnixNano())
+	to := fmt.Sprintf("%s%s%d", s.path, asideMark, s.o.Now().UnixNano())
 	if err := os.Rename(s.path, to); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

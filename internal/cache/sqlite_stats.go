@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // flush adds what this process counted to the database. s.mu is held.
@@ -80,16 +81,25 @@ func (s *SQLite) Clean(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	aside, err := filepath.Glob(s.path + ".damaged-*")
-	for _, path := range aside {
-		err = errors.Join(err, os.Remove(path))
+	aside, err := s.removeAside()
+	return removed + aside, err
+}
+
+// removeAside removes the databases that were set aside and counts their files.
+func (s *SQLite) removeAside() (removed int, err error) {
+	folder, err := os.ReadDir(filepath.Dir(s.path))
+	for _, entry := range folder {
+		if strings.HasPrefix(entry.Name(), sqliteName+asideMark) {
+			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(s.path), entry.Name())))
+			removed++
+		}
 	}
-	return removed + len(aside), err
+	return removed, err
 }
 
 // Clear implements Cache.
 func (s *SQLite) Clear(ctx context.Context) error {
-	return s.do(ctx, func(db *sql.DB) error {
+	err := s.do(ctx, func(db *sql.DB) error {
 		clear(s.pending)
 		for _, statement := range []string{"DELETE FROM entries", "DELETE FROM lookups", "VACUUM"} {
 			if _, err := db.ExecContext(ctx, statement); err != nil {
@@ -98,6 +108,11 @@ func (s *SQLite) Clear(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	_, err = s.removeAside()
+	return err
 }
 
 // Close implements Cache.
