@@ -49,7 +49,8 @@ func (r readerFlags) open(getenv func(string) string) (*advise.Model, error) {
 		}
 		return nil, nil
 	}
-	if u, err := url.Parse(r.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	u, err := url.Parse(r.url)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, usageError{fmt.Errorf("--analysis-url: %.80q is no address; write http://HOST:PORT/v1 or https://…", r.url)}
 	}
 	engine, err := openai.New(inference.Upstream{
@@ -58,7 +59,7 @@ func (r readerFlags) open(getenv func(string) string) (*advise.Model, error) {
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w", err)}
 	}
-	return advise.Engine(engine, r.model, r.model+" at "+r.url), nil
+	return advise.Engine(engine, r.model, r.model+" at "+u.Redacted()), nil
 }
 
 // parse checks them; each error is one of usage.

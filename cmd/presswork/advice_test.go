@@ -307,6 +307,10 @@ func TestAModelReadsWhatIsAnalysed(t *testing.T) {
 	if own.code != 0 || !strings.Contains(own.stdout, "meeting_notes") || !strings.Contains(own.stderr, "its answer does not end") {
 		t.Errorf("a model without end: %+v", own)
 	}
+	secret := strings.Replace(base, "http://", "http://reader:hush@", 1)
+	if got := askIn(t, env, "analyze", path, "--analysis-model=tokens:60000@0", "--analysis-url", secret); !strings.Contains(got.stderr, "reader:xxxxx@") || strings.Contains(got.stderr, "hush") {
+		t.Errorf("a password is told: %+v", got)
+	}
 	for _, args := range [][]string{{"--analysis-url", base}, {"--analysis-model=m", "--analysis-url=ftp://example.org"}, {"--analysis-model=m", "--analysis-url=localhost:8000"}} {
 		if got := askIn(t, env, append([]string{"analyze", path}, args...)...); got.code != 2 || !strings.Contains(got.stderr, "--analysis-url") {
 			t.Errorf("%q: %+v", args, got)

@@ -30,7 +30,7 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 		Use:   "analyze FILE.md",
 		Short: "Tell what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits",
 		Long: "Tell what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits.\n" +
-			"\"-\" reads standard input. Everything is computed on this machine.",
+			"\"-\" reads standard input. Everything is computed on this machine, unless --analysis-model names a model.",
 		Example: "  presswork analyze report.md\n" +
 			"  presswork analyze - --json < notes.md",
 		RunE: func(cmd *cobra.Command, args []string) error {

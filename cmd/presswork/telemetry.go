@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -67,9 +66,7 @@ func newTelemetryReportCommand(p *program) *cobra.Command {
 			}
 			report := telemetry.NewReport(runs, skipped)
 			if asJSON {
-				enc := json.NewEncoder(p.stdout)
-				enc.SetIndent("", "  ")
-				return enc.Encode(report)
+				return p.encode(report)
 			}
 			return p.printTelemetry(report)
 		},

@@ -35,18 +35,13 @@ type Options struct {
 
 // Advisor is safe for concurrent use.
 type Advisor struct {
-	model  *Model
-	cache  func() cache.Cache
-	log    *slog.Logger
-	models func() models
+	model *Model
+	cache func() cache.Cache
+	log   *slog.Logger
+	// recommender is read when the first document comes.
+	recommender func() *analysis.Recommender
 	// A cache that is out of order is reported once, not for each document.
 	unread, unwritten sync.Once
-}
-
-// models are read when the first document comes.
-type models struct {
-	analyzer    *analysis.Analyzer
-	recommender *analysis.Recommender
 }
 
 // New wires an Advisor.
@@ -55,12 +50,10 @@ func New(o Options) *Advisor {
 		o.Cache = func() cache.Cache { return nil }
 	}
 	return &Advisor{
-		model: o.Model,
-		cache: sync.OnceValue(o.Cache),
-		log:   cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		models: sync.OnceValue(func() models {
-			return models{analysis.New(), analysis.NewRecommender()}
-		}),
+		model:       o.Model,
+		cache:       sync.OnceValue(o.Cache),
+		log:         cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		recommender: sync.OnceValue(analysis.NewRecommender),
 	}
 }
 
@@ -79,7 +72,7 @@ func (a *Advisor) Advise(ctx context.Context, markdown []byte, shelf []themes.Th
 	q := question{Advisor: a, cache: a.cache(), content: content[:]}
 	p := q.profile(ctx, markdown)
 	recommendation := answer(ctx, &q, cache.Theme, []any{q.reader, infos, s}, func() presswork.Recommendation {
-		return a.models().recommender.Recommend(p, infos, s)
+		return a.recommender().Recommend(p, infos, s)
 	})
 	advice := Advice{p.Analysis, q.lookups, q.hits}
 	advice.Recommendation = recommendation
@@ -98,7 +91,7 @@ func (a *Advisor) Rank(ctx context.Context, markdown []byte, shelf []themes.Them
 		content := sha256.Sum256(markdown)
 		p = (&question{Advisor: a, cache: a.cache(), content: content[:]}).profile(ctx, markdown)
 	}
-	recommender := a.models().recommender
+	recommender := a.recommender()
 	advice := Advice{Analysis: p.Analysis}
 	advice.Recommendation = recommender.Recommend(p, infos, s)
 	return advice, recommender.Rank(p, infos, s), context.Cause(ctx)
@@ -137,8 +130,7 @@ func (q *question) profile(ctx context.Context, markdown []byte) analysis.Profil
 
 func (q *question) local(ctx context.Context, markdown []byte) analysis.Profile {
 	return answer(ctx, q, cache.Analysis, nil, func() analysis.Profile {
-		m := q.models()
-		return m.recommender.Profile(m.analyzer.Examine(markdown))
+		return q.recommender().Profile(analysis.Examine(markdown))
 	})
 }
 

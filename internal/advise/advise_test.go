@@ -26,26 +26,6 @@ func shelf(t *testing.T) []themes.Theme {
 	return catalogue.List()
 }
 
-const minutes = `# Meeting notes, 3 March
-
-## Attendees
-
-Ada, Grace, Alan
-
-## Agenda
-
-1. Budget of the spring
-2. The new reading room
-
-## Action items
-
-- [ ] Ada asks for three offers and sends them around before Friday.
-- [ ] Grace writes to the landlord about the roof, which still leaks.
-
-We agreed that the reading room opens in May. The budget was discussed at length and adopted without a vote. Alan
-will present the figures of the first quarter at the next meeting, which takes place on the first Monday of April.
-`
-
 func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 	t.Parallel()
 	memory := cache.NewMemory(cache.Options{})
@@ -60,8 +40,8 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 		}
 		return advice
 	}
-	first := ask(minutes, list, analysis.Steer{})
-	second := ask(minutes, list, analysis.Steer{})
+	first := ask(invitation, list, analysis.Steer{})
+	second := ask(invitation, list, analysis.Steer{})
 	if first.Hits != 0 || first.Lookups != 2 || second.Hits != 2 || opened != 1 {
 		t.Errorf("hits %d then %d, opened %d times", first.Hits, second.Hits, opened)
 	}
@@ -74,16 +54,16 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 	// Another text, wish or set of themes is another question.
 	custom := append(list[:len(list):len(list)], themes.Theme{Name: "mine", Scheme: "light", Custom: true})
 	for name, got := range map[string]advise.Advice{
-		"text":   ask(minutes+" ", list, analysis.Steer{}),
-		"mood":   ask(minutes, list, analysis.Steer{Mood: "dark"}),
-		"themes": ask(minutes, custom, analysis.Steer{}),
+		"text":   ask(invitation+" ", list, analysis.Steer{}),
+		"mood":   ask(invitation, list, analysis.Steer{Mood: "dark"}),
+		"themes": ask(invitation, custom, analysis.Steer{}),
 	} {
 		if got.Hits == 2 {
 			t.Errorf("another %s got the same answer", name)
 		}
 	}
 	// The same without a cache.
-	plain, err := advise.New(advise.Options{}).Advise(t.Context(), []byte(minutes), list, analysis.Steer{})
+	plain, err := advise.New(advise.Options{}).Advise(t.Context(), []byte(invitation), list, analysis.Steer{})
 	if diff := cmp.Diff(first.Analysis, plain.Analysis); diff != "" || err != nil || plain.Lookups != 0 {
 		t.Errorf("%v, %d lookups, %s", err, plain.Lookups, diff)
 	}
@@ -117,7 +97,7 @@ func TestABrokenCacheCostsNoAdvice(t *testing.T) {
 	} {
 		var said bytes.Buffer
 		a := advise.New(advise.Options{Cache: func() cache.Cache { return c.cache }, Log: slog.New(slog.NewTextHandler(&said, nil))})
-		advice, err := a.Advise(t.Context(), []byte(minutes), shelf(t), analysis.Steer{})
+		advice, err := a.Advise(t.Context(), []byte(invitation), shelf(t), analysis.Steer{})
 		if err != nil || advice.Recommendation.Primary == "" || !strings.Contains(said.String(), c.says) || !strings.Contains(said.String(), "disk full") {
 			t.Errorf("%s: %+v, %v, said %s", name, advice.Recommendation, err, said.String())
 		}
@@ -127,7 +107,7 @@ func TestABrokenCacheCostsNoAdvice(t *testing.T) {
 func TestRankBeginsWithTheRecommendation(t *testing.T) {
 	t.Parallel()
 	a := advise.New(advise.Options{})
-	for _, text := range [][]byte{[]byte(minutes), nil} {
+	for _, text := range [][]byte{[]byte(invitation), nil} {
 		advice, names, err := a.Rank(t.Context(), text, shelf(t), analysis.Steer{Mood: "creative"})
 		want := append([]string{advice.Recommendation.Primary}, advice.Recommendation.Alternatives...)
 		if err != nil || len(names) != 35 || !cmp.Equal(names[:3], want) {
@@ -152,7 +132,7 @@ func BenchmarkFirstAdvice(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	text := []byte(strings.Repeat(minutes, 10*1024/len(minutes)))
+	text := []byte(strings.Repeat(invitation, 10*1024/len(invitation)))
 	b.ReportAllocs()
 	for b.Loop() {
 		c, err := cache.OpenSQLite(b.Context(), b.TempDir(), cache.Options{})

@@ -10,15 +10,6 @@ import (
 	"presswork"
 )
 
-// Analyzer holds the models. It is immutable and safe for concurrent use.
-type Analyzer struct {
-}
-
-// New reads the embedded models.
-func New() *Analyzer {
-	return &Analyzer{}
-}
-
 // Findings are an analysis and what it was drawn from.
 type Findings struct {
 	presswork.Analysis
@@ -60,12 +51,13 @@ type documentCues struct {
 
 // Analyze never fails: what is empty, binary or unreadable is of type "other"
 // and language "und". The recommendation is left empty: see Recommender.
-func (a *Analyzer) Analyze(markdown []byte) presswork.Analysis {
-	return a.Examine(markdown).Analysis
+func Analyze(markdown []byte) presswork.Analysis {
+	return Examine(markdown).Analysis
 }
 
-// Examine is Analyze with the evidence.
-func (a *Analyzer) Examine(markdown []byte) Findings {
+// Examine is Analyze with the evidence. The first call of a process reads the
+// embedded models.
+func Examine(markdown []byte) Findings {
 	r := read(markdown)
 	f := Findings{Types: detectType(r), counts: r.countWords()}
 	f.Words = int(float64(r.words)/r.scale + 0.5)

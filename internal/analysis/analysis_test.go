@@ -28,7 +28,7 @@ func TestDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := analysis.New().Analyze(b)
+		a := analysis.Analyze(b)
 		fmt.Fprintf(&out, "%s: %s, %s, %d min\n", filepath.Base(file), a.DocumentType, a.Language, a.ReadingMinutes)
 		for _, k := range a.Keywords {
 			fmt.Fprintf(&out, "    %.2f %s\n", k.Score, k.Term)
@@ -45,7 +45,7 @@ func TestWeightsFitTheSamples(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no samples", err)
 	}
-	a, right, all := analysis.New(), 0, 0
+	right, all := 0, 0
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -55,7 +55,7 @@ func TestWeightsFitTheSamples(t *testing.T) {
 		for _, text := range strings.Split("\n"+string(b), "\n-- ")[1:] {
 			_, text, _ = strings.Cut(text, " --\n")
 			all++
-			if got := a.Analyze([]byte(text)).DocumentType; got == kind {
+			if got := analysis.Analyze([]byte(text)).DocumentType; got == kind {
 				right++
 			} else {
 				t.Logf("%s taken for %s: %.40q", kind, got, text)
@@ -82,7 +82,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := analysis.New().Analyze([]byte(c.text))
+			a := analysis.Analyze([]byte(c.text))
 			if a.DocumentType != c.kind || c.language != "" && a.Language != c.language {
 				t.Errorf("%s, %s; want %s, %s", a.DocumentType, a.Language, c.kind, c.language)
 			}
@@ -103,8 +103,7 @@ func TestLongDocumentsAreSampled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, body, _ := strings.Cut(string(sample)[4:], "---\n")
-	a := analysis.New()
-	short, long := a.Examine([]byte(body)), a.Examine([]byte(strings.Repeat(body, 600)))
+	short, long := analysis.Examine([]byte(body)), analysis.Examine([]byte(strings.Repeat(body, 600)))
 	if long.DocumentType != short.DocumentType || long.Language != short.Language {
 		t.Errorf("%s in %s, repeated %s in %s", short.DocumentType, short.Language, long.DocumentType, long.Language)
 	}
@@ -119,9 +118,9 @@ func TestTheSameBytesGiveTheSameAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := analysis.New().Examine(sample)
+	want := analysis.Examine(sample)
 	for range 20 {
-		if got := analysis.New().Examine(sample); !reflect.DeepEqual(got, want) {
+		if got := analysis.Examine(sample); !reflect.DeepEqual(got, want) {
 			t.Fatalf("got %+v, then %+v", want, got)
 		}
 	}
@@ -133,7 +132,7 @@ func TestTheSameBytesGiveTheSameAnswer(t *testing.T) {
 func TestAResumeInAFenceIsRead(t *testing.T) {
 	t.Parallel()
 	text := "```\nJANE DOE\njane@example.org   (555) 010-0199\n\nEXPERIENCE\n\n2019 - present  Welder, Dock 4\nKept three lines running and trained new staff.\n\nEDUCATION\n\nTrade school, 2018\n\nSKILLS\n\nTIG, MIG, reading drawings\n\nReferences available upon request\n```\n"
-	if a := analysis.New().Analyze([]byte(text)); a.DocumentType != "resume" {
+	if a := analysis.Analyze([]byte(text)); a.DocumentType != "resume" {
 		t.Errorf("type %s", a.DocumentType)
 	}
 }
@@ -141,14 +140,14 @@ func TestAResumeInAFenceIsRead(t *testing.T) {
 func TestFrontMatterAloneTells(t *testing.T) {
 	t.Parallel()
 	text := "---\ninvoice-nr: 23\ncurrency: EUR\nVAT: 20\nto:\n- Some Person\nservice:\n- description: work\n  price: 320.00\n---\n"
-	if a := analysis.New().Analyze([]byte(text)); a.DocumentType != "invoice" {
+	if a := analysis.Analyze([]byte(text)); a.DocumentType != "invoice" {
 		t.Errorf("type %s", a.DocumentType)
 	}
 }
 
 func TestTypesAndProbabilities(t *testing.T) {
 	t.Parallel()
-	f := analysis.New().Examine([]byte("# Shopping\n\n- milk\n- eggs\n"))
+	f := analysis.Examine([]byte("# Shopping\n\n- milk\n- eggs\n"))
 	sum := 0.0
 	for i, p := range f.Types {
 		sum += p.Probability
@@ -165,9 +164,8 @@ func FuzzAnalyze(f *testing.F) {
 	for _, seed := range []string{"", "# A\n\nb", "---\na: b\n---\n", "```\nx", "| a |\n|---|\n", "[a](b) ![c](d) <e> `f` **g** $h$ {#i}", "1. a\n   - [x] b\n> c\n", "\xff\x00", "a\n===\n"} {
 		f.Add([]byte(seed))
 	}
-	a := analysis.New()
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got := a.Analyze(text)
+		got := analysis.Analyze(text)
 		if !slices.Contains(presswork.DocumentTypes(), got.DocumentType) || !slices.Contains(presswork.Tones(), got.EmotionalTone) {
 			t.Errorf("%s, %s", got.DocumentType, got.EmotionalTone)
 		}

@@ -76,7 +76,7 @@ func detectLanguage(r *reading) string {
 	if a.total == 0 {
 		return "und"
 	}
-	// Names and terms of a technical text are Latin in every language: a third
+	// Names and terms of a technical text are Latin in every language: a quarter
 	// of letters in another script decides.
 	other := max(3, a.total/4)
 	for i, n := range a.single {
@@ -169,7 +169,7 @@ func (a *alphabet) count(c rune) {
 
 // tellingLetters are letters that speak for languages, by their tags.
 var tellingLetters = map[rune]string{
-	'ß': "de", 'ä': "de sv fi et", 'ö': "de sv fi tr hu et", 'ü': "de tr hu et", 'ñ': "es eu", '¿': "es", 'ã': "pt", 'õ': "pt et", 'ç': "fr pt tr ca", 'œ': "fr",
+	'ß': "de", 'ä': "de sv fi et", 'ö': "de sv fi tr hu et", 'ü': "de tr hu et", 'ñ': "es eu", 'ã': "pt", 'õ': "pt et", 'ç': "fr pt tr ca", 'œ': "fr",
 	'è': "fr it ca", 'ê': "fr pt", 'û': "fr", 'î': "fr ro", 'à': "fr it ca pt", 'ò': "it ca", 'ù': "it fr", 'ł': "pl", 'ą': "pl lt", 'ę': "pl lt", 'ż': "pl", 'ś': "pl", 'ć': "pl hr", 'ń': "pl",
 	'ř': "cs", 'ě': "cs", 'ů': "cs", 'č': "cs sk hr sl lt lv", 'š': "cs sk hr sl lt lv et", 'ž': "cs sk hr sl lt lv et", 'ľ': "sk", 'ĺ': "sk", 'ŕ': "sk", 'ô': "sk fr", 'đ': "hr vi", 'ő': "hu", 'ű': "hu",
 	'ș': "ro", 'ț': "ro", 'ă': "ro vi", 'ş': "tr", 'ğ': "tr", 'ı': "tr", 'å': "sv da no", 'æ': "da no", 'ø': "da no", 'ơ': "vi", 'ư': "vi", 'ế': "vi", 'ạ': "vi", 'ả': "vi", 'ộ': "vi", 'ệ': "vi",

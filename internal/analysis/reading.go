@@ -223,7 +223,7 @@ func (r *reading) minutes() int {
 // title is the document's name: of its front matter, or its first heading.
 func (r *reading) title() string {
 	if t := r.front.text("title"); t != "" {
-		return t
+		return clip(t, maxHeading)
 	}
 	if len(r.headings) > 0 && (r.headings[0].level == 1 || r.headings[0].after == 0) {
 		return strings.TrimPrefix(r.headings[0].text, "Title: ")

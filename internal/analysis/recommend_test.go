@@ -220,7 +220,7 @@ func TestAnOccasionIsSeenInAShortInvitation(t *testing.T) {
 	t.Parallel()
 	r := NewRecommender()
 	invitation := []byte("# Spooky night\n\nGhosts, witches and vampires! On Halloween the haunted mill opens its graveyard. A pumpkin for every costume, candy for the little monsters. Happy Halloween!\n")
-	p := r.Profile(New().Examine(invitation))
+	p := r.Profile(Examine(invitation))
 	if rec := r.Recommend(p, shelf(t), Steer{}); rec.Primary != "halloween" {
 		t.Errorf("%+v of %s, %v", rec, p.DocumentType, p.Topics)
 	}

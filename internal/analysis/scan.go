@@ -51,8 +51,13 @@ type outline struct {
 	fenced     []string // bodies of fences without a language, which may hold text
 }
 
-// maxBlock bounds a block, so that a document of one line can be sampled.
-const maxBlock = 8 << 10
+const (
+	// maxBlock bounds a block, so that a document of one line can be sampled.
+	maxBlock = 8 << 10
+	// maxRaw bounds the source of a heading or a line of HTML, which are not
+	// sampled, and maxHeading a heading's text, both in bytes.
+	maxRaw, maxHeading = 2000, 300
+)
 
 // scan reads the structure of a document, in one pass over its lines.
 func scan(src string) outline {
@@ -87,6 +92,7 @@ type scanner struct {
 	blank     bool   // the line before was blank
 	inList    bool
 	inTable   bool
+	futile    int // of the evidence of headings and HTML, all together
 }
 
 func (s *scanner) line(line string) {
@@ -220,16 +226,23 @@ func (s *scanner) blocksAppend(b block) { s.out.blocks = append(s.out.blocks, b)
 
 func (s *scanner) heading(level int, raw string) {
 	s.inList = false
-	var ev evidence
+	raw = clip(raw, maxRaw)
+	ev := evidence{futile: s.futile}
 	text := strings.TrimSpace(strings.Trim(plain(raw, &ev), "# "))
+	s.futile = ev.futile
 	code := ev.codeSpans > 0 || looksLikeCall(raw)
 	if text == "" {
 		text = strings.Trim(raw, "`# ")
 	}
-	if len(text) > 300 {
-		text = strings.ToValidUTF8(text[:300], "")
+	s.out.headings = append(s.out.headings, heading{level: level, text: clip(text, maxHeading), code: code, after: len(s.out.blocks)})
+}
+
+// clip keeps at most n bytes, whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	s.out.headings = append(s.out.headings, heading{level: level, text: text, code: code, after: len(s.out.blocks)})
+	return strings.ToValidUTF8(s[:n], "")
 }
 
 // underline makes a heading of the open paragraph when line underlines it.

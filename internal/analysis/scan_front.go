@@ -10,8 +10,9 @@ import (
 // entries of a list stand one a line.
 type frontMatter map[string]string
 
-// maxFrontLines bounds the search for the end of front matter.
-const maxFrontLines = 400
+// maxFrontLines bounds the search for the end of front matter, maxFrontValue
+// what is kept of a value, in bytes.
+const maxFrontLines, maxFrontValue = 400, 4000
 
 // cutFrontMatter takes YAML (---) or TOML (+++) off the head of a document.
 // Only top-level keys are read: telling what a document is needs no more.
@@ -57,7 +58,7 @@ func (f frontMatter) take(key, line string) string {
 		if key == "" {
 			return noFrontMatter
 		}
-		f[key] += "\n" + strings.TrimLeft(trimmed, "- ")
+		f[key] = clip(f[key]+"\n"+clip(strings.TrimLeft(trimmed, "- "), maxFrontValue), maxFrontValue)
 		return key
 	}
 	at := strings.IndexAny(line, ":=")
@@ -68,7 +69,7 @@ func (f frontMatter) take(key, line string) string {
 		return key
 	}
 	key = strings.ToLower(strings.Trim(line[:at], `"' `))
-	f[key] = strings.TrimSpace(line[at+1:])
+	f[key] = clip(strings.TrimSpace(line[at+1:]), maxFrontValue)
 	return key
 }
 

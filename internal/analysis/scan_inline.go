@@ -12,6 +12,8 @@ type evidence struct {
 	codeSpans, links, images, badges, urls, citations, math, mentions, issues, breaks int
 	// marked are the texts in bold, and of links, that are no sentences.
 	bold, linked []string
+	// futile counts the bytes that were looked ahead for an end that is not there.
+	futile int
 }
 
 // Bounds of look-ahead, so that hostile text costs linear time.
@@ -21,6 +23,7 @@ const (
 	maxTag    = 400
 	maxSpan   = 2000
 	maxMarked = 400 // bold and link texts kept of a document
+	maxFutile = 4 << 20
 )
 
 // plain returns the text of inline Markdown: no markup, code, URLs or images.
@@ -80,7 +83,7 @@ func (ev *evidence) plain(out *strings.Builder, s string, depth int) {
 		case '$':
 			n = ev.formula(s[i:])
 		case '{':
-			n = attribute(s[i:])
+			n = ev.attribute(s[i:])
 		case '@':
 			if i == 0 || s[i-1] == ' ' || s[i-1] == '(' {
 				ev.mentions++
@@ -188,12 +191,13 @@ func (ev *evidence) formula(s string) int {
 
 // attribute takes "{#id}", "{.class}", "{/* comment */}", "{{ var }}" and
 // "{% tag %}" out.
-func attribute(s string) int {
-	if len(s) < 3 || strings.IndexByte("#./{%:", s[1]) < 0 {
+func (ev *evidence) attribute(s string) int {
+	if len(s) < 3 || strings.IndexByte("#./{%:", s[1]) < 0 || ev.futile > maxFutile {
 		return 0
 	}
 	end := strings.IndexAny(s[2:min(len(s), maxTag)], "}\n")
 	if end < 0 || s[2+end] == '\n' {
+		ev.futile += min(len(s), maxTag)
 		return 0
 	}
 	n := end + 3

@@ -71,8 +71,10 @@ func (s *scanner) htmlLine(trimmed string) bool {
 		s.heading(int(lower[2]-'0'), trimmed)
 		return true
 	}
-	var ev evidence
-	if strings.TrimSpace(plain(trimmed[:min(len(trimmed), 2000)], &ev)) != "" {
+	ev := evidence{futile: s.futile}
+	text := plain(clip(trimmed, maxRaw), &ev)
+	s.futile = ev.futile
+	if strings.TrimSpace(text) != "" {
 		return false
 	}
 	s.out.htmlLines++

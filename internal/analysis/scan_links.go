@@ -24,8 +24,8 @@ func label(s string) (text string, n int) {
 }
 
 // target returns what follows a label: "(url)" or "[ref]", and its length.
-func target(s string) (url string, n int) {
-	if s == "" || s[0] != '(' && s[0] != '[' {
+func (ev *evidence) target(s string) (url string, n int) {
+	if s == "" || s[0] != '(' && s[0] != '[' || ev.futile > maxFutile {
 		return "", 0
 	}
 	end := byte(')')
@@ -43,6 +43,7 @@ func target(s string) (url string, n int) {
 			depth--
 		}
 	}
+	ev.futile += min(len(s), maxTarget)
 	return "", 0
 }
 
@@ -51,7 +52,7 @@ func (ev *evidence) image(s string) int {
 	if n == 0 {
 		return 0
 	}
-	url, m := target(s[1+n:])
+	url, m := ev.target(s[1+n:])
 	ev.picture(url + " " + text)
 	return 1 + n + m
 }
@@ -79,7 +80,7 @@ func (ev *evidence) link(out *strings.Builder, s string, depth int) int {
 		ev.citations += 1 + strings.Count(text, ";")
 		return n
 	}
-	url, m := target(s[n:])
+	url, m := ev.target(s[n:])
 	if m == 0 && len(text) < 2 {
 		return n // a check box
 	}

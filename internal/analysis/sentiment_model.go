@@ -161,7 +161,7 @@ func sentenceGrams(tokens []token) func(yield func([]byte) bool) {
 	}
 }
 
-// readSentimentModel reads what writeTo wrote: first the measures' weights, then
+// readSentimentModel reads what WriteTo wrote: first the measures' weights, then
 // lines of a weight in thousandths and the words and pairs that have it.
 func readSentimentModel(data string) *SentimentModel {
 	m := &SentimentModel{grams: make(map[string]float32, 1<<14)}

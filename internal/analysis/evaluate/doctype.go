@@ -57,7 +57,7 @@ func heldOut(documents []Document) []prediction {
 // documentTypes measures the document type, leaving each repository out of what
 // judges it, and the calibration: fitted on one half, shown on the other.
 func documentTypes(corpus string) ([]Row, error) {
-	documents, err := Documents(corpus, samples)
+	documents, err := Documents(corpus)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func documentTypes(corpus string) ([]Row, error) {
 // Mistakes lists the held-out documents that were taken for another type, a line
 // each: what for and how surely, and the type it is of.
 func Mistakes(corpus string) (lines []string, err error) {
-	documents, err := Documents(corpus, samples)
+	documents, err := Documents(corpus)
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,9 @@ type Document struct {
 }
 
 // Documents loads the corpus (documents/index.tsv below it) but for the
-// multilingual ones, which have no type, and the samples: files TYPE.txt of
-// documents, each after a line "-- name --".
-func Documents(corpus, samples string) ([]Document, error) {
+// multilingual ones, which have no type, and the project's samples: files
+// TYPE.txt of documents, each after a line "-- name --".
+func Documents(corpus string) ([]Document, error) {
 	given, err := corpusDocuments(corpus)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,11 @@ type Row struct {
 // A Measure computes rows from the corpus folder.
 type Measure func(corpus string) ([]Row, error)
 
+// measures lists what `make eval` measures, in the order it prints.
+func measures() []Measure {
+	return []Measure{documentTypes, languages, themeGoals, sentiment, formality, tones}
+}
+
 // AtLeast is a row that passes when value ≥ limit.
 func AtLeast(name string, value, limit float64) Row {
 	return Row{name, value, fmt.Sprintf("≥ %g", limit), value >= limit}

@@ -61,10 +61,9 @@ func formality(corpus string) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	analyzer := analysis.New()
 	sum, n := map[string]float64{}, map[string]float64{}
 	for _, d := range documents {
-		sum[d.Type] += analyzer.Analyze(d.Markdown).Formality.Score
+		sum[d.Type] += analysis.Analyze(d.Markdown).Formality.Score
 		n[d.Type]++
 	}
 	for _, order := range [][2]string{{"legal", "rfc"}, {"paper", "rfc"}, {"rfc", "tutorial"}, {"tutorial", "blog_post"}} {

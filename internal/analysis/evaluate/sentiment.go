@@ -163,13 +163,12 @@ func factualDocuments(corpus string) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	analyzer := analysis.New()
 	n, calm := 0, 0
 	for _, d := range documents {
 		switch d.Type {
 		case "api_reference", "changelog", "contributing", "governance", "legal", "readme", "rfc", "tutorial":
 			n++
-			if math.Abs(analyzer.Analyze(d.Markdown).Sentiment.Score) < 0.25 {
+			if math.Abs(analysis.Analyze(d.Markdown).Sentiment.Score) < 0.25 {
 				calm++
 			}
 		}

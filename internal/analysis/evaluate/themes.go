@@ -3,7 +3,6 @@ package evaluate
 import (
 	"cmp"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,14 +56,14 @@ func themeChoices(documents []Document) ([]themeChoice, error) {
 		shelf = append(shelf, analysis.ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags})
 		schemes[t.Name] = t.Scheme
 	}
-	analyzer, recommender := analysis.New(), analysis.NewRecommender().Uncalibrated()
+	recommender := analysis.NewRecommender().Uncalibrated()
 	var choices []themeChoice
 	for _, p := range crossCalibrated(heldOut(documents)) {
 		suit, ok := suits()[p.document.Type]
 		if !ok {
 			continue
 		}
-		found := analyzer.Examine(p.document.Markdown)
+		found := analysis.Examine(p.document.Markdown)
 		found.Types = found.Types[:0:0]
 		for i, name := range presswork.DocumentTypes() {
 			found.Types = append(found.Types, analysis.TypeProbability{Type: name, Probability: p.probabilities[i]})
@@ -87,7 +86,7 @@ func themeChoices(documents []Document) ([]themeChoice, error) {
 
 // themeGoals measures the choice of a theme.
 func themeGoals(corpus string) ([]Row, error) {
-	documents, err := Documents(corpus, filepath.Join("internal", "analysis", "train", "samples"))
+	documents, err := Documents(corpus)
 	if err != nil {
 		return nil, err
 	}

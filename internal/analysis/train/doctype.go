@@ -7,10 +7,10 @@ import (
 	"presswork/internal/analysis/evaluate"
 )
 
-// doctypeTrainer learns the weights of document types from the corpus and the
-// samples beside this program.
-var doctypeTrainer = trainer{"doctype", func(corpus, data string) error {
-	documents, err := evaluate.Documents(corpus, filepath.Join("internal", "analysis", "train", "samples"))
+// trainDocumentTypes learns the weights of document types from the corpus and
+// the samples beside this program.
+func trainDocumentTypes(corpus, data string) error {
+	documents, err := evaluate.Documents(corpus)
 	if err != nil {
 		return err
 	}
@@ -18,4 +18,4 @@ var doctypeTrainer = trainer{"doctype", func(corpus, data string) error {
 	head := "# Learned by `make train` (internal/analysis/train) from the labelled corpus and the\n" +
 		"# project's samples. The form is that of priors.txt, which training starts from.\n"
 	return os.WriteFile(filepath.Join(data, "doctype", "weights.txt"), []byte(head+w.String()), 0o644)
-}}
+}

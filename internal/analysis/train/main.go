@@ -16,6 +16,10 @@ type trainer struct {
 	run  func(corpus, data string) error
 }
 
+func trainers() []trainer {
+	return []trainer{{"sentiment", trainSentiment}, {"formality", trainFormality}, {"tone", trainTone}, {"doctype", trainDocumentTypes}, {"themes", trainThemes}}
+}
+
 func main() {
 	corpus := flag.String("corpus", "../shared/corpus", "folder of the labelled corpus")
 	what := flag.String("what", "", "train this model only")

@@ -14,7 +14,7 @@ var calibrationLine = regexp.MustCompile(`(?m)^calibration .*$`)
 // trainThemes fits how far a choice of theme can be trusted and writes the last
 // line of themes.txt; the rest of that file is written by hand.
 func trainThemes(corpus, data string) error {
-	documents, err := evaluate.Documents(corpus, filepath.Join("internal", "analysis", "train", "samples"))
+	documents, err := evaluate.Documents(corpus)
 	if err != nil {
 		return err
 	}
