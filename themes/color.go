@@ -17,8 +17,8 @@ func (c color) hex() string {
 	return fmt.Sprintf("#%02x%02x%02x", b(c.r), b(c.g), b(c.b))
 }
 
-// parseColor reads hex, rgb(), hsl(), oklch(), oklab-free names such as "navy".
-// An alpha channel is ignored: paper is opaque.
+// parseColor reads hex, rgb(), hsl(), oklch() and names such as "navy". An
+// alpha channel is ignored: paper is opaque.
 func parseColor(s string) (color, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if hex, ok := strings.CutPrefix(s, "#"); ok {

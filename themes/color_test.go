@@ -18,7 +18,7 @@ func TestParseColor(t *testing.T) {
 			t.Errorf("%q: got %s, %v; want %s", in, c.hex(), ok, want)
 		}
 	}
-	for _, in := range []string{"", "#12", "#xyzxyz", "rgb(1,2)", "rgb(a,b,c)", "oklch(NaN 0 0)", "var(--x)", "a b", "url(x)", "color-mix(in srgb, red, blue)", "aliceblue f0f8ff antiquewhite"} {
+	for _, in := range []string{"", "#12", "#xyzxyz", "rgb(1,2)", "rgb(a,b,c)", "oklch(NaN 0 0)", "var(--x)", "a b", "url(x)", "color-mix(in srgb, red, blue)", "aliceblue f0f8ff antiquewhite", "ffd700", "9acd32"} {
 		if c, ok := parseColor(in); ok {
 			t.Errorf("%q is taken for %s", in, c.hex())
 		}

@@ -7,11 +7,12 @@ func namedColor(name string) (hex string, ok bool) {
 	if name == "" || strings.Contains(name, " ") {
 		return "", false
 	}
+	const digits = 6
 	_, rest, ok := strings.Cut(cssColors, " "+name+" ")
-	if !ok {
+	if !ok || len(rest) < digits { // the last value is no name
 		return "", false
 	}
-	return rest[:6], true
+	return rest[:digits], true
 }
 
 // cssColors are the names of CSS Color 4, each followed by its value.

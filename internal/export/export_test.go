@@ -113,6 +113,7 @@ func TestPaper(t *testing.T) {
 		{presswork.ExportOptions{}, 8.5, 11},
 		{presswork.ExportOptions{Format: "A4", Width: "1in"}, 8.2677, 11.6929},
 		{presswork.ExportOptions{Width: "96px", Height: "72pt"}, 1, 1},
+		{presswork.ExportOptions{Width: "793.7007874015749px", Height: "1122.5196850393700px"}, 210 / 25.4, 297 / 25.4}, // as a script has it
 		{presswork.ExportOptions{Width: "2.54cm", Height: "25.4mm"}, 1, 1},
 	} {
 		p, err := export.PaperOf(tc.o)

@@ -27,8 +27,6 @@ const (
 	minSide    = 0.5   // inches, of a sheet
 	maxSide    = 200.0 // the limit of PDF readers
 	minContent = 0.25  // what margins must leave
-	maxRanges  = 100
-	maxPage    = 100_000
 )
 
 // formats are Puppeteer's sizes, in inches.
@@ -70,9 +68,11 @@ func PaperOf(o presswork.ExportOptions) (Paper, error) {
 			return p, invalid("scale", "scale %v is not allowed; allowed: 0.1 to 2", p.Scale)
 		}
 	}
-	var err error
-	p.Ranges, err = parseRanges(o.PageRanges)
-	return p, err
+	var ok bool
+	if p.Ranges, ok = presswork.PageRanges(o.PageRanges); !ok {
+		return p, invalid("pageRanges", `pageRanges %s is not valid; write page numbers and ranges such as "1-3,5"`, short(o.PageRanges))
+	}
+	return p, nil
 }
 
 func (p *Paper) readSize(o presswork.ExportOptions) error {
@@ -104,7 +104,9 @@ func (p *Paper) readSize(o presswork.ExportOptions) error {
 	return nil
 }
 
-var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,10})?|\.[0-9]{1,10})(px|in|cm|mm|pt)?$`)
+// lengthForm takes all the decimals a script computes: 210mm are
+// 793.7007874015749px.
+var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(px|in|cm|mm|pt)?$`)
 
 // readLength sets inches from a length that is said. A number without a unit is
 // px, as in Puppeteer.
@@ -123,30 +125,4 @@ func readLength(name string, l presswork.Length, inches *float64) error {
 	}
 	*inches = n / map[string]float64{"": 96, "px": 96, "in": 1, "cm": 2.54, "mm": 25.4, "pt": 72}[m[2]]
 	return nil
-}
-
-// parseRanges checks page ranges and writes them without spaces.
-func parseRanges(text string) (string, error) {
-	if strings.TrimSpace(text) == "" {
-		return "", nil
-	}
-	wrong := invalid("pageRanges", `pageRanges %s is not valid; write page numbers and ranges such as "1-3,5"`, short(text))
-	var ranges []string
-	for part := range strings.SplitSeq(text, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		a, errA := strconv.Atoi(strings.TrimSpace(first))
-		b, errB := strconv.Atoi(strings.TrimSpace(last))
-		if errA != nil || errB != nil || a < 1 || b < a || b > maxPage || len(ranges) == maxRanges {
-			return "", wrong
-		}
-		if a == b {
-			ranges = append(ranges, strconv.Itoa(a))
-		} else {
-			ranges = append(ranges, strconv.Itoa(a)+"-"+strconv.Itoa(b))
-		}
-	}
-	return strings.Join(ranges, ","), nil
 }

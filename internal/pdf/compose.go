@@ -54,7 +54,9 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		Author: clean(o.Author), Subject: clean(o.Subject),
 	}
 	for _, word := range o.Keywords {
-		meta.Keywords = append(meta.Keywords, clean(word))
+		if word = clean(word); word != "" {
+			meta.Keywords = append(meta.Keywords, word)
+		}
 	}
 	fitted, doubtful := fitTables(body.HTML, sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, now: c.now(), lang: lang,

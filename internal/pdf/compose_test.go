@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,14 @@ func TestTitleComesFromTheNearestSource(t *testing.T) {
 		if got := compose(t, pdf.Document{Content: []byte(c.content), Filename: c.filename}).Meta.Title; got != c.want {
 			t.Errorf("%q, %q: got %q, want %q", c.content, c.filename, got, c.want)
 		}
+	}
+}
+
+func TestBlankKeywordsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	d := pdf.Document{Content: []byte("x"), Options: presswork.Options{Keywords: presswork.Keywords{"", "a\tb", " \n"}}}
+	if got := compose(t, d).Meta.Keywords; !slices.Equal(got, []string{"a b"}) {
+		t.Errorf("the keywords are %q", got)
 	}
 }
 

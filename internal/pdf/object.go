@@ -116,7 +116,7 @@ func reference(value []byte) (number int, ok bool) {
 		return 0, false
 	}
 	n, err := strconv.Atoi(string(digits))
-	return n, err == nil
+	return n, err == nil && n >= 0
 }
 
 func refTo(number int) string { return strconv.Itoa(number) + " 0 R" }

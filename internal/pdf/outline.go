@@ -2,7 +2,7 @@ package pdf
 
 import (
 	"bytes"
-	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -10,8 +10,14 @@ import (
 )
 
 // titleOutline gives the entries of the outline the words of the headings they
-// lead to.
+// lead to. Headings without a text may have none.
 func (f *skiaFile) titleOutline(catalog dict, headings []markdown.Heading) error {
+	words, begins := make([]string, len(headings)), make([]string, len(headings))
+	for i, h := range headings {
+		words[i] = strings.TrimSpace(h.Number + " " + h.Text)
+		begins[i] = beginning(words[i])
+	}
+	next := 0
 	for _, n := range f.outline(catalog) {
 		entry, _, err := readDict(f.objects[n])
 		if err != nil {
@@ -19,10 +25,10 @@ func (f *skiaFile) titleOutline(catalog dict, headings []markdown.Heading) error
 		}
 		title := decodeText(entry.get("Title"))
 		better := strings.ReplaceAll(title, markdown.FormulaMark, "")
-		for i, h := range headings {
-			words := strings.TrimSpace(h.Number + " " + h.Text)
-			if f.isHeading(entry.get("SE"), h.Level) && sameBeginning(title, words) {
-				better, headings = words, headings[i+1:]
+		level, begun := f.headingLevel(entry.get("SE")), beginning(title)
+		for i := next; i < len(headings); i++ {
+			if headings[i].Level == level && strings.HasPrefix(begun, begins[i]) && (begins[i] != "" || begun == "") {
+				better, next = words[i], i+1
 				break
 			}
 		}
@@ -57,28 +63,33 @@ func (f *skiaFile) outline(catalog dict) (entries []int) {
 	return entries
 }
 
-// isHeading says whether a structure element is a heading of that level.
-func (f *skiaFile) isHeading(element []byte, level int) bool {
+// headingLevel is that of a structure element; 0 if it is no heading.
+func (f *skiaFile) headingLevel(element []byte) int {
 	n, ok := reference(element)
 	if !ok || n >= len(f.objects) {
-		return false
+		return 0
 	}
 	rest, ok := bytes.CutPrefix(f.objects[n], structElem)
-	return ok && bytes.HasPrefix(rest, fmt.Appendf(nil, "/S /H%d\n", level))
+	if rest, ok = bytes.CutPrefix(rest, []byte("/S /H")); !ok {
+		return 0
+	}
+	level, _ := strconv.Atoi(string(rest[:regular(rest)])) // 0 of other types
+	return level
 }
 
-// sameBeginning says whether two texts begin with the same letters and digits.
-func sameBeginning(a, b string) bool {
+// beginning is what tells a title from others: its first letters and digits.
+func beginning(title string) string {
 	const enough = 8
-	bare := func(s string) []rune {
-		return []rune(strings.Map(func(r rune) rune {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				return unicode.ToLower(r)
-			}
-			return -1
-		}, s))
+	var b strings.Builder
+	taken := 0
+	for _, r := range title {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			continue
+		}
+		b.WriteRune(unicode.ToLower(r))
+		if taken++; taken == enough {
+			break
+		}
 	}
-	x, y := bare(a), bare(b)
-	n := min(len(y), enough)
-	return len(x) >= n && string(x[:n]) == string(y[:n])
+	return b.String()
 }

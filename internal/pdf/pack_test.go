@@ -181,7 +181,7 @@ func TestPackRefusesWhatItDoesNotKnow(t *testing.T) {
 	for name, data := range map[string]string{
 		"empty": "", "not a PDF": "hello", "cut off": good[:len(good)/2], "no trailer": strings.Replace(good, "trailer", "trailor", 1),
 		"encrypted": strings.Replace(good, "/Root", "/Encrypt 9 0 R\n/Root", 1), "a revision": strings.Replace(good, "/Root", "/Prev 9\n/Root", 1),
-		"bad offset": strings.Replace(good, "65535 f \n0", "65535 f \n9", 1), "no info": strings.Replace(good, "/Info", "/Imfo", 1),
+		"bad offset": strings.Replace(good, "65535 f \n0", "65535 f \n9", 1), "negative offset": strings.Replace(good, "65535 f \n0", "65535 f \n-", 1), "no info": strings.Replace(good, "/Info", "/Imfo", 1),
 		"root elsewhere": strings.Replace(good, "/Root 2", "/Root 99", 1), "huge table": strings.Replace(good, "xref\n0 1", "xref\n0 9991", 1),
 		"no pages": strings.Replace(good, "/Pages 3", "/Pages 77", 1),
 	} {
@@ -195,6 +195,7 @@ func FuzzPack(f *testing.F) {
 	f.Add(skiaPDF(0))
 	f.Add(skiaPDF(3))
 	f.Add(skiaFrom(taggedObjects()))
+	f.Add(bytes.Replace(skiaPDF(0), []byte("/Lang (en)"), []byte("/StructTreeRoot -1 0 R"), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, finish := range []Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
 			p, err := pack(data, Meta{Title: "x"}, finish)

@@ -35,6 +35,8 @@ var forbidden = []string{
 // maxString is the longest string PDF/A allows, in bytes.
 const maxString = 32767
 
+var errTooLong = fmt.Errorf("a text or address is longer than %d bytes", maxString)
+
 // checkArchivable looks at one object, the content of a stream excepted.
 func (f *skiaFile) checkArchivable(o []byte) error {
 	if isStream(o) {
@@ -49,7 +51,11 @@ func (f *skiaFile) checkArchivable(o []byte) error {
 				return errObject
 			}
 			if step > maxString {
-				return fmt.Errorf("a text or address is longer than %d bytes", maxString)
+				return errTooLong
+			}
+		case '<':
+			if digits := regular(o[at+1:]); digits > 2*maxString { // a dictionary has none
+				return errTooLong
 			}
 		case '/':
 			step += regular(o[at+1:])

@@ -14,8 +14,6 @@ const (
 	minSide    = 20.0   // mm, of a page
 	maxSide    = 5080.0 // mm: 200 inches, the limit of PDF readers
 	minContent = 10.0   // mm, what margins must leave
-	maxRanges  = 100
-	maxPage    = 100_000
 )
 
 // sheet is the paper and what is told the printer of it, in millimetres.
@@ -54,9 +52,11 @@ func sheetOf(o presswork.Options) (sheet, error) {
 			return s, invalid("scale", "scale %v is not allowed; allowed: 0.1 to 2", s.scale)
 		}
 	}
-	var err error
-	s.ranges, err = parseRanges(o.PageRanges)
-	return s, err
+	var ok bool
+	if s.ranges, ok = presswork.PageRanges(o.PageRanges); !ok {
+		return s, invalid("page_ranges", `page_ranges %q is not valid; write page numbers and ranges such as "1-3,5"`, short(o.PageRanges))
+	}
+	return s, nil
 }
 
 func (s *sheet) readSize(name string) error {
@@ -145,32 +145,6 @@ func parseLength(text string) (mm float64, err error) {
 	}
 	const inch = 25.4
 	return n * map[string]float64{"mm": 1, "cm": 10, "in": inch, "pt": inch / 72, "pc": inch / 6, "px": inch / 96, "q": 0.25}[m[2]], nil
-}
-
-// parseRanges checks page ranges and writes them without spaces.
-func parseRanges(text string) (string, error) {
-	if strings.TrimSpace(text) == "" {
-		return "", nil
-	}
-	wrong := invalid("page_ranges", `page_ranges %q is not valid; write page numbers and ranges such as "1-3,5"`, short(text))
-	var ranges []string
-	for part := range strings.SplitSeq(text, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		a, errA := strconv.Atoi(strings.TrimSpace(first))
-		b, errB := strconv.Atoi(strings.TrimSpace(last))
-		if errA != nil || errB != nil || a < 1 || b < a || b > maxPage || len(ranges) == maxRanges {
-			return "", wrong
-		}
-		if a == b {
-			ranges = append(ranges, strconv.Itoa(a))
-		} else {
-			ranges = append(ranges, fmt.Sprintf("%d-%d", a, b))
-		}
-	}
-	return strings.Join(ranges, ","), nil
 }
 
 // overhang is how far, in millimetres, the numbers of a long list and a theme's

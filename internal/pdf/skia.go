@@ -106,7 +106,7 @@ func (f *skiaFile) cut(data, table []byte, end int) error {
 			continue
 		}
 		offset, err := strconv.Atoi(string(e[:10]))
-		if err != nil || e[17] != 'n' || offset >= end {
+		if err != nil || e[17] != 'n' || offset < 0 || offset >= end {
 			return fmt.Errorf("object %d: bad table entry", n)
 		}
 		places = append(places, place{n, offset})

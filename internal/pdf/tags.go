@@ -3,10 +3,8 @@ package pdf
 import (
 	"bytes"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -28,7 +26,8 @@ var (
 )
 
 // improveTags finishes the structure tree as Chromium writes it: the types it
-// uses are explained, formulas are told from images, links say where they lead, and ids are numbered from one.
+// uses are explained, formulas are told from images, links say where they lead,
+// and ids are numbered from one.
 func (f *skiaFile) improveTags(catalog dict) error {
 	n, ok := reference(catalog.get("StructTreeRoot"))
 	if !ok {
@@ -150,14 +149,5 @@ func destinationName(value []byte) string {
 	if !ok {
 		return ""
 	}
-	text := hexEscape.ReplaceAllStringFunc(string(name), func(e string) string {
-		b, _ := strconv.ParseUint(e[1:], 16, 8) // two hexadecimal digits
-		return string([]byte{byte(b)})
-	})
-	if plain, err := url.PathUnescape(text); err == nil {
-		text = plain
-	}
-	return clean(text)
+	return clean(anchorOf(string(name)))
 }
-
-var hexEscape = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
