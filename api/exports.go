@@ -9,13 +9,11 @@ import (
 	"path"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
 	"presswork/internal/export"
-	"presswork/internal/strictjson"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -73,18 +71,7 @@ func (s *Server) parseExport(c *fiber.Ctx, into any) error {
 	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
 		return presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: application/json", quote(c.Get(fiber.HeaderContentType)))
 	}
-	b, err := s.body(c, maxExportBody, "a request for an export")
-	if err != nil {
-		return err
-	}
-	data, err := b.all()
-	if err != nil {
-		return err
-	}
-	if !utf8.Valid(data) {
-		return presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
-	}
-	return strictjson.Decode(data, into, "")
+	return s.decodeJSON(c, maxExportBody, "a request for an export", into)
 }
 
 // exportRequest is a parsed request of either sort.
@@ -208,18 +195,11 @@ func (s *Server) awaitExport(c *fiber.Ctx, rec tasks.Record, abandon bool) (task
 	defer cancel()
 	ctx, release := whileConnected(ctx, c.Context().Conn())
 	defer release()
-	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
-	if err != nil {
-		return rec, err
-	}
-	defer watch.Close()
 	for !rec.Status.Terminal() {
-		select {
-		case event, open := <-watch.Events:
-			if open && !event.Status.Terminal() {
-				continue
+		if err := s.awaitEnd(ctx, rec); err != nil {
+			if ctx.Err() == nil {
+				return rec, err
 			}
-		case <-ctx.Done():
 			if abandon {
 				s.abandon(rec.ID)
 			}
@@ -233,6 +213,25 @@ func (s *Server) awaitExport(c *fiber.Ctx, rec tasks.Record, abandon bool) (task
 		}
 	}
 	return rec, nil
+}
+
+// awaitEnd returns when the job has ended, or when its events broke off.
+func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) error {
+	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
+	for {
+		select {
+		case event, open := <-watch.Events:
+			if !open || event.Status.Terminal() {
+				return nil
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // abandon cancels a job nobody waits for any more.
@@ -267,9 +266,14 @@ func prefersAsync(header string) bool {
 	return false
 }
 
-// pageFilename makes a safe file name with the result's extension.
+// pageFilename makes a safe file name with the result's extension, in the place
+// of another kind's.
 func pageFilename(name, extension string) string {
-	name = strings.TrimSuffix(cleanFilename(strings.TrimSuffix(name, path.Ext(name))), ".pdf")
+	switch ext := path.Ext(name); strings.ToLower(ext) {
+	case ".pdf", ".png", ".jpg", ".jpeg", ".webp":
+		name = strings.TrimSuffix(name, ext)
+	}
+	name = strings.TrimSuffix(cleanFilename(name), ".pdf")
 	if name == "" {
 		return ""
 	}

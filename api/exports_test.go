@@ -27,6 +27,27 @@ func (h *house) awaitWatcher() {
 	}
 }
 
+// leaveExport asks for an export and leaves when the server waits for it.
+func (h *house) leaveExport(headers ...string) {
+	h.t.Helper()
+	ctx, leave := context.WithCancel(h.t.Context())
+	go func() {
+		h.awaitWatcher()
+		leave()
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url("/export-pdf"), strings.NewReader(`{"url":"https://example.com/"}`))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, line := range append(headers, "Content-Type: application/json", "X-API-Key: "+h.key) {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Set(name, value)
+	}
+	if _, err := h.client.Do(req); err == nil {
+		h.t.Fatal("it was answered")
+	}
+}
+
 // finishExport completes the job that is submitted next with these bytes.
 func (h *house) finishExport(contentType string, data []byte) {
 	h.awaitWatcher()
@@ -95,37 +116,47 @@ func TestAnExportThatFailsSaysWhy(t *testing.T) {
 	}
 }
 
+func TestAnExportOutlastsABreakInItsEvents(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.queue.slow = 1 // events of each watch, which then breaks off
+	go func() {
+		h.awaitWatcher()
+		id := h.queue.last().ID
+		h.queue.progress(id, 10)
+		h.queue.progress(id, 20)
+		for h.queue.opened() < 2 && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond) // between two looks
+		}
+		h.finishExport("application/pdf", []byte("the bytes"))
+	}()
+	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`); r.StatusCode != 200 || string(r.body) != "the bytes" {
+		t.Errorf("got %d %s", r.StatusCode, r.body)
+	}
+}
+
+func TestAnExportIsCalledAsAsked(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	for asked, want := range map[string]string{
+		"page.pdf": "page.pdf", "page.PNG": "page.pdf", "page": "page.pdf", "Q3 vs. Q4": "Q3 vs. Q4.pdf", "v1.2": "v1.2.pdf", "../../etc/passwd": "passwd.pdf", "..": "",
+	} {
+		body, _ := json.Marshal(map[string]any{"url": "https://example.com/", "options": map[string]string{"filename": asked}})
+		r := h.export("/export-pdf", string(body), "Prefer: respond-async")
+		if got := h.queue.last().Filename; r.StatusCode != 202 || got != want {
+			t.Errorf("%q: %d, %q, want %q", asked, r.StatusCode, got, want)
+		}
+	}
+}
+
 func TestACallerWhoLeavesTakesTheExportAlong(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	ctx, leave := context.WithCancel(t.Context())
-	go func() {
-		h.awaitWatcher()
-		leave()
-	}()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url("/export-pdf"), strings.NewReader(`{"url":"https://example.com/"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-API-Key", h.key)
-	if _, err := h.client.Do(req); err == nil {
-		t.Fatal("it was answered")
-	}
-	deadline := time.Now().Add(10 * time.Second)
-	for {
+	h.leaveExport()
+	eventually(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rec.Status == presswork.Cancelled {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the job is %s", rec.Status)
-		}
-		time.Sleep(5 * time.Millisecond) // between two looks
-	}
+		return err == nil && rec.Status == presswork.Cancelled
+	})
 }
 
 func TestAWrongExportIsRefused(t *testing.T) {
@@ -213,21 +244,7 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 func TestACallerWithAnIdempotencyKeyCanComeBack(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	ctx, leave := context.WithCancel(t.Context())
-	go func() {
-		h.awaitWatcher()
-		leave()
-	}()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url("/export-pdf"), strings.NewReader(`{"url":"https://example.com/"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range map[string]string{"Content-Type": "application/json", "X-API-Key": h.key, "Idempotency-Key": "again"} {
-		req.Header.Set(name, value)
-	}
-	if _, err := h.client.Do(req); err == nil {
-		t.Fatal("it was answered")
-	}
+	h.leaveExport("Idempotency-Key: again")
 	first := h.queue.last().ID
 	eventually(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
 	go h.finishExport("application/pdf", []byte("the bytes"))

@@ -48,7 +48,12 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 }
 
 func (s *Server) parseJSON(c *fiber.Ctx, req *conversion) error {
-	b, err := s.body(c, s.MaxContentBytes*escaped+jsonRoom, "a JSON submission")
+	return s.decodeJSON(c, s.MaxContentBytes*escaped+jsonRoom, "a JSON submission", req)
+}
+
+// decodeJSON reads a body of at most limit bytes; what names it when it is larger.
+func (s *Server) decodeJSON(c *fiber.Ctx, limit int64, what string, into any) error {
+	b, err := s.body(c, limit, what)
 	if err != nil {
 		return err
 	}
@@ -60,7 +65,7 @@ func (s *Server) parseJSON(c *fiber.Ctx, req *conversion) error {
 	if !utf8.Valid(data) {
 		return presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
 	}
-	return strictjson.Decode(data, req, "")
+	return strictjson.Decode(data, into, "")
 }
 
 func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
