@@ -145,7 +145,7 @@ func (e *Exporter) export(ctx context.Context, v Visit, o presswork.VisitOptions
 			b.count.cutOff.Add(1)
 		case errors.Is(err, errTabCrashed):
 			b.count.tabsLost.Add(1)
-		case errors.Is(err, errRetired):
+		case errors.Is(err, errRetired), errors.Is(err, errSpareLost):
 			continue
 		case errors.Is(err, errConnClosed) && tries == 0:
 			// Another page may have taken the browser down.
@@ -162,11 +162,7 @@ func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o presswo
 	if err != nil {
 		return out, err
 	}
-	session, err := e.proxy.Open(ctx)
-	if err != nil {
-		return out, unavailable(err)
-	}
-	v, err := inst.openVisit(ctx, session, page, o)
+	v, err := inst.openVisit(ctx, e.proxy, page, o)
 	if err != nil {
 		return out, err
 	}
@@ -176,6 +172,8 @@ func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o presswo
 			e.browser.replace(inst, "it has exported enough")
 		}
 	}()
+	// While the page loads, and the machine waits for the network.
+	inst.makeSpare(e.proxy, export.ViewportOf(o))
 	if err := v.load(want.ThemeCSS); err != nil {
 		return out, v.blame(err)
 	}
@@ -185,7 +183,7 @@ func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o presswo
 	if out.Data, out.ContentType, err = v.develop(make); err != nil {
 		return out, v.blame(err)
 	}
-	out.URL, out.Title, out.Usage = v.place(), v.title, session.Usage()
+	out.URL, out.Title, out.Usage = v.place(), v.title, v.session.Usage()
 	e.browser.proven()
 	return out, nil
 }

@@ -24,17 +24,13 @@ func (v *visit) verdict() error {
 	// The guard answers for a server over plain HTTP that was not reached, so
 	// that looks like an answer to the browser.
 	if main.failed != "" || main.status == 403 || main.status == 502 || main.status == 504 {
-		shown := main.url
-		if main.failed != "" {
-			shown = main.requested
-		}
-		if err := v.session.Failure(hostport(shown)); err != nil {
-			return unreachable(shown, err)
+		if err := v.session.Failure(hostport(main.url)); err != nil {
+			return unreachable(main.url, err)
 		}
 	}
 	switch {
 	case main.failed != "":
-		return navigationFailed(main.requested, main.failed)
+		return navigationFailed(main.url, main.failed)
 	case main.status != 0 && export.Fails(v.opts, main.status):
 		return presswork.Errorf(presswork.PageError, "the page answered with status %d", main.status)
 	case isTrue(v.opts.FailOnConsoleExceptions) && thrown != "":
@@ -96,8 +92,6 @@ func navigationFailed(page, text string) error {
 		e = presswork.Errorf(presswork.AddressNotAllowed, "%s is not allowed: browsers do not connect to this port", host)
 	case has("ERR_INVALID_URL"):
 		e = presswork.Errorf(presswork.InvalidURL, "the page's address is not a valid URL")
-	case has("ERR_ABORTED") && !strings.HasPrefix(page, "http"):
-		e = presswork.Errorf(presswork.AddressNotAllowed, "the page leads to an address that is not http or https")
 	case has("ERR_ABORTED"):
 		e = presswork.Errorf(presswork.PageError, "%s sent no page, but a download, nothing, or a redirect to what is not the web", host)
 	default:

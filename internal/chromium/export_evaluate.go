@@ -41,16 +41,22 @@ func (v *visit) evaluate(expression string, ours bool) (remote, error) {
 		if !refused || v.ctx.Err() != nil || !navigated(refusal) {
 			return result, err
 		}
-		v.mu.Lock()
-		v.ours = isolated{}
-		v.mu.Unlock()
+		if err := v.movedOn(); err != nil {
+			return result, err
+		}
 		if err := v.arrived(); err != nil {
 			return result, err
 		}
-		if err := v.pause(time.Millisecond); err != nil {
-			return result, err
-		}
 	}
+}
+
+// movedOn forgets the world of a document that is gone, and gives the browser
+// time to tell of the next.
+func (v *visit) movedOn() error {
+	v.mu.Lock()
+	v.ours = isolated{}
+	v.mu.Unlock()
+	return v.pause(time.Millisecond)
 }
 
 func navigated(e *cdp.Error) bool {

@@ -1,8 +1,8 @@
 package chromium
 
 import (
-	"cmp"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/go-rod/rod/lib/cdp"
@@ -13,7 +13,6 @@ import (
 // What a page may do at most, beyond what guard.ProxyOptions bound.
 const (
 	maxMoves    = 20
-	maxSeen     = 10_000 // requests, those within tunnels and data: addresses included
 	maxFrames   = 300
 	maxTargets  = 100 // frames in processes of their own, and workers, over time
 	maxDialogs  = 100
@@ -30,29 +29,24 @@ type frame struct {
 type happening struct {
 	FrameID   string `json:"frameId"`
 	LoaderID  string `json:"loaderId"`
-	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	URL       string `json:"url"`
 	Type      string `json:"type"`
 	Name      string `json:"name"`
 	Reason    string `json:"reason"`
-	ErrorText string `json:"errorText"`
-	Canceled  bool   `json:"canceled"`
-	// BlockedReason is set for what the page's own policy forbids.
-	BlockedReason string `json:"blockedReason"`
-	Frame         struct {
+	Frame     struct {
 		ID             string `json:"id"`
 		ParentID       string `json:"parentId"`
 		LoaderID       string `json:"loaderId"`
 		URL            string `json:"url"`
 		UnreachableURL string `json:"unreachableUrl"`
 	} `json:"frame"`
-	Request struct {
-		URL string `json:"url"`
-	} `json:"request"`
-	Response struct {
-		Status int `json:"status"`
-	} `json:"response"`
+	Entry struct {
+		Source    string `json:"source"`
+		Text      string `json:"text"`
+		URL       string `json:"url"`
+		RequestID string `json:"networkRequestId"` // of a document its loader
+	} `json:"entry"`
 	TargetInfo struct {
 		Type string `json:"type"`
 	} `json:"targetInfo"`
@@ -63,8 +57,7 @@ type happening struct {
 func (v *visit) see(e *cdp.Event) {
 	switch e.Method {
 	case "Page.lifecycleEvent", "Page.frameDetached", "Page.frameNavigated", "Page.navigatedWithinDocument", "Page.frameStoppedLoading", "Page.javascriptDialogOpening",
-		"Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed",
-		"Runtime.exceptionThrown", "Target.attachedToTarget", "Target.detachedFromTarget":
+		"Log.entryAdded", "Runtime.exceptionThrown", "Target.attachedToTarget", "Target.detachedFromTarget":
 	case "Fetch.requestPaused":
 		go v.pass(e.SessionID, e.Params)
 		return
@@ -124,33 +117,17 @@ func (v *visit) note(method string, h *happening) {
 		if isMain && v.main.failed == "" {
 			v.main.url = h.URL
 		}
-	case "Network.requestWillBeSent":
-		if v.seen++; v.seen > maxSeen {
-			v.giveUp(tooMany("makes more than %d requests", maxSeen))
+	case "Log.entryAdded":
+		// Not of what was given up because the page moves on; of what was answered,
+		// it is the status.
+		failure := netError.FindString(h.Entry.Text)
+		switch {
+		case h.Entry.Source != "network" || failure == "":
+		case h.Entry.RequestID == v.main.loader: // broken off
+			v.main.failed = failure
+		case v.lost == "" && !strings.HasPrefix(failure, "net::ERR_BLOCKED_BY_"): // by the page's own policy
+			v.lost = clipText(h.Entry.URL) + " (" + failure + ")"
 		}
-		v.requests[h.RequestID] = clipText(h.Request.URL)
-		if isMain && h.Type == "Document" && h.RequestID == h.LoaderID {
-			v.main.request, v.main.requested, v.main.trouble = h.RequestID, h.Request.URL, ""
-		}
-	case "Network.responseReceived":
-		if isMain && h.Type == "Document" && h.RequestID == h.LoaderID {
-			v.main.answered = h.Response.Status
-		}
-	case "Network.loadingFinished":
-		delete(v.requests, h.RequestID)
-	case "Network.loadingFailed":
-		switch h.RequestID {
-		case v.main.loader: // broken off; but not because the page moves on
-			if !h.Canceled {
-				v.main.failed = h.ErrorText
-			}
-		case v.main.request:
-			v.main.trouble = h.ErrorText
-		}
-		if !h.Canceled && h.BlockedReason == "" && h.ErrorText != "net::ERR_ABORTED" && v.lost == "" {
-			v.lost = v.requests[h.RequestID] + " (" + h.ErrorText + ")"
-		}
-		delete(v.requests, h.RequestID)
 	case "Runtime.exceptionThrown":
 		if v.thrown == "" {
 			v.thrown = clipText(h.ExceptionDetails.text())
@@ -158,14 +135,17 @@ func (v *visit) note(method string, h *happening) {
 	}
 }
 
+// netError is how Chromium names why something was not loaded.
+var netError = regexp.MustCompile(`net::ERR_[A-Z0-9_]+`)
+
+// unexplained is the failure of a document that nobody gave a reason for.
+const unexplained = "net::ERR_FAILED"
+
 // arrive notes that the main frame shows another document. The lock is held.
 func (v *visit) arrive(h *happening) {
-	v.main.loader, v.main.url, v.main.status = h.Frame.LoaderID, h.Frame.URL, v.main.answered
+	v.main = document{loader: h.Frame.LoaderID, url: h.Frame.URL}
 	if h.Frame.UnreachableURL != "" {
-		v.main.url = h.Frame.UnreachableURL
-		v.main.failed = cmp.Or(v.main.trouble, "net::ERR_FAILED")
-	} else {
-		v.main.failed = ""
+		v.main.url, v.main.failed = h.Frame.UnreachableURL, unexplained
 	}
 	if v.moves++; v.moves > maxMoves {
 		v.giveUp(tooMany("navigates more than %d times", maxMoves))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -88,7 +89,6 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 	dir := publicDir(t)
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
 	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", presswork.ExportOptions{})
-	eventually(t, 10*time.Second, "the renderer of the first page is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the client left")
 	var left time.Time
@@ -98,9 +98,43 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 		cancel(why)
 	}()
 	_, err := e.PDF(ctx, chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
-	if took := time.Since(left); !errors.Is(err, why) || took > time.Second {
+	if took := time.Since(left); !errors.Is(err, why) || took > 10*time.Second { // of 30
 		t.Errorf("%v, %s after the client left", err, took)
 	}
 	<-gone
-	eventually(t, 10*time.Second, "its renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
+	// The one that was made ahead was its.
+	eventually(t, 10*time.Second, "every renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
+}
+
+func TestTheNextExportHasARoomWaiting(t *testing.T) {
+	t.Parallel()
+	dir := publicDir(t)
+	var during []int // the renderers while a page is loaded: its own, and the next one's
+	port := serve(t, pages{"/": func(w http.ResponseWriter, r *http.Request) {
+		for during = pids(t, dir, "renderer"); len(during) != 2 && r.Context().Err() == nil; during = pids(t, dir, "renderer") {
+			time.Sleep(time.Millisecond) // between two looks
+		}
+		fmt.Fprint(w, "page")
+	}})
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
+	// export returns the renderer that is left.
+	export := func(o presswork.VisitOptions) int {
+		t.Helper()
+		mustExport(t, e, "http://127.0.0.1:"+port, presswork.ExportOptions{VisitOptions: o})
+		var after []int
+		eventually(t, 10*time.Second, "one renderer is left", func() bool { after = pids(t, dir, "renderer"); return len(after) == 1 })
+		return after[0]
+	}
+	first := export(presswork.VisitOptions{})
+	second := export(presswork.VisitOptions{})
+	if !slices.Contains(during, first) || first == second {
+		t.Errorf("renderer %d waited; the page was in one of %v, and then %d waited", first, during, second)
+	}
+	// It is no loss when it dies, or is not of the size asked for.
+	syscall.Kill(second, syscall.SIGKILL)
+	third := export(presswork.VisitOptions{})
+	fourth := export(presswork.VisitOptions{Viewport: &presswork.Viewport{Width: 300, Height: 300}})
+	if slices.Contains(during, third) || third == fourth {
+		t.Errorf("renderer %d waited; a page of another size was in one of %v, and then %d waited", third, during, fourth)
+	}
 }

@@ -1,7 +1,6 @@
 package chromium
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -9,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/go-rod/rod/lib/cdp"
 
 	"presswork"
 )
@@ -30,7 +31,7 @@ var settleScript string
 // load goes to the page and waits for all that the options name, and for what
 // belongs on paper: pictures further down, and fonts.
 func (v *visit) load(themeCSS string) error {
-	if err := v.navigate(); err != nil {
+	if err := v.navigate(v.page.String()); err != nil {
 		return err
 	}
 	if err := v.arrived(); err != nil {
@@ -60,31 +61,92 @@ func (v *visit) load(themeCSS string) error {
 	return v.pause(time.Duration(o.WaitForTimeout) * time.Millisecond)
 }
 
-// navigate begins to load the page.
-func (v *visit) navigate() error {
-	answer, err := v.call("Page.navigate", map[string]any{"url": v.page.String()})
+// navigate begins to load a page.
+func (v *visit) navigate(address string) error {
+	v.mu.Lock()
+	before := v.moves
+	v.main = document{url: address}
+	v.mu.Unlock()
+	answer, err := v.call("Page.navigate", map[string]any{"url": address})
 	if err != nil {
 		return err
 	}
 	var n struct {
-		LoaderID  string `json:"loaderId"`
 		ErrorText string `json:"errorText"`
 	}
-	if err := json.Unmarshal(answer, &n); err != nil {
+	if err := json.Unmarshal(answer, &n); err != nil || n.ErrorText == "" {
 		return err
 	}
-	if n.ErrorText != "" {
-		v.mu.Lock()
-		v.main.failed = n.ErrorText
-		v.main.requested = cmp.Or(v.main.requested, v.page.String())
-		v.mu.Unlock()
-		return v.verdict()
+	if n.ErrorText != "net::ERR_ABORTED" { // which leaves what is there
+		// Chromium's own page says where redirects have led.
+		if err := v.await(func() bool { return v.moves > before }); err != nil {
+			return err
+		}
 	}
-	return nil
+	v.mu.Lock()
+	v.main.failed = n.ErrorText
+	v.mu.Unlock()
+	return v.verdict()
 }
 
 // arrived waits for waitUntil, and judges what is there then.
 func (v *visit) arrived() error {
+	for {
+		if err := v.reached(); err != nil {
+			return err
+		}
+		v.mu.Lock()
+		main := v.main
+		v.mu.Unlock()
+		if main.failed == unexplained && v.session.Failure(hostport(main.url)) == nil {
+			// The page led there by itself. Chromium gives the reason to who asks.
+			if err := v.navigate(main.url); err != nil {
+				return err
+			}
+			continue
+		}
+		if main.failed == "" {
+			moved, err := v.askStatus()
+			if err != nil {
+				return err
+			}
+			if moved {
+				continue
+			}
+		}
+		return v.verdict()
+	}
+}
+
+// askStatus asks the document for its HTTP status, unless the page has moved on.
+func (v *visit) askStatus() (moved bool, err error) {
+	result, err := v.evaluateOnce("performance.getEntriesByType('navigation')[0].responseStatus", true)
+	if refusal, refused := errors.AsType[*cdp.Error](err); refused && navigated(refusal) {
+		return true, v.movedOn()
+	}
+	if _, thrown := errors.AsType[*scriptError](err); thrown {
+		return false, nil // a document without one
+	}
+	if err != nil {
+		return false, err
+	}
+	var status int
+	if result.Value != nil {
+		if err := json.Unmarshal(result.Value, &status); err != nil {
+			return false, err
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.main.loader != v.ours.loader {
+		return true, nil
+	}
+	v.main.status = status
+	return false, nil
+}
+
+// reached waits for waitUntil, or a failure.
+func (v *visit) reached() error {
 	stage, everywhere := "load", false
 	switch v.opts.WaitUntil {
 	case "domcontentloaded":
@@ -94,7 +156,7 @@ func (v *visit) arrived() error {
 	case "networkidle2":
 		stage, everywhere = "networkAlmostIdle", true
 	}
-	err := v.await(func() bool {
+	return v.await(func() bool {
 		main := v.frames[v.tab.target]
 		if v.moves > 0 && v.main.failed != "" {
 			return true
@@ -111,10 +173,6 @@ func (v *visit) arrived() error {
 		}
 		return true
 	})
-	if err != nil {
-		return err
-	}
-	return v.verdict()
 }
 
 // await blocks until done, which is called with the lock held.

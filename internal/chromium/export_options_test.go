@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/chromium"
@@ -17,17 +16,21 @@ import (
 
 func TestWaits(t *testing.T) {
 	t.Parallel()
-	slow := func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(300 * time.Millisecond)
-		fmt.Fprint(w, "slow")
-	}
+	release := make(chan struct{})
 	port := serve(t, pages{
-		"/slow":    slow,
+		"/held": func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+			fmt.Fprint(w, "slow")
+		},
+		"/release": func(http.ResponseWriter, *http.Request) { close(release) },
 		"/later":   `<p>page</p><script>setTimeout(()=>{document.body.innerHTML+="<i id=late>late</i>";window.ready=Promise.resolve(1)},300)</script>`,
-		"/fetches": `<p>page</p><script>onload=()=>setTimeout(()=>fetch("/slow").then(r=>r.text()).then(t=>document.body.append(t)),50)</script>`,
+		"/fetches": `<p>page</p><script>onload=()=>{fetch("/held").then(r=>r.text()).then(t=>document.body.append(t));setTimeout(()=>fetch("/release"),300)}</script>`,
 		"/hangs":   `<p>page</p><script>fetch("/never")</script>`,
 		"/never":   func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"/image":   `<p>page</p><img src="/slow"><script>document.body.append(document.readyState)</script>`,
+		"/framed":  `<p>page</p><iframe src="/never"></iframe>`, // never has its load event
 		"/moves":   `<p>first</p><script>setTimeout(()=>location="/later",50)</script>`,
 		"/strict": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Security-Policy", "default-src 'none'")
@@ -43,7 +46,7 @@ func TestWaits(t *testing.T) {
 		o    presswork.VisitOptions
 		want string
 	}{
-		"load":         {"/later", presswork.VisitOptions{}, "page"},
+		"load":         {"/hangs", presswork.VisitOptions{}, "page"},
 		"selector":     {"/later", presswork.VisitOptions{WaitForSelector: "#late"}, "page late"},
 		"expression":   {"/later", presswork.VisitOptions{WaitForExpression: "ready; "}, "page late"},
 		"time":         {"/later", presswork.VisitOptions{WaitForTimeout: 600}, "page late"},
@@ -51,7 +54,7 @@ func TestWaits(t *testing.T) {
 		"networkidle2": {"/hangs", presswork.VisitOptions{WaitUntil: "networkidle2"}, "page"},
 		"navigation":   {"/moves", presswork.VisitOptions{WaitForSelector: "#late"}, "page late"},
 		"policy":       {"/strict", presswork.VisitOptions{WaitForExpression: "1+1"}, "page"},
-		"dom":          {"/image", presswork.VisitOptions{WaitUntil: "domcontentloaded"}, "page loading"},
+		"dom":          {"/framed", presswork.VisitOptions{WaitUntil: "domcontentloaded"}, "page"},
 	} {
 		jobs = append(jobs, func() {
 			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + tc.path}, presswork.ExportOptions{VisitOptions: tc.o})
@@ -62,19 +65,19 @@ func TestWaits(t *testing.T) {
 			}
 		})
 	}
-	quick := new(1000)
+	quick, loaded := new(1000), new(4000) // time for nothing, and to load the page
 	for name, tc := range map[string]struct {
 		o    presswork.VisitOptions
 		code presswork.Code
 		says string
 	}{
-		"selector":          {presswork.VisitOptions{WaitForSelector: "#never", Timeout: quick}, presswork.PageTimeout, "waitForSelector"},
-		"expression":        {presswork.VisitOptions{WaitForExpression: "nowhere.to", Timeout: quick}, presswork.PageTimeout, "nowhere is not defined"},
+		"selector":          {presswork.VisitOptions{WaitForSelector: "#never", Timeout: loaded}, presswork.PageTimeout, "waitForSelector"},
+		"expression":        {presswork.VisitOptions{WaitForExpression: "nowhere.to", Timeout: loaded}, presswork.PageTimeout, "nowhere is not defined"},
 		"idle":              {presswork.VisitOptions{WaitUntil: "networkidle0", Timeout: quick}, presswork.PageTimeout, ""},
 		"endless":           {presswork.VisitOptions{WaitForExpression: "new Promise(()=>{})", Timeout: quick}, presswork.PageTimeout, ""},
 		"no selector":       {presswork.VisitOptions{WaitForSelector: "p["}, presswork.InvalidOption, "not a valid selector"},
 		"no expression":     {presswork.VisitOptions{WaitForExpression: "a b"}, presswork.InvalidOption, "Unexpected identifier"},
-		"throws its syntax": {presswork.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: quick}, presswork.PageTimeout, "JSON"},
+		"throws its syntax": {presswork.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, presswork.PageTimeout, "JSON"},
 	} {
 		path := "/later"
 		if name == "idle" {

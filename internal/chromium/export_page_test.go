@@ -152,19 +152,29 @@ func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
 func TestNothingPassesFromVisitToVisit(t *testing.T) {
 	t.Parallel()
 	port := serve(t, pages{
-		"/set": `<p>page</p><script>document.cookie="a=b";localStorage.x=1;sessionStorage.x=1;caches.open("x").then(c=>c.put("/y",new Response("z")));indexedDB.open("x").onsuccess=()=>{};
-			navigator.serviceWorker.register("/sw.js").then(()=>navigator.serviceWorker.ready).then(()=>window.done=1)</script>`,
-		"/sw.js": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/javascript")
-			fmt.Fprint(w, "onfetch=e=>e.respondWith(new Response('<p>from the worker',{headers:{'content-type':'text/html'}}));onactivate=e=>e.waitUntil(clients.claim())")
-		},
-		"/get": `<p>page</p><script>(async()=>{window.found=[document.cookie,localStorage.length,sessionStorage.length,(await caches.keys()).length,(await indexedDB.databases()).length,(await navigator.serviceWorker.getRegistrations()).length,name].join();document.body.append(found)})()</script>`,
+		"/set": `<p>page</p><script>document.cookie="a=b";localStorage.x=1;sessionStorage.x=1;caches.open("x").then(c=>c.put("/y",new Response("z")));indexedDB.open("x").onsuccess=()=>{};window.done=1</script>`,
+		"/get": `<p>page</p><script>(async()=>{window.found=[document.cookie,localStorage.length,sessionStorage.length,(await caches.keys()).length,(await indexedDB.databases()).length,name].join();document.body.append(found)})()</script>`,
 	})
 	base := "http://127.0.0.1:" + port
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
 	mustExport(t, e, base+"/set", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForExpression: "window.done"}})
 	got := text(t, mustExport(t, e, base+"/get", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForExpression: "window.found"}}).Data)
-	if got != "page ,0,0,0,0,0," {
+	if got != "page ,0,0,0,0," {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestPagesFindNoServiceWorkers(t *testing.T) {
+	t.Parallel()
+	port := serve(t, pages{
+		"/": `<p>page</p><iframe src="/inside"></iframe><script>
+			const blank=document.createElement("iframe");document.body.append(blank)
+			const finds=n=>typeof n.serviceWorker
+			onload=()=>document.body.append(finds(navigator),finds(blank.contentWindow.navigator),finds(frames[0].navigator))</script>`,
+		"/inside": "<p>inside",
+	})
+	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
+	if got := text(t, mustExport(t, e, "http://127.0.0.1:"+port, presswork.ExportOptions{}).Data); !strings.Contains(got, "undefinedundefinedundefined") {
 		t.Errorf("found %q", got)
 	}
 }
@@ -195,8 +205,13 @@ func TestPagesThatAreNotThere(t *testing.T) {
 	defer secure.Close()
 	port := serve(t, pages{
 		"/attached": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Disposition", "attachment") },
-		"/offers":   "<p>page</p><script>location='/attached'</script>",
-		"/":         "<p>page</p><img src='http://gone.test/'><script>missing()</script>", "/fine": "<p>page</p><img src=/404><script>try{missing()}catch{}</script>",
+		"/leads":    "<p>page</p><script>location=location.search.slice(1)</script>",
+		"/cut": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "500")
+			fmt.Fprint(w, "<p>page")
+		},
+		"/offers": "<p>page</p><script>location='/attached'</script>",
+		"/":       "<p>page</p><img src='http://gone.test/'><script>missing()</script>", "/fine": "<p>page</p><img src=/404><script>try{missing()}catch{}</script>",
 	})
 	lookup := func(ctx context.Context, host string) ([]netip.Addr, error) {
 		if host == "gone.test" {
@@ -210,10 +225,13 @@ func TestPagesThatAreNotThere(t *testing.T) {
 		"http://gone.test/": "does not exist", "https://gone.test/": "does not exist",
 		"http://" + closed: "refuses the connection", "https://" + closed: "refuses the connection",
 		secure.URL: "certificate", strings.Replace(secure.URL, "https", "http", 1): "does not answer", "https://127.0.0.1:" + port: "TLS",
+		"http://127.0.0.1:" + port + "/cut": "CONTENT_LENGTH_MISMATCH",
 	} {
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: url}, presswork.ExportOptions{})
-		if presswork.CodeOf(err) != presswork.PageUnreachable || !strings.Contains(presswork.AsError(err).Message, says) {
-			t.Errorf("%s: %v", url, err)
+		for _, way := range []string{"", "http://127.0.0.1:" + port + "/leads?"} {
+			_, err := e.PDF(t.Context(), chromium.Visit{URL: way + url}, presswork.ExportOptions{})
+			if presswork.CodeOf(err) != presswork.PageUnreachable || !strings.Contains(presswork.AsError(err).Message, says) {
+				t.Errorf("%s%s: %v", way, url, err)
+			}
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -226,6 +244,8 @@ func TestPagesThatAreNotThere(t *testing.T) {
 		"download":   {"/offers", "", presswork.VisitOptions{WaitForTimeout: 100}},
 		"none asked": {"/", "", presswork.VisitOptions{}},
 		"404":        {"/nothing", "status 404", presswork.VisitOptions{}},
+		"a way to":   {"/leads?/nothing", "status 404", presswork.VisitOptions{}},
+		"from 404":   {"/leads?/fine", "", presswork.VisitOptions{}},
 		"never":      {"/nothing", "", presswork.VisitOptions{FailOnHTTPStatusCodes: []presswork.StatusRange{}}},
 		"200":        {"/fine", "status 200", presswork.VisitOptions{FailOnHTTPStatusCodes: []presswork.StatusRange{{From: 200, To: 204}}}},
 	} {

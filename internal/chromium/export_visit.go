@@ -2,7 +2,6 @@ package chromium
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"sync"
@@ -14,11 +13,9 @@ import (
 	"presswork/internal/guard"
 )
 
-// visit is one foreign page in a browser context of its own.
+// visit is one foreign page in a room of its own.
 type visit struct {
-	inst    *instance
-	browser string // the context's id
-	tab     *tab
+	*room
 	session *guard.Session
 	page    *url.URL
 	opts    presswork.VisitOptions
@@ -35,10 +32,8 @@ type visit struct {
 	sessions map[string]bool // of the tab, the frames in other processes and the workers
 	frames   map[string]*frame
 	main     document
-	requests map[string]string // id → URL, of those without an answer yet
-	seen     int               // requests
-	moves    int               // navigations of the main frame
-	targets  int               // sessions there were
+	moves    int // navigations of the main frame
+	targets  int // sessions there were
 	dialogs  int
 	ours     isolated
 	lost     string // the first resource that was not loaded
@@ -54,118 +49,69 @@ type isolated struct {
 // document is what the main frame shows.
 type document struct {
 	loader, url string
-	// status is its HTTP status; 0 when it has none.
+	// status is its HTTP status; 0 before it is asked, and when it has none.
 	status int
-	// request and requested are of the last document asked for, answered is its
-	// status, trouble why it did not come: "net::ERR_…".
-	request, requested, trouble string
-	answered                    int
 	// failed is why Chromium shows a page of its own instead, or why the document
-	// broke off.
+	// broke off: "net::ERR_…".
 	failed string
 }
 
-// openVisit makes a context whose only way out is session, and a tab in it. It
-// is paired with leave, which closes the session, too.
-func (i *instance) openVisit(ctx context.Context, session *guard.Session, page *url.URL, o presswork.VisitOptions) (*visit, error) {
-	i.mu.Lock()
-	if i.retired {
-		i.mu.Unlock()
-		session.Close()
-		return nil, errRetired
+// openVisit prepares a room for the page, the spare one if that suits. It is
+// paired with leave. Errors: errRetired and errSpareLost ask for another try.
+func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.URL, o presswork.VisitOptions) (*visit, error) {
+	if err := i.enter(); err != nil {
+		return nil, err
 	}
-	i.busy++
-	i.mu.Unlock()
-	v := &visit{inst: i, session: session, page: page, opts: o, changed: make(chan struct{}, 1),
-		sessions: map[string]bool{}, frames: map[string]*frame{}, requests: map[string]string{}}
+	size := export.ViewportOf(o)
+	spare := i.takeSpare(size)
+	v := &visit{room: &room{browserContext: browserContext{inst: i}}, page: page, opts: o, changed: make(chan struct{}, 1),
+		sessions: map[string]bool{}, frames: map[string]*frame{}}
 	v.ctx, v.giveUp = context.WithCancelCause(ctx)
-	// Not under ctx: a context whose id nobody learns would stay for ever.
-	made := make(chan error, 1)
-	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.openTimeout)
-		defer cancel()
-		err := v.open(ctx)
-		if err != nil && ctx.Err() != nil {
-			i.log.Error("the browser opens no page; killing it", "error", err)
-			i.proc.kill()
+	err := i.open(ctx, func(ctx context.Context) error {
+		if spare == nil {
+			if err := v.room.open(ctx, proxy, size); err != nil {
+				return err
+			}
+			return v.prepare(ctx)
 		}
-		made <- err
-	}()
-	select {
-	case err := <-made:
+		made, err := spare.await()
+		if made != nil {
+			v.room = made
+		}
 		if err != nil {
-			v.leave()
-			return nil, err
+			return err
 		}
-	case <-ctx.Done():
-		go func() {
-			<-made
-			v.leave()
-		}()
-		return nil, context.Cause(ctx)
+		if err = v.prepare(ctx); errors.Is(err, errTabCrashed) {
+			err = errSpareLost
+		}
+		return err
+	}, v.leave)
+	if err != nil {
+		return nil, err
 	}
 	context.AfterFunc(v.tab.life, func() { v.giveUp(context.Cause(v.tab.life)) })
 	context.AfterFunc(v.ctx, v.notify)
 	go func() {
 		select {
-		case <-session.Done():
-			v.giveUp(session.Err())
+		case <-v.session.Done():
+			v.giveUp(v.session.Err())
 		case <-v.ctx.Done():
 		}
 	}()
 	return v, nil
 }
 
-// open makes the context and its tab, with everything shut that can be.
-func (v *visit) open(ctx context.Context) error {
-	var made struct {
-		ContextID string `json:"browserContextId"`
-		TargetID  string `json:"targetId"`
-		SessionID string `json:"sessionId"`
-	}
-	i := v.inst
-	ask := func(method string, params any) error {
-		answer, err := i.conn.Call(ctx, "", method, params)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(answer, &made)
-	}
-	// Loopback is not excepted from the proxy.
-	err := ask("Target.createBrowserContext", map[string]any{"proxyServer": "http://" + v.session.Addr(), "proxyBypassList": "<-loopback>"})
-	if err != nil {
-		return err
-	}
-	v.browser = made.ContextID
-	if err := ask("Browser.setDownloadBehavior", map[string]any{"behavior": "deny", "browserContextId": v.browser}); err != nil {
-		return err
-	}
-	size := export.ViewportOf(v.opts)
-	err = ask("Target.createTarget", map[string]any{"url": blank, "browserContextId": v.browser, "width": size.Width, "height": size.Height})
-	if err != nil {
-		return err
-	}
-	v.tab = &tab{conn: i.conn, target: made.TargetID, gone: make(chan struct{}), foreign: true}
-	v.tab.life, v.tab.end = context.WithCancelCause(context.Background())
-	i.mu.Lock()
-	i.tabs[v.tab.target] = v.tab
-	i.mu.Unlock()
-	if err := ask("Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}); err != nil {
-		return err
-	}
-	v.tab.session = made.SessionID
-	v.follow(made.SessionID)
-	return v.prepare(ctx)
-}
-
-// prepare sends all preparations at once: the browser takes them in the order
-// they come, which is of no consequence.
+// prepare opens the gate and shuts all else that can be. It sends the commands
+// at once: the browser takes them in the order they come, which is of no
+// consequence.
 func (v *visit) prepare(ctx context.Context) error {
+	v.session = v.gate.Open(v.ctx)
+	v.follow(v.tab.session)
 	commands := v.preparations()
 	errs := make(chan error, len(commands))
 	for _, c := range commands {
 		go func() {
-			_, err := v.inst.conn.Call(ctx, v.tab.session, c.method, c.params)
+			_, err := v.tab.call(ctx, c.method, c.params)
 			errs <- refused(c, err)
 		}()
 	}
@@ -191,7 +137,9 @@ func refused(c command, err error) error {
 // its time.
 func (v *visit) leave() {
 	v.giveUp(nil)
-	v.session.End()
+	if v.session != nil {
+		v.session.End()
+	}
 	i := v.inst
 	i.mu.Lock()
 	v.mu.Lock()
@@ -202,31 +150,8 @@ func (v *visit) leave() {
 	i.mu.Unlock()
 	go func() {
 		defer i.drop()
-		if v.browser != "" {
-			i.dispose(v)
-		}
-		v.session.Close() // not before: the page knows its port
+		v.close()
 	}()
-}
-
-// dispose ends the context with all its pages and workers. When a renderer does
-// not let go, the whole browser is retired.
-func (i *instance) dispose(v *visit) {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	_, err := i.conn.Call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": v.browser})
-	if err == nil && v.tab != nil {
-		select {
-		case <-v.tab.gone:
-		case <-i.conn.done:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-	}
-	if err != nil && i.usable() {
-		i.log.Warn("browser context does not close; retiring the browser", "error", err)
-		i.retire()
-	}
 }
 
 // follow has the events of a session told to the visit.

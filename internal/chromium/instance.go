@@ -40,6 +40,7 @@ type instance struct {
 	left    time.Time // the last one was given back
 	prints  int       // finished well
 	retired bool      // takes no more prints; killed when none is left
+	spare   *spare    // for the next visit
 }
 
 // watch follows what happens to the tabs. It runs in the connection's reader.
@@ -102,36 +103,60 @@ func (i *instance) take(ctx context.Context) (*tab, error) {
 	}
 	i.mu.Unlock()
 
-	// Not under ctx: a target whose answer nobody awaits would stay for ever.
-	type opened struct {
-		t   *tab
-		err error
+	var t *tab
+	err := i.open(ctx, func(ctx context.Context) (err error) {
+		t, err = i.openTab(ctx)
+		return err
+	}, func() {
+		if t != nil {
+			i.park(t)
+		}
+		i.drop()
+	})
+	if err != nil {
+		return nil, err
 	}
-	ready := make(chan opened, 1)
+	return t, nil
+}
+
+// enter counts one who uses the browser. It is paired with drop.
+func (i *instance) enter() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.retired {
+		return errRetired
+	}
+	i.busy++
+	return nil
+}
+
+// open has something made in the browser, which is killed when that takes too
+// long. When it fails, or ctx ends before, leave follows.
+func (i *instance) open(ctx context.Context, build func(context.Context) error, leave func()) error {
+	// Not under ctx: what has an id that nobody learns would stay for ever.
+	made := make(chan error, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.openTimeout)
 		defer cancel()
-		t, err := i.openTab(ctx)
-		if ctx.Err() != nil {
-			i.log.Error("the browser opens no tab; killing it", "error", err)
+		err := build(ctx)
+		if err != nil && ctx.Err() != nil {
+			i.log.Error("the browser opens no page; killing it", "error", err)
 			i.proc.kill()
 		}
-		ready <- opened{t, err}
+		made <- err
 	}()
 	select {
-	case o := <-ready:
-		if o.err != nil {
-			i.drop()
+	case err := <-made:
+		if err != nil {
+			leave()
 		}
-		return o.t, o.err
+		return err
 	case <-ctx.Done():
 		go func() {
-			if o := <-ready; o.err == nil {
-				i.park(o.t)
-			}
-			i.drop()
+			<-made
+			leave()
 		}()
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 
@@ -175,7 +200,7 @@ func (i *instance) printed() int {
 	return i.prints
 }
 
-// drop undoes the count of a take.
+// drop undoes the count of a take or an enter.
 func (i *instance) drop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

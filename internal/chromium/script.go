@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-rod/rod/lib/cdp"
-
 	"presswork"
 )
 
@@ -65,86 +63,22 @@ func (b *Browser) runScript(ctx context.Context, library, expression string) (js
 }
 
 // scriptPage is a page with scripts on, in a browser context of its own.
-type scriptPage struct {
-	inst    *instance
-	browser string // the context's id
-	tab     *tab
-}
+type scriptPage struct{ browserContext }
 
 // openScriptPage is paired with leave.
 func (i *instance) openScriptPage(ctx context.Context) (*scriptPage, error) {
-	i.mu.Lock()
-	if i.retired {
-		i.mu.Unlock()
-		return nil, errRetired
+	if err := i.enter(); err != nil {
+		return nil, err
 	}
-	i.busy++
-	i.mu.Unlock()
-	p := &scriptPage{inst: i}
-	// Not under ctx: a context whose id nobody learns would stay for ever.
-	made := make(chan error, 1)
-	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.openTimeout)
-		defer cancel()
-		err := p.open(ctx)
-		if ctx.Err() != nil {
-			i.log.Error("the browser opens no page; killing it", "error", err)
-			i.proc.kill()
-		}
-		made <- err
-	}()
-	select {
-	case err := <-made:
-		if err != nil {
-			p.leave()
-			return nil, err
-		}
-		return p, nil
-	case <-ctx.Done():
-		go func() {
-			<-made
-			p.leave()
-		}()
-		return nil, context.Cause(ctx)
-	}
-}
-
-func (p *scriptPage) open(ctx context.Context) error {
-	var made struct {
-		ContextID string `json:"browserContextId"`
-		TargetID  string `json:"targetId"`
-		SessionID string `json:"sessionId"`
-	}
-	i := p.inst
-	ask := func(method string, params any) error {
-		answer, err := i.conn.Call(ctx, "", method, params)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(answer, &made)
-	}
-	// A context may have a proxy of its own; this one keeps to the dead one.
-	err := ask("Target.createBrowserContext", map[string]any{"proxyServer": deadProxy, "proxyBypassList": "<-loopback>"})
+	p := &scriptPage{browserContext{inst: i}}
+	err := i.open(ctx, func(ctx context.Context) error {
+		// A context may have a proxy of its own; this one keeps to the dead one.
+		return p.open(ctx, contextOptions{proxy: deadProxy, width: 1280, height: 1024})
+	}, p.leave)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.browser = made.ContextID
-	if err := ask("Browser.setDownloadBehavior", map[string]any{"behavior": "deny", "browserContextId": p.browser}); err != nil {
-		return err
-	}
-	if err := ask("Target.createTarget", map[string]any{"url": blank, "browserContextId": p.browser, "width": 1280, "height": 1024}); err != nil {
-		return err
-	}
-	p.tab = &tab{conn: i.conn, target: made.TargetID, gone: make(chan struct{})}
-	p.tab.life, p.tab.end = context.WithCancelCause(context.Background())
-	i.mu.Lock()
-	i.tabs[p.tab.target] = p.tab
-	i.mu.Unlock()
-	if err := ask("Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}); err != nil {
-		return err
-	}
-	p.tab.session = made.SessionID
-	return nil
+	return p, nil
 }
 
 // evaluate runs an expression in the page and returns its value.
@@ -181,35 +115,19 @@ func (p *scriptPage) evaluate(ctx context.Context, expression string) (json.RawM
 func (p *scriptPage) leave() {
 	go func() {
 		defer p.inst.drop()
+		p.stop()
 		p.dispose()
 	}()
 }
 
-func (p *scriptPage) dispose() {
-	i := p.inst
-	if p.browser == "" {
+// stop ends what the script still does.
+func (p *scriptPage) stop() {
+	if p.tab == nil || p.tab.session == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	p.tab.end(errTabCrashed)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout/3)
 	defer cancel()
-	if p.tab != nil && p.tab.session != "" {
-		p.tab.end(errTabCrashed)
-		// Its answer is of no interest: the page may be past answering.
-		soon, cancel := context.WithTimeout(ctx, closeTimeout/3)
-		_, _ = i.conn.Call(soon, p.tab.session, "Runtime.terminateExecution", nil)
-		cancel()
-	}
-	_, err := i.conn.Call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.browser})
-	if err == nil && p.tab != nil {
-		select {
-		case <-p.tab.gone:
-		case <-i.conn.done:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-	}
-	if _, refused := errors.AsType[*cdp.Error](err); err != nil && !refused && i.usable() {
-		i.log.Warn("a script's page does not close; retiring the browser", "error", err)
-		i.retire()
-	}
+	// Its answer is of no interest: the page may be past answering.
+	_, _ = p.inst.conn.Call(ctx, p.tab.session, "Runtime.terminateExecution", nil)
 }

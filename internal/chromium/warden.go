@@ -122,6 +122,7 @@ func (b *Browser) attend(inst *instance) {
 	wanted, prints := inst.retired, inst.prints
 	inst.retired = true
 	inst.mu.Unlock()
+	inst.dropSpare()
 	b.mu.Lock()
 	delete(b.live, inst)
 	if !wanted && prints == 0 {

@@ -18,8 +18,7 @@ import (
 
 // ServeHTTP serves the browser: CONNECT, and requests in absolute form.
 func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if most := s.proxy.opts.MaxRequests; s.requests.Add(1) > most {
-		s.end(presswork.Errorf(presswork.PageError, "the page makes more than %d requests", most))
+	if !s.admit(1) {
 		return
 	}
 	switch {
@@ -33,6 +32,16 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Error(w, "this is a proxy for http and CONNECT", http.StatusBadRequest)
 	}
+}
+
+// admit counts requests, and ends the session that has its fill.
+func (s *Session) admit(n int64) bool {
+	most := s.proxy.opts.MaxRequests
+	if s.requests.Add(n) <= most {
+		return true
+	}
+	s.end(presswork.Errorf(presswork.PageError, "the page makes more than %d requests", most))
+	return false
 }
 
 // serverOf is host:port of an http URL.
@@ -91,8 +100,10 @@ func (s *Session) tunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var upwards sync.WaitGroup
-	upwards.Go(func() { s.pour(server, fromClient(client, early.Reader)) })
-	s.pour(client, server)
+	upwards.Go(func() {
+		s.pour(server, client, &countedRequests{Reader: fromClient(client, early.Reader), session: s})
+	})
+	s.pour(client, server, server)
 	upwards.Wait()
 }
 
@@ -105,15 +116,15 @@ func fromClient(client net.Conn, early *bufio.Reader) io.Reader {
 	return client
 }
 
-// pour copies until from ends and tells to that nothing more comes. When to is
-// gone, from is of no use either.
-func (s *Session) pour(to net.Conn, from io.Reader) {
+// pour copies what from sends until it ends, and tells to that nothing more
+// comes. When to is gone, from is of no use either.
+func (s *Session) pour(to, from net.Conn, sent io.Reader) {
 	buf := s.proxy.buffers.Get()
 	defer s.proxy.buffers.Put(buf)
 	// Wrapped, so that neither side's own copying, which counts nothing, is used.
-	_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, buf)
-	if c, ok := from.(net.Conn); ok && err != nil {
-		c.Close()
+	_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{sent}, buf)
+	if err != nil {
+		from.Close()
 	}
 	closeWrite(to)
 }

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"path"
@@ -33,12 +34,36 @@ func parseGlobs(list string) (globs []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w; allowed: a host, or a glob such as *.example.com", entry, err)
 		}
-		if !strings.Contains(glob, "*") {
+		if strings.Contains(glob, "*") {
+			if glob, err = asciiGlob(glob); err != nil {
+				return nil, fmt.Errorf("%q: %w", entry, err)
+			}
+		} else {
 			glob = hostText(name, addr)
 		}
-		globs = append(globs, strings.TrimSuffix(glob, "."))
+		globs = append(globs, glob)
 	}
 	return globs, nil
+}
+
+// asciiGlob writes a glob with wildcards as canonicalHost writes the hosts it is
+// compared with.
+func asciiGlob(glob string) (string, error) {
+	labels := strings.Split(strings.TrimSuffix(glob, "."), ".")
+	for i, label := range labels {
+		if strings.Contains(label, "*") {
+			if strings.ContainsFunc(label, func(r rune) bool { return r > 0x7f }) {
+				return "", errors.New("a label with a wildcard must be written in ASCII")
+			}
+			continue
+		}
+		name, err := asciiName(label)
+		if err != nil {
+			return "", err
+		}
+		labels[i] = name
+	}
+	return strings.Join(labels, "."), nil
 }
 
 func hostText(name string, addr netip.Addr) string {

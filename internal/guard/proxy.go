@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"time"
 )
 
 // ProxyOptions bound what one session of a Proxy may take.
@@ -15,12 +14,9 @@ type ProxyOptions struct {
 	// MaxBytes is what all connections of a session may carry, both ways
 	// together. Default 256 MiB.
 	MaxBytes int64
-	// MaxRequests is how many requests a session may make; a tunnel counts as
-	// one. Default 10000.
+	// MaxRequests is how many requests a session may make; in a tunnel, so much
+	// as the browser sends at once within TLS counts as one. Default 10000.
 	MaxRequests int64
-	// AnswerTimeout is how long a server may take to begin an answer. Default
-	// 30 s.
-	AnswerTimeout time.Duration
 }
 
 // Proxy is the way out of a browser that shows foreign pages: HTTP proxies on
@@ -41,7 +37,6 @@ type Proxy struct {
 func NewProxy(policy *Policy, o ProxyOptions) *Proxy {
 	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 	o.MaxRequests = cmp.Or(o.MaxRequests, 10000)
-	o.AnswerTimeout = cmp.Or(o.AnswerTimeout, 30*time.Second)
 	p := &Proxy{opts: o, ports: map[uint16]bool{}, refusals: map[Reason]int64{}}
 	own := *policy
 	own.ownToo = p.owns
@@ -73,9 +68,26 @@ func (p *Proxy) owns(ap netip.AddrPort) bool {
 	return listens && (ap.Addr().IsLoopback() || ap.Addr().IsUnspecified() || ofThisMachine(ap.Addr()))
 }
 
-// Open starts a session. It ends with End, with ctx, or when it takes more than
-// the options allow; Close must follow.
+// Open starts a session on a port of its own. It ends with End, with ctx, or when
+// it takes more than the options allow; Close must follow.
 func (p *Proxy) Open(ctx context.Context) (*Session, error) {
+	gate, err := p.Reserve()
+	if err != nil {
+		return nil, err
+	}
+	return gate.Open(ctx), nil
+}
+
+// Gate is the port of a session to come, which a browser may be told ahead of the
+// page. Nobody is answered there before Open.
+type Gate struct {
+	proxy    *Proxy
+	listener *net.TCPListener
+	port     uint16
+}
+
+// Reserve takes a port. Close must follow, or Open and the session's Close.
+func (p *Proxy) Reserve() (*Gate, error) {
 	listener, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
 		return nil, err
@@ -84,11 +96,21 @@ func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	p.mu.Lock()
 	p.ports[port] = true
 	p.mu.Unlock()
-	return newSession(ctx, p, listener, port), nil
+	return &Gate{p, listener, port}, nil
 }
 
-func (p *Proxy) forget(port uint16) {
-	p.mu.Lock()
-	delete(p.ports, port)
-	p.mu.Unlock()
+// Addr is host:port.
+func (g *Gate) Addr() string { return g.listener.Addr().String() }
+
+// Open starts the one session there, as Proxy.Open does.
+func (g *Gate) Open(ctx context.Context) *Session { return newSession(ctx, g) }
+
+// Close gives the port back. Twice is harmless.
+func (g *Gate) Close() {
+	if g.listener.Close() != nil {
+		return // the port may be another's by now
+	}
+	g.proxy.mu.Lock()
+	delete(g.proxy.ports, g.port)
+	g.proxy.mu.Unlock()
 }

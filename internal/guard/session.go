@@ -21,9 +21,7 @@ import (
 // It must be closed.
 type Session struct {
 	proxy     *Proxy
-	port      uint16
-	addr      string
-	listener  *net.TCPListener
+	gate      *Gate
 	server    *http.Server
 	forward   *httputil.ReverseProxy
 	transport *http.Transport
@@ -43,16 +41,14 @@ type Session struct {
 // maxFailures is how many servers a session remembers the failure of.
 const maxFailures = 256
 
-func newSession(ctx context.Context, p *Proxy, listener *net.TCPListener, port uint16) *Session {
-	s := &Session{proxy: p, port: port, addr: listener.Addr().String(), listener: listener,
-		conns: map[io.Closer]struct{}{}, failures: map[string]error{}}
+func newSession(ctx context.Context, gate *Gate) *Session {
+	s := &Session{proxy: gate.proxy, gate: gate, conns: map[io.Closer]struct{}{}, failures: map[string]error{}}
 	s.life, s.end = context.WithCancelCause(ctx)
 	s.transport = &http.Transport{
 		DialContext:            s.dial,
 		DisableCompression:     true, // bodies pass as they are
 		MaxIdleConnsPerHost:    32,
 		IdleConnTimeout:        time.Minute,
-		ResponseHeaderTimeout:  p.opts.AnswerTimeout,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
 	quiet := log.New(io.Discard, "", 0)
@@ -60,7 +56,7 @@ func newSession(ctx context.Context, p *Proxy, listener *net.TCPListener, port u
 		Rewrite:       rewrite,
 		Transport:     s.transport,
 		FlushInterval: -1, // event streams
-		BufferPool:    &p.buffers,
+		BufferPool:    &s.proxy.buffers,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			s.failed(r.Context(), serverOf(r.URL), err)
 			refuseRequest(w, err)
@@ -74,13 +70,13 @@ func newSession(ctx context.Context, p *Proxy, listener *net.TCPListener, port u
 		BaseContext:       func(net.Listener) context.Context { return s.life },
 		ErrorLog:          quiet,
 	}
-	s.served.Go(func() { s.server.Serve(deafListener{listener}) })
+	s.served.Go(func() { s.server.Serve(deafListener{gate.listener}) })
 	s.shut = context.AfterFunc(s.life, s.closeAll)
 	return s
 }
 
 // Addr is where the session listens, as host:port.
-func (s *Session) Addr() string { return s.addr }
+func (s *Session) Addr() string { return s.gate.Addr() }
 
 // Done is closed when the session has ended; Err says why.
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
@@ -106,7 +102,8 @@ func (s *Session) Failures() map[string]error {
 
 // Usage is what a session has taken.
 type Usage struct {
-	// Requests counts a tunnel as one; Bytes are of both directions.
+	// Requests are counted as by ProxyOptions.MaxRequests; Bytes are of both
+	// directions.
 	Requests, Bytes int64
 }
 
@@ -127,9 +124,7 @@ func (s *Session) End() {
 // Close ends the session and gives its port back. Twice is harmless.
 func (s *Session) Close() {
 	s.End()
-	if s.listener.Close() == nil {
-		s.proxy.forget(s.port)
-	}
+	s.gate.Close()
 }
 
 // deafListener accepts nothing more once it is closed, and keeps its port.

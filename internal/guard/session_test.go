@@ -37,6 +37,44 @@ func TestAnEndedSessionKeepsItsPort(t *testing.T) {
 	l.Close()
 }
 
+func TestAGateAnswersNobodyBeforeItsSession(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
+	defer server.Close()
+	p := guard.NewProxy(policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
+	ask := func(g *guard.Gate) net.Conn {
+		t.Helper()
+		conn, err := net.Dial("tcp", g.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "GET %s/%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", server.URL, g.Addr())
+		return conn
+	}
+	reserve := func() *guard.Gate {
+		t.Helper()
+		g, err := p.Reserve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	shut, open := reserve(), reserve()
+	never := ask(shut)
+	s := open.Open(t.Context())
+	defer s.Close()
+	if b, err := io.ReadAll(ask(open)); err != nil || <-asked != "/"+open.Addr() {
+		t.Fatalf("an open gate: %q, %v", b, err)
+	}
+	shut.Close()
+	shut.Close()
+	if b, err := io.ReadAll(never); len(b) > 0 || len(asked) > 0 {
+		t.Errorf("a shut gate answered %q, %v, and asked %d times", b, err, len(asked))
+	}
+}
+
 func TestProxyCountsRefusals(t *testing.T) {
 	t.Parallel()
 	p := guard.NewProxy(policy(t, guard.Options{Lookup: answers("127.0.0.1"), DenyHosts: "denied.test", Never: []string{"127.0.0.1:7"}, Allow: "own.test"}), guard.ProxyOptions{})
