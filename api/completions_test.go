@@ -282,6 +282,13 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 		t.Errorf("%d %s", res.StatusCode, res.body)
 	}
 	h.chat(asked, "Authorization: Bearer others").want(t, http.StatusNotFound, inference.ModelNotFound)
+	misspelt := strings.Replace(asked, `"m"`, `"mm"`, 1)
+	if res := h.chat(misspelt, "Authorization: Bearer ones"); !strings.Contains(string(res.body), "Did you mean `m`") {
+		t.Errorf("%s", res.body)
+	}
+	if res := h.chat(misspelt, "Authorization: Bearer others"); res.StatusCode != http.StatusNotFound || strings.Contains(string(res.body), "`m`") {
+		t.Errorf("a key hears of a model that it may not use: %s", res.body)
+	}
 	h.chat(asked, "Authorization: Bearer nobodys").want(t, http.StatusUnauthorized, "invalid_api_key")
 }
 

@@ -58,12 +58,13 @@ func (c caller) mayUse(m *inference.Model) bool {
 	})
 }
 
-// model finds a model that the caller may use; another's does not exist.
+// model finds a model that the caller may use; another's does not exist, and
+// its name is not suggested.
 func (s *Server) model(who caller, name string) (*inference.Model, error) {
 	m, err := s.Inference.Models().Find(name)
-	if err == nil && !who.mayUse(m) {
+	if len(who.models) > 0 && (err != nil || !who.mayUse(m)) {
 		err = inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
-			"The model `%s` does not exist or you do not have access to it.", name).WithParam("model")
+			"The model `%.120s` does not exist or you do not have access to it.", name).WithParam("model")
 	}
 	return m, err
 }

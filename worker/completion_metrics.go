@@ -1,11 +1,11 @@
 package worker
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"presswork"
 	"presswork/internal/inference"
 )
 
@@ -28,7 +28,7 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 	m := completionMetrics{
 		tokens: histogram("gen_ai_client_token_usage", "Tokens of a completion, by type: input, output.",
 			prometheus.ExponentialBuckets(1, 4, 14), "gen_ai_request_model", "gen_ai_token_type"),
-		duration: histogram("gen_ai_server_request_duration_seconds", "How long a completion took on its worker; error_type is empty for one that succeeded.",
+		duration: histogram("gen_ai_server_request_duration_seconds", "How long a completion took on its worker; error_type is a code, or the status of a request that was refused, and empty for one that succeeded.",
 			seconds, "gen_ai_request_model", "error_type"),
 		firstWord: histogram("gen_ai_server_time_to_first_token_seconds", "How long the model took to begin.", seconds, "gen_ai_request_model"),
 		perToken: histogram("gen_ai_server_time_per_output_token_seconds", "How long a token took, after the first.",
@@ -61,13 +61,22 @@ func (w watching) first() {
 	w.metrics.firstWord.WithLabelValues(w.model).Observe(time.Since(w.began).Seconds())
 }
 
+// errorType is a code of ours, or the status of a refusal: what an upstream calls
+// the caller's mistake may be anything, and a label must not.
+func errorType(err error) string {
+	e := inference.AsError(err)
+	switch {
+	case e == nil:
+		return ""
+	case e.Status > 422, e.Code == inference.ToolUseFailed, e.Code == inference.JSONValidateFailed, e.Code == inference.ContextLength:
+		return string(e.Code)
+	}
+	return strconv.Itoa(e.Status)
+}
+
 func (w watching) done(r inference.Result, err error) {
 	w.metrics.inflight.Dec()
-	kind := ""
-	if err != nil {
-		kind = string(presswork.CodeOf(err))
-	}
-	w.metrics.duration.WithLabelValues(w.model, kind).Observe(time.Since(w.began).Seconds())
+	w.metrics.duration.WithLabelValues(w.model, errorType(err)).Observe(time.Since(w.began).Seconds())
 	w.metrics.tokens.WithLabelValues(w.model, "input").Observe(float64(r.Usage.PromptTokens))
 	w.metrics.tokens.WithLabelValues(w.model, "output").Observe(float64(r.Usage.CompletionTokens))
 	if n := r.Usage.CompletionTokens; n > 1 {

@@ -29,6 +29,8 @@ type upstreamState struct {
 	active int
 	coolTo time.Time
 	last   error // the failure it cools from
+	// cooled lets waiters in when coolTo has come; nil before the first failure.
+	cooled *time.Timer
 }
 
 type waiter struct {
@@ -88,10 +90,27 @@ func (b *balancer) release(u *Upstream, cooldown time.Duration, err error) {
 	s.active--
 	switch {
 	case cooldown > 0:
-		s.coolTo, s.last = time.Now().Add(min(cooldown, maxCooldown)), err
+		cooldown = min(cooldown, maxCooldown)
+		s.coolTo, s.last = time.Now().Add(cooldown), err
+		if s.cooled == nil {
+			s.cooled = time.AfterFunc(cooldown, b.wake)
+		} else {
+			s.cooled.Reset(cooldown)
+		}
 	case err == nil:
 		s.coolTo, s.last = time.Time{}, nil
 	}
+	b.admitAll()
+}
+
+// wake gives out the places that an upstream has since it cooled.
+func (b *balancer) wake() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.admitAll()
+}
+
+func (b *balancer) admitAll() {
 	for b.admit() {
 	}
 	if len(b.waiters) == 0 {
@@ -135,11 +154,12 @@ func (b *balancer) pick(m *Model, tried map[string]bool) *Upstream {
 	now := time.Now()
 	var healthy, cooling []*Upstream
 	full := false
+	untried := slices.ContainsFunc(m.Upstreams, func(u Upstream) bool { return !tried[u.key()] })
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
 		s := b.state(u)
 		switch {
-		case tried[u.key()] && len(tried) < len(m.Upstreams):
+		case untried && tried[u.key()]:
 		case u.MaxConcurrency > 0 && s.active >= u.MaxConcurrency:
 			full = full || !s.coolTo.After(now)
 		case s.coolTo.After(now):

@@ -24,11 +24,12 @@ type calls struct {
 }
 
 type call struct {
-	ToolCall
-	rawIndex int
-	rawID    string
-	shown    bool
-	sent     int // bytes of Arguments already shown
+	name      string
+	arguments strings.Builder
+	rawIndex  int
+	rawID     string
+	shown     bool
+	sent      int // bytes of arguments already shown
 }
 
 // push takes one delta and returns what to show of it.
@@ -45,10 +46,10 @@ func (c *calls) push(raw RawToolDelta) (ToolDelta, bool) {
 	if k.rawID == "" {
 		k.rawID = raw.ID
 	}
-	if k.Name == "" {
-		k.Name = strings.TrimPrefix(raw.Name, "functions.")
+	if k.name == "" {
+		k.name = strings.TrimPrefix(raw.Name, "functions.")
 	}
-	k.Arguments += raw.Arguments
+	k.arguments.WriteString(raw.Arguments)
 	return c.show(at)
 }
 
@@ -73,17 +74,17 @@ func (c *calls) find(raw RawToolDelta) int {
 
 func (c *calls) show(at int) (ToolDelta, bool) {
 	k := c.list[at]
-	if k.Name == "" || (c.single && at > 0) || !(c.unchecked || slices.Contains(c.known, k.Name)) {
+	if k.name == "" || (c.single && at > 0) || !(c.unchecked || slices.Contains(c.known, k.name)) {
 		return ToolDelta{}, false
 	}
-	d := ToolDelta{Index: at, Arguments: k.Arguments[k.sent:]}
-	k.sent = len(k.Arguments)
+	d := ToolDelta{Index: at, Arguments: k.arguments.String()[k.sent:]}
+	k.sent = k.arguments.Len()
 	if !k.shown {
 		k.shown = true
-		if k.ID = k.rawID; k.ID == "" {
-			k.ID = "call_" + rand.Text()[:24]
+		d.ID, d.Name = k.rawID, k.name
+		if d.ID == "" {
+			d.ID = "call_" + rand.Text()[:24]
 		}
-		d.ID, d.Name = k.ID, k.Name
 	}
 	return d, d.ID != "" || d.Arguments != ""
 }
@@ -96,10 +97,10 @@ func (c *calls) end() []ToolDelta {
 	}
 	var out []ToolDelta
 	for i, k := range c.list {
-		if strings.TrimSpace(k.Arguments) != "" {
+		if strings.TrimSpace(k.arguments.String()) != "" {
 			continue
 		}
-		k.Arguments += "{}"
+		k.arguments.WriteString("{}")
 		if d, ok := c.show(i); ok {
 			out = append(out, d)
 		}
@@ -111,8 +112,8 @@ func (c *calls) end() []ToolDelta {
 func (c *calls) generation() string {
 	var out []string
 	for _, k := range c.list {
-		name, _ := json.Marshal(k.Name)
-		args := k.Arguments
+		name, _ := json.Marshal(k.name)
+		args := k.arguments.String()
 		if !json.Valid([]byte(args)) {
 			quoted, _ := json.Marshal(args)
 			args = string(quoted)
@@ -137,22 +138,25 @@ func (c *calls) check(r *Request, text string, cut bool) error {
 	if c.unchecked {
 		return nil
 	}
+	compiled := map[string]*schema{}
 	for _, k := range c.list {
-		i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Type == FunctionTool && t.Name == k.Name })
+		i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Type == FunctionTool && t.Name == k.name })
 		switch {
 		case i < 0:
-			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s' which was not in request.tools", clip(k.Name, 64))
-		case !slices.Contains(c.known, k.Name):
-			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow", k.Name)
+			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s' which was not in request.tools", clip(k.name, 64))
+		case !slices.Contains(c.known, k.name):
+			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow", k.name)
 		}
-		if err := checkArguments(r.Tools[i], k.Arguments); err != nil && !cut {
-			return failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.Name, clip(err.Error(), 300))
+		if err := checkArguments(r.Tools[i], k.arguments.String(), compiled); err != nil && !cut {
+			return failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.name, clip(err.Error(), 300))
 		}
 	}
 	return nil
 }
 
-func checkArguments(t Tool, arguments string) error {
+// checkArguments holds the arguments of a call to its tool. A schema is compiled
+// once for all the calls of an answer.
+func checkArguments(t Tool, arguments string, compiled map[string]*schema) error {
 	if len(t.Parameters) == 0 {
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(arguments), &object); err != nil || object == nil {
@@ -160,9 +164,13 @@ func checkArguments(t Tool, arguments string) error {
 		}
 		return nil
 	}
-	s, err := compileSchema(t.Parameters)
-	if err != nil {
-		return err
+	s := compiled[t.Name]
+	if s == nil {
+		var err error
+		if s, err = compileSchema(t.Parameters); err != nil {
+			return err
+		}
+		compiled[t.Name] = s
 	}
 	return s.validate(arguments, true)
 }

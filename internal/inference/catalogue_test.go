@@ -3,6 +3,7 @@ package inference_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,6 +79,8 @@ func TestAWrongCatalogueNamesLineAndField(t *testing.T) {
 		{"id: small", "id: gpt-oss", `line 14: models[1].id: "gpt-oss" is already`},
 		{"id: small", "id: a b", "line 14: models[1].id: "},
 		{"      - base_url: http://127.0.0.1:9000/v1", "      []", "line 16: models[1].upstreams: "},
+		{"name: groq, kind: groq, base_url: \"https://api.groq.com/openai/v1\"", "name: gpu1, base_url: \"http://10.0.0.1:8000/v1\"",
+			`line 12: models[0].upstreams[1].name: upstreams[0] is called "gpu1", too`},
 		{"models:", "models: [", "line "},
 	} {
 		_, err := inference.ParseCatalogue("models.yaml", []byte(strings.Replace(modelsYAML, test[0], test[1], 1)), env)
@@ -103,7 +106,8 @@ func TestTheSourceFollowsItsFile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	write(modelsYAML)
-	s, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: path, Getenv: env, Interval: 5 * time.Millisecond})
+	refused := make(refusals, 1)
+	s, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: path, Getenv: env, Interval: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(refused, &slog.HandlerOptions{Level: slog.LevelError}))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +119,22 @@ func TestTheSourceFollowsItsFile(t *testing.T) {
 	write("models:\n  - {id: other, upstreams: [{base_url: \"http://x/v1\"}]}\n")
 	until(t, s, 1)
 	write("models: [{id: broken}]")
+	if line := <-refused; !strings.Contains(line, "models[0].upstreams") {
+		t.Errorf("logged %s", line)
+	}
+	until(t, s, 1)
 	write(modelsYAML + "# and back\n")
 	until(t, s, 2)
 	stop()
 	<-done
+}
+
+// refusals are the lines that a source logs.
+type refusals chan string
+
+func (r refusals) Write(line []byte) (int, error) {
+	r <- string(line)
+	return len(line), nil
 }
 
 // until waits for the source to have that many models.

@@ -31,50 +31,6 @@ type ToolDelta struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
-// Join appends next to c where the two say the same as one: text of the same
-// kind, or more arguments of the same call. It reports whether it did.
-func (c *Chunk) Join(next *Chunk) bool {
-	if next.First || next.Finish != "" || c.Finish != "" || c.Extra != nil || next.Extra != nil || c.kind() != next.kind() {
-		return false
-	}
-	switch c.kind() {
-	case contentKind:
-		c.Content += next.Content
-	case reasoningKind:
-		c.Reasoning += next.Reasoning
-	case callKind:
-		last, more := &c.ToolCalls[len(c.ToolCalls)-1], next.ToolCalls[0]
-		if len(next.ToolCalls) != 1 || more.ID != "" || more.Index != last.Index {
-			return false
-		}
-		last.Arguments += more.Arguments
-	default:
-		return false
-	}
-	return true
-}
-
-type chunkKind int
-
-const (
-	mixedKind chunkKind = iota
-	contentKind
-	reasoningKind
-	callKind
-)
-
-func (c *Chunk) kind() chunkKind {
-	switch text, thought, calls := c.Content != "", c.Reasoning != "", len(c.ToolCalls) > 0; {
-	case text && !thought && !calls:
-		return contentKind
-	case thought && !text && !calls:
-		return reasoningKind
-	case calls && !text && !thought:
-		return callKind
-	}
-	return mixedKind
-}
-
 // Usage is what an answer took: tokens, and times in seconds. TotalTime leaves
 // QueueTime out.
 type Usage struct {

@@ -60,6 +60,7 @@ func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error
 		}
 		tried[u.key()] = true
 		c.result.Upstream = u.Name
+		before := c.result.Usage
 		n, err := c.try(ctx, u, r)
 		if err == nil {
 			c.g.balance.release(u, 0, nil)
@@ -75,6 +76,11 @@ func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error
 				slog.Int("attempt", attempt+1), slog.Bool("emitted", c.result.Emitted), slog.Any("error", err))
 		}
 		c.g.balance.release(u, cooldown, err)
+		if upstreams && !c.result.Emitted {
+			// What the upstream did in vain is not the caller's to pay.
+			before.QueueTime = c.result.Usage.QueueTime
+			c.result.Usage = before
+		}
 		if !upstreams || c.result.Emitted || attempt >= c.model.retries() {
 			return nil, err
 		}

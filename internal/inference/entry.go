@@ -50,6 +50,12 @@ func (m *Model) complete(getenv func(string) string) (string, error) {
 		}
 	}
 	m.fill()
+	for i := range m.Upstreams {
+		u := &m.Upstreams[i]
+		if j := slices.IndexFunc(m.Upstreams[:i], func(o Upstream) bool { return o.key() == u.key() }); j >= 0 {
+			return fmt.Sprintf("upstreams[%d].name", i), fmt.Errorf("upstreams[%d] is called %q, too, at the same base_url and for the same model; give each a name of its own", j, u.Name)
+		}
+	}
 	return "", nil
 }
 

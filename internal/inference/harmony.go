@@ -26,34 +26,35 @@ type harmony struct {
 	header  strings.Builder
 	inBody  bool
 	started bool // a special token was seen
-	kind    chunkKind
+	kind    pieceKind
 	name    string
 	// last is the kind of the message before, so that two of the same kind are
 	// parted by a line break.
-	last  chunkKind
+	last  pieceKind
 	fresh bool
 }
 
 func (h *harmony) feed(text string, out *pieces) {
 	h.held += text
+	from := 0 // no token begins before it
 	for {
-		at := strings.Index(h.held, "<|")
+		at := strings.Index(h.held[from:], "<|")
 		if at < 0 {
 			keep := partial(h.held, "<|")
 			h.text(h.held[:len(h.held)-keep], out)
 			h.held = h.held[len(h.held)-keep:]
 			return
 		}
+		at += from
+		token, open := harmonyToken(h.held[at:])
+		if token == "" && !open {
+			from = at + len("<|")
+			continue
+		}
 		h.text(h.held[:at], out)
-		h.held = h.held[at:]
-		token, open := harmonyToken(h.held)
+		h.held, from = h.held[at:], 0
 		if open {
 			return
-		}
-		if token == "" {
-			h.text("<|", out)
-			h.held = h.held[2:]
-			continue
 		}
 		h.held = h.held[len(token):]
 		h.token(token, out)

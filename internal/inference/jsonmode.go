@@ -14,6 +14,7 @@ func (c *completion) holdJSON(ctx context.Context, n *normaliser) error {
 	text, err := c.checkJSON(string(n.text))
 	if err != nil && n.hold && n.finish == "stop" {
 		again := *c.request
+		again.ToolChoice = ToolChoice{Mode: ChooseNone}
 		again.Messages = append(append([]Message{}, again.Messages...),
 			Message{Role: Assistant, Parts: []Part{{Text: clip(string(n.text), 64<<10)}}},
 			Message{Role: User, Parts: []Part{{Text: fmt.Sprintf("That is not the JSON that was asked for: %s. Answer again with the corrected JSON and nothing else.", clip(err.Error(), 300))}}})

@@ -138,8 +138,8 @@ type Upstream struct {
 	Headers map[string]string `yaml:"headers"`
 }
 
-// Price is in the operator's currency per million tokens; it is listed, not
-// billed.
+// Price is in the operator's currency per million tokens. Nothing is billed by
+// it: it stands in the file for those who do.
 type Price struct {
 	InputPerM  float64 `yaml:"input_per_m"`
 	OutputPerM float64 `yaml:"output_per_m"`

@@ -5,7 +5,8 @@ import (
 	"net/http"
 )
 
-// maxAnswer is the largest answer, reasoning and arguments included, in bytes.
+// maxAnswer is the largest answer, reasoning, arguments and other fields
+// included, in bytes.
 const maxAnswer = 16 << 20
 
 // normaliser makes chunks of one upstream's deltas: reasoning where the format
@@ -27,12 +28,11 @@ type normaliser struct {
 	pieces   pieces
 	finish   string
 	usage    *RawUsage
-	print    string // the upstream's fingerprint
 }
 
 // counts is what came of an answer, for estimates.
 type counts struct {
-	deltas, content, reasoning, arguments int // deltas; bytes
+	deltas, content, reasoning, arguments, extra int // deltas; bytes
 }
 
 func newNormaliser(m *Model, r *Request, emit func(*Chunk) error) *normaliser {
@@ -53,7 +53,7 @@ func newNormaliser(m *Model, r *Request, emit func(*Chunk) error) *normaliser {
 // push takes the next delta and emits what can be said of it.
 func (n *normaliser) push(d *Delta) error {
 	n.count(d)
-	if n.answer.content+n.answer.reasoning+n.answer.arguments > maxAnswer {
+	if n.answer.content+n.answer.reasoning+n.answer.arguments+n.answer.extra > maxAnswer {
 		return Errorf(http.StatusBadGateway, UpstreamError, "the model's answer has more than %d bytes", maxAnswer)
 	}
 	if d.Reasoning != "" {
@@ -87,14 +87,12 @@ func (n *normaliser) count(d *Delta) {
 		n.answer.arguments += len(c.Arguments)
 	}
 	n.answer.content += len(d.Content)
+	n.answer.extra += len(d.Extra)
 	if d.Finish != "" {
 		n.finish = d.Finish
 	}
 	if d.Usage != nil {
 		n.usage = d.Usage
-	}
-	if d.Fingerprint != "" {
-		n.print = d.Fingerprint
 	}
 }
 

@@ -89,24 +89,6 @@ func chunked(text string, size int) func(func(string) bool) {
 	}
 }
 
-func TestJoinSaysTheSame(t *testing.T) {
-	t.Parallel()
-	chunks := []inference.Chunk{
-		{First: true}, {Reasoning: "a"}, {Reasoning: "b"}, {Content: "c"}, {Content: "d"},
-		{ToolCalls: []inference.ToolDelta{{Index: 0, ID: "1", Name: "f"}}}, {ToolCalls: []inference.ToolDelta{{Index: 0, Arguments: "{"}}}, {ToolCalls: []inference.ToolDelta{{Index: 0, Arguments: "}"}}},
-		{ToolCalls: []inference.ToolDelta{{Index: 1, ID: "2", Name: "g", Arguments: "{}"}}}, {Extra: []byte(`{"a":1}`)}, {Content: "e"}, {Finish: "stop"},
-	}
-	var joined []inference.Chunk
-	for _, c := range chunks {
-		if n := len(joined); n == 0 || !joined[n-1].Join(&c) {
-			joined = append(joined, c)
-		}
-	}
-	if len(joined) != 8 || joined[1].Reasoning != "ab" || joined[2].Content != "cd" || joined[3].ToolCalls[0].Arguments != "{}" || joined[3].ToolCalls[0].Name != "f" || joined[4].ToolCalls[0].ID != "2" {
-		t.Errorf("got %+v", joined)
-	}
-}
-
 func BenchmarkNormalise(b *testing.B) {
 	b.ReportAllocs()
 	push := inference.NormaliseLoop(reasoner(inference.ParseThink), &inference.Request{ReasoningFormat: inference.Parsed}, func(*inference.Chunk) error { return nil })

@@ -17,20 +17,27 @@ import (
 // Bounds of a caller's schema.
 const (
 	maxSchemaBytes = 256 << 10
+	// maxSchemaDepth is in levels of JSON: what compiling takes grows with the
+	// cube of it.
+	maxSchemaDepth = 100
 	// A text may take baseSteps steps, and one more for each of its bytes.
 	baseSteps = 20_000
+	// perStep is how many values of an enum, or bytes under a pattern, make a
+	// step.
+	perStep = 100
 )
 
 var (
 	errNotObject  = errors.New("they are not a JSON object")
 	errTooManySub = errors.New("the schema takes too many steps to check")
 	errRemote     = errors.New("a $ref to another document is not allowed; put it under $defs")
+	errDeep       = fmt.Errorf("the schema is nested more than %d levels deep", maxSchemaDepth)
 	errNumber     = errors.New("it has a number of more than 300 digits")
 	errDependent  = errors.New("dependentSchemas and dependencies are not supported")
 )
 
 // CheckSchema reports what is wrong with a caller's JSON Schema: it must be an
-// object of at most 256 KB that refers to nothing outside itself.
+// object of at most 256 KB and 100 levels that refers to nothing outside itself.
 func CheckSchema(raw json.RawMessage) error {
 	_, err := compileSchema(raw)
 	return err
@@ -57,6 +64,9 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 	if !sane(doc) {
 		return nil, errNumber
 	}
+	if depth(doc) > maxSchemaDepth {
+		return nil, errDeep
+	}
 	steps := new(baseSteps)
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
@@ -69,7 +79,8 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 		if object["dependentSchemas"] != nil || object["dependencies"] != nil {
 			return nil, errDependent
 		}
-		return counter{steps}, nil
+		enum, _ := object["enum"].([]any)
+		return counter{steps, 1 + len(enum)/perStep}, nil
 	}})
 	c.AssertVocabs()
 	const here = "urn:request:schema"
@@ -159,13 +170,34 @@ func sane(value any) bool {
 	return true
 }
 
+// depth is how many arrays and objects lie in each other.
+func depth(value any) int {
+	deepest := 0
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			deepest = max(deepest, depth(item))
+		}
+	case map[string]any:
+		for _, item := range v {
+			deepest = max(deepest, depth(item))
+		}
+	default:
+		return 0
+	}
+	return deepest + 1
+}
+
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) { return nil, errRemote }
 
-type counter struct{ steps *int }
+type counter struct {
+	steps *int
+	cost  int
+}
 
-func (c counter) Validate(*jsonschema.ValidatorContext, any) { step(c.steps) }
+func (c counter) Validate(*jsonschema.ValidatorContext, any) { take(c.steps, c.cost) }
 
 type countedRegexp struct {
 	pattern string
@@ -176,12 +208,12 @@ type countedRegexp struct {
 func (r countedRegexp) String() string { return r.pattern }
 
 func (r countedRegexp) MatchString(s string) bool {
-	step(r.steps)
+	take(r.steps, 1+len(s)/perStep)
 	return r.re == nil || r.re.MatchString(s)
 }
 
-func step(steps *int) {
-	if *steps--; *steps < 0 {
+func take(steps *int, n int) {
+	if *steps -= n; *steps < 0 {
 		panic(errTooManySub)
 	}
 }

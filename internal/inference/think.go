@@ -21,14 +21,22 @@ type pieces struct {
 	list []piece
 }
 
+type pieceKind int
+
+const (
+	contentKind pieceKind = iota + 1
+	reasoningKind
+	callKind
+)
+
 type piece struct {
-	kind chunkKind
+	kind pieceKind
 	text string
 	// name is a function's, on the first piece of a call.
 	name string
 }
 
-func (p *pieces) add(kind chunkKind, text string) {
+func (p *pieces) add(kind pieceKind, text string) {
 	if text == "" {
 		return
 	}

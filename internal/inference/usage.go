@@ -66,10 +66,11 @@ func addOptional(sum **int, n *int) {
 	if n == nil {
 		return
 	}
-	if *sum == nil {
-		*sum = new(int)
+	total := *n
+	if *sum != nil {
+		total += **sum
 	}
-	**sum += *n
+	*sum = &total
 }
 
 // tokens guesses how many tokens an answer has. Most engines send one per

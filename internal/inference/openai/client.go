@@ -23,6 +23,9 @@ const (
 	// afterFinish is how long the usage and the end of the stream may take once
 	// the answer is complete.
 	afterFinish = 2 * time.Second
+	// afterDone is how long the end of the body may take after [DONE]: a body that
+	// was read to its end leaves its connection to the next request.
+	afterDone = 20 * time.Millisecond
 )
 
 // Client is an inference.Engine on one upstream.
@@ -160,6 +163,7 @@ func stream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta) er
 			continue
 		}
 		if string(data) == "[DONE]" {
+			readOut(r)
 			if finished {
 				return nil
 			}
@@ -190,6 +194,12 @@ func stream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta) er
 			return err
 		}
 	}
+}
+
+// readOut reads what follows [DONE], which is nothing, to the end of the body.
+func readOut(r io.ReadCloser) {
+	defer time.AfterFunc(afterDone, func() { r.Close() }).Stop()
+	_, _ = io.CopyN(io.Discard, r, 4<<10)
 }
 
 // whole reads the answer of an upstream that does not stream.

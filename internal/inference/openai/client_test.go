@@ -3,10 +3,12 @@ package openai_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,6 +93,51 @@ func TestTheKeyStaysWithItsUpstream(t *testing.T) {
 	}
 	if h := server.Requests()[0].Header; h.Get("Authorization") != "Bearer s3cret" || h.Get("X-Team") != "press" {
 		t.Errorf("headers %v", h)
+	}
+}
+
+func TestAConnectionServesTheNextRequest(t *testing.T) {
+	t.Parallel()
+	var opened atomic.Int32
+	scripted := inferencetest.NewServer()
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scripted.ServeHTTP(w, r)
+		time.Sleep(time.Millisecond) // the end of the body comes in a packet of its own
+	}))
+	web.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	web.Start()
+	defer web.Close()
+	g := gateway(model("hello", inference.Plain, web.URL+"/v1"))
+	const requests = 20
+	for range requests {
+		if _, _, err := complete(t, g, parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := opened.Load(); n > requests/2 { // a busy machine may lose some
+		t.Errorf("%d connections for %d requests", n, requests)
+	}
+}
+
+func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
+	t.Parallel()
+	const depth = 9000
+	bomb := strings.Repeat(`{"error":`, depth) + `"` + strings.Repeat("x", 4<<20) + `"` + strings.Repeat("}", depth)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: %s\n\n", bomb)
+	}))
+	defer web.Close()
+	m := model("m", inference.Plain, web.URL)
+	m.Routing.Retries = new(0)
+	begun := time.Now()
+	_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+	if e, took := inference.AsError(err), time.Since(begun); e == nil || e.Status != 502 || took > 10*time.Second {
+		t.Errorf("after %s: %v", took, e)
 	}
 }
 

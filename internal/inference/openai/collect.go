@@ -63,9 +63,6 @@ func (c *Collector) addExtra(object []byte) {
 	})
 }
 
-// Finished reports whether the last chunk is in.
-func (c *Collector) Finished() bool { return c.finish != "" }
-
 // Append appends the response, a JSON object, to dst.
 func (c *Collector) Append(dst []byte) []byte {
 	h := &c.head

@@ -169,11 +169,11 @@ func (d *decoder) usage(value []byte) {
 		case "completion_tokens":
 			u.CompletionTokens = count(value)
 		case "queue_time":
-			u.QueueTime = max(0, number(value))
+			u.QueueTime = seconds(value)
 		case "prompt_time":
-			u.PromptTime = max(0, number(value))
+			u.PromptTime = seconds(value)
 		case "completion_time":
-			u.CompletionTime = max(0, number(value))
+			u.CompletionTime = seconds(value)
 		case "prompt_tokens_details":
 			u.CachedTokens = detail(value, "cached_tokens")
 		case "completion_tokens_details":
@@ -206,9 +206,9 @@ func (d *decoder) timings(value []byte) {
 	fields(value, func(key, value []byte) {
 		switch string(key) {
 		case "prompt_ms":
-			u.PromptTime = max(0, number(value)/1000)
+			u.PromptTime = seconds(value) / 1000
 		case "predicted_ms":
-			u.CompletionTime = max(0, number(value)/1000)
+			u.CompletionTime = seconds(value) / 1000
 		case "prompt_n":
 			if !known {
 				u.PromptTokens += count(value)

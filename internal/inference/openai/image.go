@@ -26,7 +26,7 @@ func (p *parser) image(o object) *inference.Image {
 	scheme, rest, _ := strings.Cut(img.URL, ":")
 	switch strings.ToLower(scheme) {
 	case "data":
-		p.dataURI(o, path, rest)
+		img.URL = p.dataURI(o, path, rest)
 	case "http", "https":
 		u, err := url.Parse(img.URL)
 		if err != nil || u.Host == "" || len(img.URL) > 4096 {
@@ -38,25 +38,28 @@ func (p *parser) image(o object) *inference.Image {
 	return img
 }
 
-// dataURI looks at the image of a data URI: its bytes say what it is.
-func (p *parser) dataURI(o object, path, rest string) {
+// dataURI looks at the image of a data URI: its bytes say what it is. It gives
+// the address as engines know it, which compare the scheme and the type as they are.
+func (p *parser) dataURI(o object, path, rest string) string {
 	meta, encoded, ok := strings.Cut(rest, ",")
-	if !ok || !strings.HasSuffix(strings.ToLower(meta), ";base64") || !strings.HasPrefix(strings.ToLower(meta), "image/") {
+	meta = strings.ToLower(meta)
+	if !ok || !strings.HasSuffix(meta, ";base64") || !strings.HasPrefix(meta, "image/") {
 		o.failf(path, "a data URI must have the form data:image/png;base64,…")
-		return
+		return ""
 	}
 	if base64.StdEncoding.DecodedLen(len(encoded)) > p.maxImageBytes+2 {
 		o.fail(inference.Errorf(http.StatusRequestEntityTooLarge, presswork.ContentTooLarge, "'%s' : the image is larger than %d bytes", o.path+path, p.maxImageBytes).WithParam(o.path + path))
-		return
+		return ""
 	}
 	data, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		if data, err = base64.RawStdEncoding.DecodeString(encoded); err != nil {
 			o.failf(path, "the base64 of the data URI is damaged")
-			return
+			return ""
 		}
 	}
 	if err := inference.CheckImage(data); err != nil {
 		o.failf(path, "%s", err.Message)
 	}
+	return "data:" + meta + "," + encoded
 }

@@ -63,6 +63,7 @@ type parser struct {
 	object
 	lax                      bool
 	maxImages, maxImageBytes int
+	schemas                  int // bytes of the schemas read so far
 }
 
 func (p *parser) model(r *inference.Request) {
@@ -158,14 +159,18 @@ func (p *parser) format(r *inference.Request) {
 		}
 		r.Format.Description = s.str("description")
 		r.Format.Strict = s.is("strict")
-		r.Format.Schema = s.schema("schema")
+		r.Format.Schema = p.schema(s, "schema")
 	}
 }
 
 // schema reads a JSON Schema.
-func (o object) schema(field string) json.RawMessage {
+func (p *parser) schema(o object, field string) json.RawMessage {
 	v := o.raw(field)
 	if v == nil || o.failed() {
+		return nil
+	}
+	if p.schemas += len(v); p.schemas > maxSchemas {
+		o.failf(field, "the schemas of a request may have at most %d bytes together", maxSchemas)
 		return nil
 	}
 	if err := inference.CheckSchema(v); err != nil {

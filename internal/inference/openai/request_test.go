@@ -136,6 +136,23 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 			t.Errorf("%.200s:\n got %+v\nwant %+v", body, e, want)
 		}
 	}
+	function := func(n, size int) string {
+		return fmt.Sprintf(`{"type":"function","function":{"name":"f%d","parameters":{"description":%q}}}`, n, strings.Repeat("x", size))
+	}
+	var tools []string
+	for n := range 128 {
+		tools = append(tools, function(n, 1))
+	}
+	for says, tools := range map[string][]string{
+		"at most 128 tools":                append(tools, "7"), // and is not read
+		"at most 524288 bytes together":    {function(1, 200<<10), function(2, 200<<10), function(3, 200<<10)},
+		"the schema has more than 262144 ": {function(1, 300<<10)},
+	} {
+		_, err := openai.ParseRequest([]byte(with(`"tools":[`+strings.Join(tools, ",")+`]`)), openai.ParseOptions{})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: got %.200v", says, err)
+		}
+	}
 	image := `{"type":"image_url","image_url":{"url":"` + picture(4, 4) + `"}}`
 	many := message(`{"role":"user","content":[` + strings.Repeat(image+",", 5) + image + `]}`)
 	if _, err := openai.ParseRequest([]byte(many), openai.ParseOptions{}); err == nil || !strings.Contains(err.Error(), "at most 5 images") {
@@ -144,6 +161,16 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 	_, err := openai.ParseRequest([]byte(message(`{"role":"user","content":[`+image+`]}`)), openai.ParseOptions{MaxImageBytes: 20})
 	if e := inference.AsError(err); e == nil || e.Status != 413 {
 		t.Errorf("a large image: %+v", e)
+	}
+}
+
+func TestADataURIIsWrittenAsEnginesKnowIt(t *testing.T) {
+	t.Parallel()
+	want := picture(4, 4)
+	loud := strings.Replace(want, "data:image/png;base64", "DATA:Image/PNG;Base64", 1)
+	r := parse(t, `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+loud+`"}}]}]}`)
+	if got := r.Messages[0].Parts[0].Image.URL; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -66,15 +66,16 @@ func complete(t *testing.T, g *inference.Gateway, r *inference.Request) (answer,
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	c := openai.NewCollector(openai.Head{ID: "chatcmpl-1", RequestID: "req_1", Model: r.Model, Vendor: "presswork", ServiceTier: "on_demand", Created: time.Unix(1770770815, 0)})
-	chunks := 0
+	chunks, finished := 0, false
 	result, err := g.Complete(ctx, r, func(chunk *inference.Chunk) error {
 		if chunk.First != (chunks == 0) {
 			t.Errorf("chunk %d has First %v", chunks, chunk.First)
 		}
-		if c.Finished() {
+		if finished {
 			t.Error("a chunk after the last one")
 		}
 		chunks++
+		finished = chunk.Finish != ""
 		c.Add(chunk)
 		return nil
 	})

@@ -9,13 +9,21 @@ import (
 	"presswork/internal/suggest"
 )
 
-// maxTools is how many tools one request may have.
-const maxTools = 128
+const (
+	// maxTools is how many tools one request may have.
+	maxTools = 128
+	// maxSchemas is how large the schemas of a request may be together, in bytes:
+	// each is compiled before the request is let in.
+	maxSchemas = 512 << 10
+)
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 func (p *parser) tools(r *inference.Request) {
 	p.list("tools", func(item json.RawMessage, path string) {
+		if p.tooManyTools(r) {
+			return
+		}
 		o := newObject(item, path+".", p.err)
 		kind := o.enum("type", inference.FunctionTool, inference.BrowserSearch, inference.CodeInterpreter)
 		if kind == "" {
@@ -32,14 +40,14 @@ func (p *parser) tools(r *inference.Request) {
 	})
 	if len(r.Tools) == 0 {
 		p.list("functions", func(item json.RawMessage, path string) {
+			if p.tooManyTools(r) {
+				return
+			}
 			t := inference.Tool{Type: inference.FunctionTool}
 			p.function(newObject(item, path+".", p.err), &t)
 			r.Tools = append(r.Tools, t)
 			r.LegacyFunctions = true
 		})
-	}
-	if len(r.Tools) > maxTools {
-		p.failf("tools", "at most %d tools are allowed", maxTools)
 	}
 	p.choice(r)
 	r.ParallelToolCalls = p.boolean("parallel_tool_calls")
@@ -49,13 +57,21 @@ func (p *parser) tools(r *inference.Request) {
 	r.DisableToolValidation = p.is("disable_tool_validation")
 }
 
+// tooManyTools is asked before each tool, so that none is read in vain.
+func (p *parser) tooManyTools(r *inference.Request) bool {
+	if len(r.Tools) == maxTools {
+		p.failf("tools", "at most %d tools are allowed", maxTools)
+	}
+	return p.failed()
+}
+
 func (p *parser) function(o object, t *inference.Tool) {
 	if t.Name = o.str("name"); !name.MatchString(t.Name) {
 		o.failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 	}
 	t.Description = o.str("description")
 	t.Strict = o.is("strict")
-	t.Parameters = o.schema("parameters")
+	t.Parameters = p.schema(o, "parameters")
 }
 
 // choice reads tool_choice, or function_call with functions.

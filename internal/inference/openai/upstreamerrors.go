@@ -84,6 +84,9 @@ func failure(status int, body []byte) *inference.Error {
 	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server failed").WithCause(cause)
 }
 
+// maxMessage is how much of an upstream's message is passed on, in bytes.
+const maxMessage = 2000
+
 // saidError is what an error body says, in any of the forms engines use.
 type saidError struct {
 	message, code, param, failedGeneration string
@@ -98,37 +101,45 @@ func (s saidError) tooLong() bool {
 	return strings.Contains(m, "context length") || strings.Contains(m, "context size") || strings.Contains(m, "context window")
 }
 
+// readError reads an error body, or the error object in it.
 func readError(b []byte) (said saidError) {
 	fields(b, func(key, value []byte) {
-		switch string(key) {
-		case "error":
-			if message := text(value); message != "" {
-				said.message = message // Ollama's own form
-				return
-			}
-			said = readError(value)
-		case "message", "detail":
-			if said.message == "" {
-				said.message = bounded(text(value), 2000)
-			}
-		case "code":
-			if said.code = bounded(text(value), 64); said.code == "" {
-				said.status = count(value)
-			}
-		case "type":
-			if text(value) == "exceed_context_size_error" {
-				said.code = text(value)
-			}
-		case "param":
-			said.param = bounded(text(value), 200)
-		case "failed_generation":
-			said.failedGeneration = bounded(text(value), 16<<10)
+		switch {
+		case string(key) != "error":
+			said.take(key, value)
+		case value[0] == '"':
+			said.message = bounded(text(value), maxMessage) // Ollama's own form
+		default:
+			said = saidError{}
+			fields(value, said.take)
 		}
 	})
 	if said.status > 599 {
 		said.status = 0
 	}
 	return said
+}
+
+// take reads one field of an error object.
+func (s *saidError) take(key, value []byte) {
+	switch string(key) {
+	case "message", "detail":
+		if s.message == "" {
+			s.message = bounded(text(value), maxMessage)
+		}
+	case "code":
+		if s.code = bounded(text(value), 64); s.code == "" {
+			s.status = count(value)
+		}
+	case "type":
+		if text(value) == "exceed_context_size_error" {
+			s.code = text(value)
+		}
+	case "param":
+		s.param = bounded(text(value), 200)
+	case "failed_generation":
+		s.failedGeneration = bounded(text(value), 16<<10)
+	}
 }
 
 func bounded(s string, n int) string {

@@ -148,4 +148,7 @@ func number(value []byte) float64 {
 // count decodes a number of tokens.
 func count(value []byte) int { return int(min(max(number(value), 0), 1<<40)) }
 
+// seconds decodes a time; its bound keeps sums of hostile ones finite.
+func seconds(value []byte) float64 { return min(max(number(value), 0), 1<<40) }
+
 func null(value []byte) bool { return string(value) == "null" }

@@ -170,6 +170,7 @@ func TestUsageOfEveryEngineIsRead(t *testing.T) {
 		`{"timings":{"cache_n":3,"prompt_n":5,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}}`:                                              {PromptTokens: 8, CompletionTokens: 2, PromptTime: 0.0205, CompletionTime: 0.041, CachedTokens: new(3)},
 		`{"usage":{"prompt_tokens":8,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":1},"prompt_tokens_details":null}}`:    {PromptTokens: 8, CompletionTokens: 2, ReasoningTokens: new(1)},
 		`{"usage":{"prompt_tokens":8,"completion_tokens":-2,"prompt_tokens_details":{"cached_tokens":4}},"timings":{"prompt_ms":1,"cache_n":4}}`: {PromptTokens: 8, CachedTokens: new(4), PromptTime: 0.001},
+		`{"usage":{"prompt_tokens":1,"completion_tokens":1,"prompt_time":1.7e308,"completion_time":-1}}`:                                         {PromptTokens: 1, CompletionTokens: 1, PromptTime: 1 << 40},
 	} {
 		got := openai.Decode([]byte(chunk)).Usage
 		a, _ := json.Marshal(got)

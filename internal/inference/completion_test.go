@@ -1,0 +1,116 @@
+package inference_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+func TestAnUpstreamThatHasCooledTakesThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			time.Sleep(5 * time.Minute)
+			return hello(ctx, r, emit)
+		}}
+		begun := time.Now()
+		sick := &engine{}
+		sick.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			if sick.calls.Load() == 1 {
+				return fails(503)(ctx, r, emit)
+			}
+			if waited := time.Since(begun); waited != 30*time.Second {
+				t.Errorf("asked again after %s", waited)
+			}
+			return hello(ctx, r, emit)
+		}
+		g := setup(map[string]*engine{"busy": busy, "sick": sick}, func(m *inference.Model) {
+			m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Priority = 1, 1
+			m.Routing.FirstTokenTimeout = time.Hour
+		})
+		var wg sync.WaitGroup
+		for range 2 { // the first fails over to the busy one, the second waits
+			wg.Go(func() {
+				if _, err := run(t.Context(), g); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		wg.Wait()
+		if busy.calls.Load() != 1 || sick.calls.Load() != 2 {
+			t.Errorf("%d calls of the busy one, %d of the one that failed", busy.calls.Load(), sick.calls.Load())
+		}
+	})
+}
+
+func TestWhatWasDoneInVainIsNotCounted(t *testing.T) {
+	t.Parallel()
+	// Its reasoning is hidden, so that nothing was emitted when it fails.
+	vain := func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+		return errors.Join(emit(&inference.Delta{Reasoning: "Hm.", Usage: &inference.RawUsage{PromptTokens: 3, CompletionTokens: 500, ReasoningTokens: new(500)}}),
+			inference.Errorf(502, inference.UpstreamError, "cut"))
+	}
+	for name, second := range map[string]*engine{"answers": {}, "fails": {run: vain}} {
+		g := setup(map[string]*engine{"a": {run: vain}, "b": second}, func(m *inference.Model) { m.Upstreams[1].Priority = 1 })
+		r := request()
+		r.Admitted, r.ReasoningFormat = true, inference.Hidden
+		result, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+		total := 4
+		if name == "fails" {
+			total = 0
+		}
+		if (err != nil) != (total == 0) || result.Attempts != 2 || result.Usage.TotalTokens != total || result.Usage.ReasoningTokens != nil {
+			t.Errorf("the second %s: %+v, %v", name, result, err)
+		}
+	}
+}
+
+func TestARepairOfJSONOffersNoTools(t *testing.T) {
+	t.Parallel()
+	var offered []int
+	e := &engine{run: func(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+		offered = append(offered, len(r.Offered()))
+		text := "no JSON"
+		if len(offered) == 2 {
+			text = "{}"
+		}
+		return emit(&inference.Delta{Content: text, Finish: "stop"})
+	}}
+	r := request()
+	r.Format.Type, r.Tools = inference.JSONObject, []inference.Tool{{Type: inference.FunctionTool, Name: "f"}}
+	_, err := setup(map[string]*engine{"a": e}, nil).Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+	if err != nil || !slices.Equal(offered, []int{1, 0}) {
+		t.Errorf("%v tools offered: %v", offered, err)
+	}
+}
+
+func TestAnAnswerIsBounded(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	text := strings.Repeat("x", size)
+	for name, d := range map[string]inference.Delta{
+		"content": {Content: text}, "reasoning": {Reasoning: text}, "arguments": {ToolCalls: []inference.RawToolDelta{{Name: "f", Arguments: text}}},
+		"another field": {Extra: []byte(`{"annotations":["` + text + `"]}`)},
+	} {
+		e := &engine{run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+			for range 20 {
+				if err := emit(&d); err != nil {
+					return err
+				}
+			}
+			return emit(&inference.Delta{Finish: "stop"})
+		}}
+		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Routing.Retries = new(0) })
+		if _, err := run(t.Context(), g); err == nil || err.Status != 502 || !strings.Contains(err.Message, "more than") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
