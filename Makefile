@@ -18,7 +18,7 @@ setup: ## Install what running needs: Chromium headless shell, Redis, fonts, bub
 	@scripts/setup.sh run
 
 .PHONY: setup-test
-setup-test: ## Install what testing needs as well: poppler-utils, the MinIO server, veraPDF
+setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF
 	@scripts/setup.sh test
 	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
 	@scripts/verapdf.sh "$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"

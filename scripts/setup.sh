@@ -32,6 +32,7 @@ have_redis || missing+=(redis)
 if [ "$for_what" = test ]; then
   have pdftotext && have pdftoppm || missing+=(poppler)
   have ps || missing+=(ps)
+  have groff || missing+=(groff)
 fi
 if [ "$for_what" = compat ]; then
   have node && have npm || missing+=(node)
@@ -83,6 +84,7 @@ apt_setup() {
       bubblewrap) packages+=(bubblewrap) ;;
       poppler) packages+=(poppler-utils) ;;
       ps) packages+=(procps) ;;
+      groff) packages+=(groff-base) ;;
       node) packages+=(nodejs npm) ;;
       pip) packages+=(python3 python3-pip) ;;
     esac
@@ -108,6 +110,7 @@ brew_setup() {
       browser) say "installing: google-chrome (brew cask)"; brew install --cask google-chrome ;;
       redis) say "installing: redis"; brew install redis ;;
       poppler) say "installing: poppler"; brew install poppler ;;
+      groff) say "installing: groff"; brew install groff ;;
       node) say "installing: node"; brew install node ;;
       pip) say "installing: python"; brew install python ;;
     esac
@@ -127,6 +130,7 @@ else
       bubblewrap) say "  - bubblewrap (bwrap)" ;;
       poppler) say "  - poppler-utils (pdftotext, pdfinfo, pdftoppm)" ;;
       ps) say "  - procps (ps)" ;;
+      groff) say "  - groff" ;;
       node) say "  - Node 22 or newer, and npm" ;;
       pip) say "  - Python 3 and pip" ;;
     esac

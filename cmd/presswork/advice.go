@@ -49,9 +49,9 @@ func (r readerFlags) open(getenv func(string) string) (*advise.Model, error) {
 		}
 		return nil, nil
 	}
-	u, err := url.Parse(r.url)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, usageError{fmt.Errorf("--analysis-url: %.80q is no address; write http://HOST:PORT/v1 or https://…", r.url)}
+	u, err := serverAddress(r.url)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--analysis-url: %w; the default is %s", err, ownCompletions)}
 	}
 	engine, err := openai.New(inference.Upstream{
 		Name: "analysis", Kind: inference.Plain, BaseURL: strings.TrimRight(r.url, "/"), Model: r.model, APIKey: getenv("PRESSWORK_API_KEY"),
@@ -60,6 +60,16 @@ func (r readerFlags) open(getenv func(string) string) (*advise.Model, error) {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w", err)}
 	}
 	return advise.Engine(engine, r.model, r.model+" at "+u.Redacted()), nil
+}
+
+// serverAddress reads the address of a server, which is the user's own: it may
+// be anywhere.
+func serverAddress(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%.80q is no address; write http://HOST:PORT or https://…", text)
+	}
+	return u, nil
 }
 
 // parse checks them; each error is one of usage.

@@ -90,20 +90,25 @@ func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
 		args []string
 		says string
 	}{
-		"mood":           {nil, []string{"md2pdf", file, "--mood", "calmm"}, `did you mean "calm"?`},
-		"type":           {nil, []string{"analyze", file, "--doc-type", "rezume"}, `did you mean "resume"?`},
-		"two themes":     {nil, []string{"md2pdf", file, "--ai-theme", "--theme", "nord"}, "exclude each other"},
-		"mood and theme": {nil, []string{"md2pdf", file, "--mood=dark", "--theme", "nord"}, "leave one out"},
-		"two files":      {nil, []string{"analyze", file, file}, "name one Markdown file"},
-		"cache backend":  {map[string]string{"PRESSWORK_CACHE_BACKEND": "redis"}, []string{"md2pdf", file}, "allowed: memory, file, sqlite"},
-		"cache json":     {map[string]string{"PRESSWORK_CACHE_CONFIG": filepath.Join(dir, "cache.json")}, []string{"cache", "stats"}, `did you mean "sqlite"?`},
-		"cache flag":     {nil, []string{"cache", "stats", "--cache-ttl", "1h"}, "a number of seconds"},
-		"no folder":      {nil, []string{"cache", "stats", "--cache-backend", "file"}, "set HOME or PRESSWORK_CACHE_PATH"},
-		"telemetry":      {map[string]string{"PRESSWORK_TELEMETRY": "maybe"}, []string{"md2pdf", file}, "allowed: on, off"},
-		"metric":         {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "--metric=hitrate"}, `did you mean "hit_rate"?`},
-		"chart":          {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "-o", "x.gif"}, "a .svg, a .png or an .html"},
-		"no telemetry":   {nil, []string{"telemetry", "report"}, "PRESSWORK_TELEMETRY is off"},
-		"sub-command":    {nil, []string{"cache", "cleer"}, `did you mean "clear"?`},
+		"mood":                {nil, []string{"md2pdf", file, "--mood", "calmm"}, `did you mean "calm"?`},
+		"type":                {nil, []string{"analyze", file, "--doc-type", "rezume"}, `did you mean "resume"?`},
+		"two themes":          {nil, []string{"md2pdf", file, "--ai-theme", "--theme", "nord"}, "exclude each other"},
+		"mood and theme":      {nil, []string{"md2pdf", file, "--mood=dark", "--theme", "nord"}, "leave one out"},
+		"two files":           {nil, []string{"analyze", file, file}, "name one Markdown file"},
+		"cache backend":       {map[string]string{"PRESSWORK_CACHE_BACKEND": "redis"}, []string{"md2pdf", file}, "allowed: memory, file, sqlite"},
+		"cache json":          {map[string]string{"PRESSWORK_CACHE_CONFIG": filepath.Join(dir, "cache.json")}, []string{"cache", "stats"}, `did you mean "sqlite"?`},
+		"cache flag":          {nil, []string{"cache", "stats", "--cache-ttl", "1h"}, "a number of seconds"},
+		"no folder":           {nil, []string{"cache", "stats", "--cache-backend", "file"}, "set HOME or PRESSWORK_CACHE_PATH"},
+		"telemetry":           {map[string]string{"PRESSWORK_TELEMETRY": "maybe"}, []string{"md2pdf", file}, "allowed: on, off"},
+		"metric":              {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "--metric=hitrate"}, `did you mean "hit_rate"?`},
+		"chart":               {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "-o", "x.gif"}, "a .svg, a .png or an .html"},
+		"no telemetry":        {nil, []string{"telemetry", "report"}, "PRESSWORK_TELEMETRY is off"},
+		"sub-command":         {nil, []string{"cache", "cleer"}, "did you mean \"clear\"?; `presswork cache --help` lists them"},
+		"an argument":         {nil, []string{"cache", "stats", "all"}, `presswork cache stats takes flags only, and no "all"`},
+		"a lone value":        {nil, []string{"md2pdf", file, "--toc", "2"}, "there is no file 2; a value that a flag can do without follows an equals sign: --toc=2"},
+		"no folder of images": {nil, []string{"md2pdf", "--html", file, "--allow", filepath.Join(dir, "none")}, "presswork: --allow " + filepath.Join(dir, "none") + ": no such file"},
+		"no server":           {nil, []string{"chat", "--server", "localhost:8000", "hi"}, "write http://HOST:PORT"},
+		"no model":            {nil, []string{"models", "explain", "m"}, "presswork: The model"},
 	} {
 		if got := askIn(t, c.env, c.args...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
 			t.Errorf("%s: %+v, want %q", name, got, c.says)
@@ -280,6 +285,19 @@ func TestWarmupAndPicturesNeedABrowser(t *testing.T) {
 	got = askIn(t, env, "theme-preview", "--mood=creative", "-o", in("g.html"))
 	if page := content(t, in("g.html")); got.code != 0 || !strings.Contains(got.stderr, "cmyk (") || strings.Count(page, `class="picture"`) != 12 || !strings.Contains(page, ">chosen<") {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestAChartThatCannotBePaintedSaysWhy(t *testing.T) {
+	t.Parallel()
+	needsChromium(t)
+	bin := programs(t, map[string]string{"wrong": "exit 3"})
+	for browser, code := range map[string]int{filepath.Join(bin, "wrong"): exitFailed, filepath.Join(bin, "none"): exitNoBrowser} {
+		out := filepath.Join(t.TempDir(), "c.png")
+		got := askIn(t, home(t, map[string]string{"CHROMIUM_PATH": browser}), "telemetry", "visualize", "-o", out)
+		if got.code != code || !strings.HasPrefix(got.stderr, "presswork: "+out+": ") || strings.Contains(got.stderr, "browser_unavailable") {
+			t.Errorf("%s: %+v", browser, got)
+		}
 	}
 }
 

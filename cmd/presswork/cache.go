@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -73,12 +72,6 @@ func (c *cacheCommand) newStats() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	return cmd
-}
-
-func (p *program) encode(v any) error {
-	enc := json.NewEncoder(p.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }
 
 func (c *cacheCommand) printStats(s cache.Stats) error {

@@ -25,6 +25,8 @@ type chatCommand struct {
 	in                         io.Reader
 
 	engine inference.Engine
+	// address is server without a password.
+	address string
 }
 
 func newChatCommand(p *program) *cobra.Command {
@@ -52,6 +54,9 @@ func newChatCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// maxPrompt is how much is read from a pipe, in bytes: more than any model takes.
+const maxPrompt = 8 << 20
+
 func (c *chatCommand) run(ctx context.Context, prompt string) error {
 	if c.key == "" {
 		c.key = c.getenv("PRESSWORK_API_KEY")
@@ -59,41 +64,53 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 	if err := c.open(); err != nil {
 		return err
 	}
-	if c.model == "" {
-		models, err := c.engine.Models(ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.server, serverSaid(err))
-		}
-		if len(models) == 0 {
-			return errors.New("the server has no models; `presswork models` says how to get one")
-		}
-		c.model = models[0]
-		if err := c.open(); err != nil {
-			return err
-		}
-	}
-	if prompt == "" && fromTerminal(c.in) {
-		return c.talk(ctx)
-	}
-	if prompt == "" || !fromTerminal(c.in) {
-		piped, err := io.ReadAll(io.LimitReader(c.in, 8<<20))
+	if !fromTerminal(c.in) {
+		piped, err := io.ReadAll(io.LimitReader(unlessEnded{ctx, c.in}, maxPrompt+1))
 		if err != nil {
 			return err
+		}
+		if len(piped) > maxPrompt {
+			return usageError{fmt.Errorf("standard input is larger than %d MB", maxPrompt>>20)}
 		}
 		prompt = strings.TrimSpace(prompt + "\n\n" + string(piped))
+		if prompt == "" {
+			return usageError{errors.New("there is no prompt: give one as an argument or on standard input")}
+		}
+	}
+	if err := c.chooseModel(ctx); err != nil {
+		return err
 	}
 	if prompt == "" {
-		return usageError{errors.New("there is no prompt: give one as an argument or on standard input")}
+		return c.talk(ctx)
 	}
 	_, err := c.ask(ctx, append(c.opening(), inference.Message{Role: inference.User, Parts: []inference.Part{{Text: prompt}}}))
 	return err
 }
 
+// chooseModel takes the first model that the server lists, unless one is named.
+func (c *chatCommand) chooseModel(ctx context.Context) error {
+	if c.model != "" {
+		return nil
+	}
+	models, err := c.engine.Models(ctx)
+	if err != nil {
+		return c.serverSaid(err)
+	}
+	if len(models) == 0 {
+		return errors.New("the server has no models; `presswork models` says how to get one")
+	}
+	c.model = models[0]
+	return c.open()
+}
+
 // open makes the client of the model.
-func (c *chatCommand) open() (err error) {
-	c.engine, err = openai.New(inference.Upstream{
-		Name: "presswork", Kind: inference.Plain, BaseURL: strings.TrimRight(c.server, "/") + "/v1", APIKey: c.key, Model: c.model,
-	})
+func (c *chatCommand) open() error {
+	u, err := serverAddress(c.server)
+	if err == nil {
+		c.address = u.Redacted()
+		base := strings.TrimSuffix(strings.TrimRight(c.server, "/"), "/v1") + "/v1"
+		c.engine, err = openai.New(inference.Upstream{Name: "presswork", Kind: inference.Plain, BaseURL: base, APIKey: c.key, Model: c.model})
+	}
 	if err != nil {
 		return usageError{fmt.Errorf("--server: %w", err)}
 	}
@@ -117,7 +134,7 @@ func (c *chatCommand) opening() []inference.Message {
 func (c *chatCommand) talk(ctx context.Context) error {
 	fmt.Fprintf(c.stderr, "Talking to %s. An empty line ends it.\n", c.model)
 	messages := c.opening()
-	lines := bufio.NewScanner(c.in)
+	lines := bufio.NewScanner(unlessEnded{ctx, c.in})
 	lines.Buffer(nil, 1<<20)
 	for {
 		fmt.Fprint(c.stderr, "\n› ")
@@ -159,15 +176,48 @@ func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (st
 	if answer.Len() > 0 && !strings.HasSuffix(answer.String(), "\n") {
 		fmt.Fprintln(c.stdout)
 	}
-	return answer.String(), serverSaid(err)
+	return answer.String(), c.serverSaid(err)
 }
 
-// serverSaid shortens a failure of the server to what it said.
-func serverSaid(err error) error {
-	if err == nil || presswork.CodeOf(err) == presswork.Internal {
-		return err
+// serverSaid shortens a failure of the server to what it said, and says which
+// server that is.
+func (c *chatCommand) serverSaid(err error) error {
+	switch presswork.CodeOf(err) {
+	case "":
+		return nil
+	case presswork.Internal:
+		return err // an interruption, or one of this machine
+	case inference.UpstreamUnavailable:
+		return fmt.Errorf("%s: %s (`presswork serve` starts one on this machine)", c.address, inference.AsError(err).Message)
 	}
-	return errors.New(inference.AsError(err).Message)
+	return fmt.Errorf("%s: %s", c.address, inference.AsError(err).Message)
+}
+
+// unlessEnded reads until its context ends, for what may never say anything. A
+// read that is left behind keeps what it got.
+type unlessEnded struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (u unlessEnded) Read(b []byte) (int, error) {
+	type outcome struct {
+		b   []byte
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		own := make([]byte, len(b))
+		n, err := u.r.Read(own)
+		done <- outcome{own[:n], err}
+	}()
+	select {
+	case o := <-done:
+		return copy(b, o.b), o.err
+	case <-u.ctx.Done():
+		return 0, context.Cause(u.ctx)
+	}
 }
 
 // plainText drops control characters other than tabs and line breaks.

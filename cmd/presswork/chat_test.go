@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"presswork/internal/inference/inferencetest"
+	"presswork/internal/inference/ollama"
 )
 
 // converse runs a command with a text on standard input.
@@ -53,8 +57,54 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 	if _, _, err := converse(t, "", nil, "chat", "--server", server, "--model", "echo"); err == nil || !strings.Contains(err.Error(), "no prompt") {
 		t.Errorf("without a prompt: %v", err)
 	}
-	if _, _, err := converse(t, "x", nil, "chat", "--server", "http://127.0.0.1:1", "--model", "echo"); err == nil {
-		t.Error("nobody answers, and there is no error")
+	if _, _, err := converse(t, "x", nil, "chat", "--server", "http://me:hush@127.0.0.1:1", "--model", "echo"); err == nil ||
+		!strings.HasPrefix(err.Error(), "http://me:xxxxx@127.0.0.1:1: the model's server does not answer") {
+		t.Errorf("nobody answers: %v", err)
+	}
+	if _, _, err := converse(t, strings.Repeat("x", maxPrompt+1), nil, "chat", "--server", server, "--model", "echo"); err == nil || !strings.Contains(err.Error(), "larger than 8 MB") {
+		t.Errorf("half a prompt is sent: %v", err)
+	}
+	// The address may be the one that other clients are given.
+	if got, _, err := converse(t, "x", nil, "chat", "--server", base+"/", "--model", "echo"); got != "x\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestAnInterruptionEndsTheWaitForAPrompt(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	silent, _ := io.Pipe()
+	root := newRootCommand(&program{getenv: func(string) string { return "" }, stdout: io.Discard, stderr: io.Discard})
+	root.SetArgs([]string{"chat", "--model", "echo"})
+	root.SetIn(silent)
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	why := errors.New("enough")
+	cancel(why)
+	if err := <-done; !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnInterruptionIsSaidAsSuch(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("terminated signal received"))
+	var words bytes.Buffer
+	code := run(ctx, []string{"chat", "--model", "echo", "hi"}, func(string) string { return "" }, io.Discard, &words)
+	if code != exitInterrupted || words.String() != "presswork: interrupted\n" {
+		t.Errorf("%d, %q", code, words.String())
+	}
+}
+
+func TestAProgressOutOfBoundsIsDrawnWithinThem(t *testing.T) {
+	t.Parallel()
+	for _, step := range []ollama.Progress{
+		{Completed: 2, Total: 1}, {Completed: -1, Total: 1}, {Completed: 1 << 62, Total: 1<<63 - 1}, {Status: "\x1b[31mred"}, {Total: -1},
+	} {
+		if line := pullLine(step); strings.Contains(line, "\x1b") || strings.Count(line, "█")+strings.Count(line, "░") > 30 {
+			t.Errorf("%+v: %q", step, line)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 
@@ -27,9 +26,7 @@ func newConfigCommand(p *program) *cobra.Command {
 				return usageError{err}
 			}
 			if asJSON {
-				enc := json.NewEncoder(p.stdout)
-				enc.SetIndent("", "  ")
-				return enc.Encode(cfg.Settings())
+				return p.encode(cfg.Settings())
 			}
 			w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tMEANING")

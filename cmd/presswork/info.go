@@ -1,7 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/internal/cache"
 	"presswork/internal/config"
 	"presswork/internal/local"
+	"presswork/internal/telemetry"
 )
 
 // info is what the command prints.
@@ -21,6 +24,16 @@ type info struct {
 	Platform string `json:"platform"`
 	local.Machine
 	Paths []pathInfo `json:"paths"`
+	// Cache is that of md2pdf and analyze.
+	Cache cacheInfo `json:"cache"`
+	// Telemetry is the folder of md2pdf's diary, "" for none.
+	Telemetry string `json:"telemetry"`
+}
+
+type cacheInfo struct {
+	Backend string `json:"backend"`
+	// Path is "" for memory.
+	Path string `json:"path"`
 }
 
 // pathInfo is a folder and the setting that moves it.
@@ -51,16 +64,41 @@ func newInfoCommand(p *program) *cobra.Command {
 				}
 				i.Paths = append(i.Paths, path)
 			}
+			p.inspectOwn(cmd.Context(), &i)
 			if asJSON {
-				enc := json.NewEncoder(p.stdout)
-				enc.SetIndent("", "  ")
-				return enc.Encode(i)
+				return p.encode(i)
 			}
 			return p.printInfo(i)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// inspectOwn looks at the folders that only the command line uses. The cache is
+// opened for it.
+func (p *program) inspectOwn(ctx context.Context, i *info) {
+	problem := func(err error, fix string) {
+		if err != nil {
+			i.Problems = append(i.Problems, local.Problem{What: local.Message(err), Fix: fix})
+		}
+	}
+	const correct = "correct the setting, or unset it"
+	cfg, _, err := cacheFlags{}.load(p.getenv)
+	problem(err, correct)
+	if err == nil {
+		i.Cache.Backend = cfg.Backend
+		if cfg.Backend != cache.BackendMemory {
+			i.Cache.Path = cfg.Path
+		}
+		opened, err := cache.Open(ctx, cfg, cache.Options{})
+		if err == nil {
+			err = opened.Close()
+		}
+		problem(err, "`presswork cache config` shows where it is set; until then each run keeps its own cache in memory")
+	}
+	i.Telemetry, err = telemetry.Folder(p.getenv)
+	problem(err, correct)
 }
 
 func (p *program) printInfo(i info) error {
@@ -99,6 +137,8 @@ func (p *program) printInfo(i info) error {
 	for _, path := range i.Paths {
 		row(path.Setting, "%s", path.Path)
 	}
+	row("cache", "%s", dash(strings.TrimSpace(i.Cache.Backend+" "+i.Cache.Path)))
+	row("telemetry", "%s", cmp.Or(i.Telemetry, "off"))
 	for _, problem := range i.Problems {
 		row("wrong", "%s", problem.What)
 		row("  mend it", "%s", problem.Fix)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,17 @@ func TestInfo(t *testing.T) {
 	}
 	if i.Version == "" || i.Go == "" || i.Chromium.Path == "" || i.Redis.Path == "" || len(i.Scripts) == 0 || len(i.Fonts) < 10 || len(i.Paths) != 4 || i.Problems == nil {
 		t.Errorf("%+v", i)
+	}
+	// Without a home nothing is kept; with a cache that cannot be used, it says so.
+	if i.Cache != (cacheInfo{Backend: "memory"}) || i.Telemetry != "" {
+		t.Errorf("%+v, %q", i.Cache, i.Telemetry)
+	}
+	file := filepath.Join(folder(t, map[string]string{"file": ""}), "file")
+	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": file, "PRESSWORK_TELEMETRY": "maybe"})
+	for _, want := range []string{"sqlite " + file, "not a directory", "allowed: on, off"} {
+		if got := askIn(t, env, "info"); got.code != 0 || !strings.Contains(got.stdout, want) {
+			t.Errorf("%q is not in %+v", want, got)
+		}
 	}
 	text := ask(t, "info").stdout
 	for _, want := range []string{i.Chromium.Path, i.Redis.Path, "THEMES_DIR", "Emoji", "serif fonts", "CACHE_DIR"} {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,11 +25,12 @@ func main() {
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	root := newRootCommand(&program{getenv: getenv, stdout: stdout, stderr: stderr})
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		err = interrupted{}
+	}
 	if err != nil {
-		fmt.Fprintf(stderr, "presswork: %v\n", err)
+		fmt.Fprintf(plainText{stderr}, "presswork: %v\n", err)
 	}
 	return exitStatus(err)
 }

@@ -93,9 +93,9 @@ func (m *manual) flag(f *pflag.Flag) {
 	if f.Shorthand != "" {
 		term = "\\fB\\-" + roff(f.Shorthand) + "\\fR, " + term
 	}
-	switch {
-	case value != "" && f.NoOptDefVal != "" && value != "bool":
-		term += "[=\\fI" + roff(value) + "\\fR]"
+	switch optional, ok := strings.CutPrefix(value, "[="); {
+	case ok:
+		term += "[=\\fI" + roff(strings.TrimSuffix(optional, "]")) + "\\fR]"
 	case value != "" && f.NoOptDefVal == "":
 		term += " \\fI" + roff(value) + "\\fR"
 	}

@@ -14,7 +14,6 @@ import (
 	"presswork"
 	"presswork/internal/analysis"
 	"presswork/internal/cache"
-	"presswork/internal/chromium"
 	"presswork/internal/config"
 	"presswork/internal/guard"
 	"presswork/internal/local"
@@ -81,7 +80,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&m.output, "output", "o", "", "`FILE`, or a folder (always one for several inputs), or - for standard output")
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
-	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; nothing leaves this machine")
+	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
 	addSteerFlags(cmd, &m.steer)
 	addReaderFlags(cmd, &m.reader)
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
@@ -91,7 +90,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.StringArrayVar(&m.allow, "allow", nil, "`DIR` outside the input's folder from which images may be shown; repeatable")
 	f.BoolVar(&m.merge, "merge", false, "print all files into one document, named after the first unless -o says otherwise: its front matter counts, each file begins on a new page, and links between them stay links")
 	f.BoolVar(&m.html, "html", false, "write the themed HTML page instead of a PDF")
-	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files are converted at a time")
+	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files (`N`) are converted at a time")
 	f.BoolVarP(&m.watch, "watch", "w", false, "convert again whenever a file, its images, the stylesheet or a theme changes")
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
@@ -162,10 +161,10 @@ func begin(ctx context.Context, c *local.Converter) (stop func(), err error) {
 	}
 	if err := c.Start(ctx); err != nil {
 		stop()
-		if errors.Is(err, chromium.ErrNotFound) {
-			return nil, err
+		if presswork.CodeOf(err) == presswork.InvalidOption {
+			return nil, usageError{errors.New(local.Message(err))}
 		}
-		return nil, usageError{err}
+		return nil, err
 	}
 	return stop, nil
 }

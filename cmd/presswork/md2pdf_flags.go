@@ -13,7 +13,8 @@ import (
 )
 
 // optionHelp is the meaning of each option of presswork.Options that is a flag,
-// by its JSON name; a word in backquotes names the value.
+// by its JSON name; a word in backquotes names the value, in brackets one that
+// may be left out.
 func optionHelp() map[string]string {
 	return map[string]string{
 		"page_size":         "`SIZE`: A3, A4, A5, A6, B5, Letter, Legal, Tabloid or \"210mm x 297mm\" (default A4)",
@@ -22,7 +23,7 @@ func optionHelp() map[string]string {
 		"margins":           "margin as a CSS `LENGTH` (\"20mm\")",
 		"header_text":       "`TEXT` above each page, with {page} {total} {title} {date} {chapter}",
 		"footer_text":       "`TEXT` below each page, the same (default \"{page} / {total}\")",
-		"toc":               "table of contents, down to this heading `LEVEL` (default 3)",
+		"toc":               "table of contents, down to heading level `[=LEVEL]` (default 3)",
 		"cover":             "cover page from title, subject, author and date",
 		"numbered_headings": "number the headings",
 		"line_numbers":      "number the lines of code blocks",
@@ -37,7 +38,7 @@ func optionHelp() map[string]string {
 		"page_ranges":       "print these `PAGES` only (\"1-3,5\")",
 		"tagged":            "write the structure that screen readers use (default true)",
 		"outline":           "write bookmarks (default true)",
-		"pdf_a":             "PDF/A of this `LEVEL`: 2b, 2u or 3b (default 2b)",
+		"pdf_a":             "PDF/A of the level `[=LEVEL]`: 2b, 2u or 3b (default 2b)",
 		"pdf_ua":            "PDF/UA-1",
 		"attach_source":     "attach the Markdown to the PDF (needs --pdf-a=3b)",
 		"password":          "`PASSWORD` that opens the PDF; better --password-file",
@@ -68,11 +69,9 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 		case **float64:
 			flags.Func(name, help[key], func(s string) error { return setJSON(field, s, "a number") })
 		case **presswork.Depth:
-			flags.Func(name, help[key], func(s string) error { return setJSON(field, s, "a heading level 1 to 6") })
-			flags.Lookup(name).NoOptDefVal = "true"
+			flags.BoolFunc(name, help[key], func(s string) error { return setJSON(field, s, "a heading level 1 to 6") })
 		case **presswork.PDFALevel:
-			flags.Func(name, help[key], func(s string) error { return setLevel(field, s) })
-			flags.Lookup(name).NoOptDefVal = "true"
+			flags.BoolFunc(name, help[key], func(s string) error { return setLevel(field, s) })
 		case *presswork.Keywords:
 			flags.Func(name, help[key], func(s string) error { return field.UnmarshalJSON([]byte(strconv.Quote(s))) })
 		case *presswork.Margins:

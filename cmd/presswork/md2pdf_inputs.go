@@ -16,6 +16,9 @@ import (
 
 // prepare turns the command line into inputs; each error is one of usage.
 func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
+	if err := checkValues(paths); err != nil {
+		return nil, err
+	}
 	cfg, err := config.Load(m.getenv)
 	if err != nil {
 		return nil, err
@@ -56,6 +59,17 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 		inputs[i].Theme, inputs[i].Options = m.theme, m.options
 	}
 	return inputs, m.checkFlags(inputs)
+}
+
+// checkValues finds a flag's value that was meant as such and counts as a file.
+func checkValues(paths []string) error {
+	values := []string{"true", "false", "1", "2", "3", "4", "5", "6", "2b", "2u", "3b"}
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil && slices.Contains(values, path) {
+			return fmt.Errorf("there is no file %s; a value that a flag can do without follows an equals sign: --toc=2, --pdf-a=2u, --tagged=false", path)
+		}
+	}
+	return nil
 }
 
 func (m *md2pdf) plan(paths []string, ext string) ([]local.Input, error) {

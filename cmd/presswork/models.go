@@ -97,24 +97,18 @@ func (p *program) listModels(ctx context.Context, asJSON bool) error {
 			for _, u := range m.Upstreams {
 				upstreams = append(upstreams, u.Name)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.ID, orDash(strings.Join(m.Aliases, ", ")), strings.Join(m.Capabilities, ", "),
-				orDash(tokens(m.ContextWindow)), strings.Join(upstreams, ", "))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.ID, dash(strings.Join(m.Aliases, ", ")), strings.Join(m.Capabilities, ", "),
+				dash(tokens(m.ContextWindow)), strings.Join(upstreams, ", "))
 		}
 	})
 }
 
 func (p *program) table(head string, rows func(io.Writer)) error {
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	// Servers name their models, and say what is wrong.
+	w := tabwriter.NewWriter(plainText{p.stdout}, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, head)
 	rows(w)
 	return w.Flush()
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
 }
 
 func tokens(n int) string {
@@ -122,6 +116,15 @@ func tokens(n int) string {
 		return ""
 	}
 	return fmt.Sprint(n)
+}
+
+// findModel finds a model by name; the error is one of usage.
+func findModel(c *inference.Catalogue, name string) (*inference.Model, error) {
+	m, err := c.Find(name)
+	if err != nil {
+		return nil, usageError{errors.New(inference.AsError(err).Message)}
+	}
+	return m, nil
 }
 
 func newCheckGateway(c *inference.Catalogue) *inference.Gateway {
@@ -137,12 +140,16 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	if len(names) > 0 {
 		models = nil
 		for _, name := range names {
-			m, err := c.Find(name)
+			m, err := findModel(c, name)
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			models = append(models, m)
 		}
+	}
+	if len(models) == 0 && !asJSON {
+		fmt.Fprint(p.stderr, noModels)
+		return nil
 	}
 	found := newCheckGateway(c).Check(ctx, models)
 	failed := 0
@@ -171,7 +178,7 @@ func stateOf(s inference.UpstreamStatus) string {
 	case !s.OK:
 		return s.Error
 	case !s.Served:
-		return fmt.Sprintf("it does not have %s; it has %s", s.Name, orDash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")))
+		return fmt.Sprintf("it does not have %s; it has %s", s.Name, dash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")))
 	}
 	return "ok"
 }
@@ -181,21 +188,21 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	m, err := c.Find(name)
+	m, err := findModel(c, name)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	ways := newCheckGateway(c).Explain(m)
 	if asJSON {
 		return json.NewEncoder(p.stdout).Encode(ways)
 	}
 	fmt.Fprintf(p.stdout, "%s can %s; context %s, longest answer %s tokens\n", m.ID, strings.Join(m.Capabilities, ", "),
-		orDash(tokens(m.ContextWindow)), orDash(tokens(m.MaxCompletionTokens)))
+		dash(tokens(m.ContextWindow)), dash(tokens(m.MaxCompletionTokens)))
 	fmt.Fprintf(p.stdout, "reasoning is read by %q; a request waits %s for its first token, then %s for each\n\n",
 		m.Reasoning.Parser, m.Routing.FirstTokenTimeout, m.Routing.IdleTimeout)
 	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tNAME THERE\tAT A TIME", func(w io.Writer) {
 		for _, s := range ways {
-			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL, s.Name, orDash(tokens(s.MaxConcurrency)))
+			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL, s.Name, dash(tokens(s.MaxConcurrency)))
 		}
 	})
 }
@@ -218,22 +225,27 @@ func (p *program) pullModel(ctx context.Context, name string) error {
 
 // pullProgress draws a bar on a terminal, and elsewhere a line for each step.
 func (p *program) pullProgress() func(ollama.Progress) {
-	const width = 30
 	last := ""
 	return func(step ollama.Progress) {
-		if !isTerminal(p.stderr) {
-			if step.Status != last {
-				fmt.Fprintln(p.stderr, step.Status)
-			}
-			last = step.Status
+		if isTerminal(p.stderr) {
+			fmt.Fprintf(p.stderr, "\r\x1b[K%s", pullLine(step))
 			return
 		}
-		line := step.Status
-		if step.Total > 0 {
-			done := int(width * step.Completed / step.Total)
-			line = fmt.Sprintf("%s %s%s %5.1f of %.1f MB", step.Status, strings.Repeat("█", done), strings.Repeat("░", width-done),
-				float64(step.Completed)/1e6, float64(step.Total)/1e6)
+		if step.Status != last {
+			fmt.Fprintln(p.stderr, printable(step.Status))
 		}
-		fmt.Fprintf(p.stderr, "\r\x1b[K%s", line)
+		last = step.Status
 	}
+}
+
+// pullLine is a step with its bar; the numbers are the server's.
+func pullLine(step ollama.Progress) string {
+	line := printable(step.Status)
+	if step.Total <= 0 {
+		return line
+	}
+	const width = 30
+	done := int(width * min(max(float64(step.Completed)/float64(step.Total), 0), 1))
+	return fmt.Sprintf("%s %s%s %5.1f of %.1f MB", line, strings.Repeat("█", done), strings.Repeat("░", width-done),
+		float64(step.Completed)/1e6, float64(step.Total)/1e6)
 }

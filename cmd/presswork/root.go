@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ func newRootCommand(p *program) *cobra.Command {
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
 	root.SetVersionTemplate("presswork {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
@@ -53,6 +56,13 @@ func newRootCommand(p *program) *cobra.Command {
 		newVersionCommand(p),
 		newManCommand(p),
 	)
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" { // which would call a wrong shell a request for help
+			cmd.Args = knownCommand
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
 }
 
@@ -65,7 +75,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return usageError{fmt.Errorf("unknown command %q%s; `presswork help` lists them", args[0], suggest.Phrase(args[0], names))}
+	return usageError{fmt.Errorf("unknown command %q%s; `%s --help` lists them", args[0], suggest.Phrase(args[0], names), cmd.CommandPath())}
 }
 
 // settings reads the configuration and makes the logger it asks for.
@@ -91,6 +101,13 @@ func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, opts))
 }
 
+// encode prints JSON.
+func (p *program) encode(v any) error {
+	enc := json.NewEncoder(p.stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
@@ -98,10 +115,10 @@ func isTerminal(w io.Writer) bool {
 
 // noArgs is for the commands that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return usageError{err}
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	return usageError{fmt.Errorf("%s takes flags only, and no %q", cmd.CommandPath(), args[0])}
 }
 
 // flagError says which flag an unknown one was probably meant to be.

@@ -155,7 +155,7 @@ func (p *program) writeChart(ctx context.Context, metric telemetry.Metric, runs 
 			return usageError{err}
 		}
 		if data, err = local.Picture(ctx, cfg.ChromiumPath, b.String(), telemetry.ChartWidth+96, telemetry.ChartHeight+118); err != nil {
-			return err
+			return fileError{output, err}
 		}
 	}
 	if err := local.WriteFile(ctx, output, data); err != nil {

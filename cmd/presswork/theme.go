@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -44,7 +43,7 @@ func newThemeListCommand(p *program) *cobra.Command {
 			} else if _, err := os.ReadDir(dir); err != nil {
 				return usageError{fmt.Errorf("--themes-dir: %w", err)}
 			}
-			catalogue, err := themes.Open(themes.Options{Dir: dir})
+			catalogue, err := themes.Open(themes.Options{Dir: dir, Log: newNotices(p.stderr)})
 			if err != nil {
 				return err
 			}
@@ -60,9 +59,7 @@ func newThemeListCommand(p *program) *cobra.Command {
 }
 
 func (p *program) printThemesJSON(list []themes.Theme) error {
-	enc := json.NewEncoder(p.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return p.encode(struct {
 		Default string         `json:"default"`
 		Count   int            `json:"count"`
 		Themes  []themes.Theme `json:"themes"`

@@ -11,6 +11,9 @@ func TestThemeListJSON(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"mine.css": ":root{--primary:#123456;--base-100:#fff;--base-content:#000}", "broken.css": "x"})
 	got := ask(t, "theme", "list", "--json", "--themes-dir", dir)
+	if !strings.Contains(got.stderr, "custom theme left out (theme broken, ") {
+		t.Errorf("a theme is left out without a word: %q", got.stderr)
+	}
 	var list struct {
 		Default string
 		Count   int

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -186,6 +187,31 @@ func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestOnlyTheUserReadsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"file", "sqlite"} {
+		dir := t.TempDir() // which others may read
+		c, err := cache.Open(t.Context(), cache.Config{Backend: backend, Path: dir, MaxSize: "10"}, cache.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := c.Put(t.Context(), cache.Theme, "abc", json.RawMessage("1"))
+		err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s has mode %s", path, info.Mode())
+			}
+			return err
+		})
+		if err := errors.Join(put, err, c.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestADamagedDatabaseIsSetAside(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(b []byte) []byte{
@@ -326,6 +352,8 @@ func TestConfiguration(t *testing.T) {
 		{env: []string{"PRESSWORK_CACHE_TTL", "NaN"}, says: "number of seconds"},
 		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "many"}, says: "64MB"},
 		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "0"}, says: "64MB"},
+		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "NaNMB"}, says: "64MB"},
+		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "0.0001KB"}, says: "64MB"},
 		{env: []string{"PRESSWORK_CACHE_CONFIG", "/nowhere.json"}, says: "no such file"},
 		{json: `{"backend":"file"}`, says: "backend_type"},
 		{json: `{"ttl":{"themes":1}}`, says: "ttl.theme"},

@@ -204,7 +204,8 @@ func (c Config) limits() (entries int, size int64, err error) {
 	for suffix, unit := range map[string]int64{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30} {
 		if number, ok := strings.CutSuffix(text, suffix); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if err != nil || n <= 0 || n > 1<<20 {
+			// Written so that no number is refused as well.
+			if err != nil || !(n*float64(unit) >= 1 && n <= 1<<20) {
 				return 0, 0, wrong
 			}
 			return 0, int64(n * float64(unit)), nil

@@ -73,6 +73,13 @@ func OpenSQLite(ctx context.Context, dir string, o Options) (*SQLite, error) {
 
 // open connects, and makes the schema in a new database.
 func (s *SQLite) open(ctx context.Context) error {
+	// A new one is made here, because SQLite would let every user read it; its
+	// journals get the same mode. What else is wrong SQLite finds as well.
+	if f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(OFF)", "recursive_triggers(ON)",
 	}}
@@ -189,6 +196,7 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ? AND made = ?", string(kind), key, made)
 			return ignoreReadOnly(err)
 		case !json.Valid(value):
+			s.o.Log.WarnContext(ctx, "a damaged cache entry was removed", "kind", kind, "key", key)
 			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ?", string(kind), key)
 			return ignoreReadOnly(err)
 		}

@@ -60,7 +60,7 @@ func New(o Options) (*Redis, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	binary, err := findServer()
+	binary, err := FindServer()
 	if err != nil {
 		return nil, err
 	}
@@ -179,9 +179,9 @@ func (r *Redis) supervise(stop, kill context.Context, c *child) {
 	}
 }
 
-// findServer looks for any of the servers that speak the protocol and keep an
+// FindServer looks for any of the servers that speak the protocol and keep an
 // append-only file.
-func findServer() (string, error) {
+func FindServer() (string, error) {
 	for _, name := range []string{"redis-server", "valkey-server", "keydb-server"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil

@@ -63,23 +63,33 @@ type Times struct{ Analyze, Render, Print time.Duration }
 // StoreUnavailable for an output that cannot be written, ctx's cause.
 func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 	begun := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
-		presswork.Errorf(presswork.RenderTimeout, "it was not converted within %s", c.o.Timeout))
-	defer cancel()
 	out := Output{Input: in.Path, Path: in.Output, Merged: in.Merge, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
-	err := c.convert(ctx, in, &out)
+	data, err := c.convert(ctx, in, &out)
+	if err == nil {
+		c.o.Progress(in.Path, presswork.StageStoring)
+		err = c.write(ctx, in.Output, data)
+	}
+	if err == nil {
+		out.Bytes = len(data)
+		c.o.Progress(in.Path, presswork.StageDone)
+	}
 	out.Elapsed = time.Since(begun)
 	return out, err
 }
 
-func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
+// convert makes the result of an input within Options.Timeout. Who reads it from
+// a pipe may take longer.
+func (c *Converter) convert(ctx context.Context, in Input, out *Output) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
+		presswork.Errorf(presswork.RenderTimeout, "it was not converted within %s", c.o.Timeout))
+	defer cancel()
 	document, closeFiles, err := c.document(ctx, in, out.Sources)
 	defer closeFiles()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.chooseTheme(ctx, &document, out); err != nil {
-		return err
+		return nil, err
 	}
 	c.o.Progress(in.Path, presswork.StageRendering)
 	begun := time.Now()
@@ -88,30 +98,23 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) error {
 	out.Theme = composed.Theme
 	out.Warnings = append(out.Warnings, composed.Warnings...)
 	if err != nil {
-		return strictly(err, out.Warnings)
+		return nil, strictly(err, out.Warnings)
 	}
-	data := []byte(composed.Page.HTML)
-	if !c.o.HTML {
-		c.o.Progress(in.Path, presswork.StagePrinting)
-		begun := time.Now()
-		printed, err := c.engine.Print(ctx, composed)
-		out.Times.Print = time.Since(begun)
-		if len(printed.Warnings) > 0 {
-			out.Warnings = printed.Warnings // those of composed are the first of them
-		}
-		if err != nil {
-			return strictly(err, out.Warnings)
-		}
-		out.Pages = printed.Pages
-		data = printed.PDF
+	if c.o.HTML {
+		return []byte(composed.Page.HTML), nil
 	}
-	c.o.Progress(in.Path, presswork.StageStoring)
-	if err := c.write(ctx, in.Output, data); err != nil {
-		return err
+	c.o.Progress(in.Path, presswork.StagePrinting)
+	begun = time.Now()
+	printed, err := c.engine.Print(ctx, composed)
+	out.Times.Print = time.Since(begun)
+	if len(printed.Warnings) > 0 {
+		out.Warnings = printed.Warnings // those of composed are the first of them
 	}
-	out.Bytes = len(data)
-	c.o.Progress(in.Path, presswork.StageDone)
-	return nil
+	if err != nil {
+		return nil, strictly(err, out.Warnings)
+	}
+	out.Pages = printed.Pages
+	return printed.PDF, nil
 }
 
 // document reads the files of an input. Its images can be opened until closeFiles
@@ -166,24 +169,10 @@ func (c *Converter) read(ctx context.Context, path string, sources Snapshot) ([]
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	type outcome struct {
-		data []byte
-		err  error
-	}
-	done := make(chan outcome, 1)
 	if path != Std {
 		sources.add(path)
 	}
-	go func() {
-		data, err := c.readAll(path)
-		done <- outcome{data, err}
-	}()
-	select {
-	case o := <-done:
-		return o.data, o.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return waiting(ctx, func() ([]byte, error) { return c.readAll(path) })
 }
 
 func (c *Converter) readAll(path string) ([]byte, error) {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -96,12 +95,13 @@ func New(o Options) *Converter {
 }
 
 // Start begins to launch the browser and, meanwhile, reads the themes. Errors:
-// chromium.ErrNotFound, or a folder of Allow that cannot be opened.
+// chromium.ErrNotFound, InvalidOption for a folder of Allow that cannot be
+// opened, those of chromium.Browser and of themes.Open.
 func (c *Converter) Start(ctx context.Context) error {
 	for _, dir := range c.o.Allow {
 		a, err := openDir(dir)
 		if err != nil {
-			return errors.Join(fmt.Errorf("%s: %s", dir, reason(err)), c.closeDirs())
+			return errors.Join(presswork.Errorf(presswork.InvalidOption, "--allow %s: %s", dir, reason(err)), c.closeDirs())
 		}
 		c.allowed = append(c.allowed, a)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"presswork/internal/chromium"
+	"presswork/internal/embedded"
 	"presswork/internal/fonts"
 )
 
@@ -19,9 +20,10 @@ type Machine struct {
 	Chromium Program `json:"chromium"`
 	// Sandbox tells whether Chromium's own sandbox confines it here;
 	// SandboxReason, why not.
-	Sandbox       bool    `json:"sandbox"`
-	SandboxReason string  `json:"sandbox_reason,omitempty"`
-	Redis         Program `json:"redis"`
+	Sandbox       bool   `json:"sandbox"`
+	SandboxReason string `json:"sandbox_reason,omitempty"`
+	// Redis is redis-server or one that can stand in for it.
+	Redis Program `json:"redis"`
 	// Fonts are the embedded families; the browser is given them by FontConfig,
 	// which is empty where there is no fontconfig.
 	Fonts      []Font `json:"fonts"`
@@ -105,7 +107,7 @@ func (m *Machine) inspectChromium(ctx context.Context, browser string) {
 }
 
 func (m *Machine) inspectRedis(ctx context.Context) {
-	path, err := exec.LookPath("redis-server")
+	path, err := embedded.FindServer()
 	if err != nil {
 		m.problem("redis-server is not installed; only `presswork serve` without REDIS_URL needs it",
 			"`make setup` installs it; by hand: apt install redis-server, or brew install redis")
@@ -114,7 +116,7 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 	m.Redis.Path = path
 	said, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
-		m.problem("redis-server does not start: "+err.Error(), "install it anew")
+		m.problem(path+" does not start: "+err.Error(), "install it anew")
 		return
 	}
 	// "Redis server v=7.0.15 sha=…"

@@ -49,14 +49,17 @@ func TestInspectTellsWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestInspectTellsWhichScriptsHaveNoFont(t *testing.T) {
+func TestInspectTellsWhichScriptsHaveNoFontAndWhatServesForRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
 	bin := t.TempDir()
 	script := "#!/bin/sh\nprintf 'Latin One\\n20-7e a0 400-4ff'\n"
-	if err := os.WriteFile(filepath.Join(bin, "fc-match"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
+	other := "#!/bin/sh\necho Valkey server v=8.1.0 sha=00000000:0"
+	for name, text := range map[string]string{"fc-match": script, "valkey-server": other} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Setenv("PATH", bin)
 	m, err := local.Inspect(t.Context(), "")
@@ -66,6 +69,9 @@ func TestInspectTellsWhichScriptsHaveNoFont(t *testing.T) {
 	fonts := map[string]string{}
 	for _, s := range m.Scripts {
 		fonts[s.Name] = s.Font
+	}
+	if m.Redis != (local.Program{Path: filepath.Join(bin, "valkey-server"), Version: "8.1.0"}) {
+		t.Errorf("a server that can stand in for redis-server: %+v", m.Redis)
 	}
 	if fonts["Latin, Greek, Cyrillic"] != "Latin One" || fonts["Japanese"] != "" {
 		t.Errorf("%+v", m.Scripts)

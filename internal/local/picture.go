@@ -30,12 +30,3 @@ func Picture(ctx context.Context, browser, html string, width, height int) ([]by
 	sheet := presswork.Sheet{Width: float64(width) / pixelsPerInch, Height: float64(height) / pixelsPerInch}
 	return b.Screenshot(ctx, presswork.Page{HTML: html, Sheet: sheet}, chromium.ScreenshotOptions{Density: 2})
 }
-
-// WriteFile puts all of data at path, or leaves there what was there. Errors:
-// StoreFull, StoreUnavailable, ctx's cause.
-func WriteFile(ctx context.Context, path string, data []byte) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return unwritable(path, writeFile(path, data))
-}

@@ -15,10 +15,53 @@ func (c *Converter) write(ctx context.Context, path string, data []byte) error {
 		return context.Cause(ctx)
 	}
 	if path == Std {
-		_, err := c.o.Stdout.Write(data)
-		return unwritable("standard output", err)
+		return writeWaiting(ctx, "standard output", func() error {
+			_, err := c.o.Stdout.Write(data)
+			return err
+		})
+	}
+	return WriteFile(ctx, path, data)
+}
+
+// WriteFile puts all of data at path, or leaves there what was there. Errors:
+// StoreFull, StoreUnavailable, ctx's cause.
+func WriteFile(ctx context.Context, path string, data []byte) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		// A device or a pipe is written to, never replaced.
+		return writeWaiting(ctx, path, func() error { return writeThrough(path, data) })
 	}
 	return unwritable(path, writeFile(path, data))
+}
+
+// writeWaiting writes to what may never take it, such as a pipe that nobody
+// reads; ctx ends the wait.
+func writeWaiting(ctx context.Context, path string, write func() error) error {
+	_, err := waiting(ctx, func() (struct{}, error) { return struct{}{}, unwritable(path, write()) })
+	return err
+}
+
+// waiting returns what do returns, or ctx's cause if ctx ends first; do is then
+// left behind.
+func waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := do()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
 }
 
 func writeFile(path string, data []byte) (err error) {
@@ -31,9 +74,6 @@ func writeFile(path string, data []byte) (err error) {
 	case err != nil: // nothing is there, or the steps below say what is wrong
 	case info.IsDir():
 		return syscall.EISDIR
-	case !info.Mode().IsRegular():
-		// A device or a pipe is written to, never replaced.
-		return writeThrough(path, data)
 	default:
 		mode = info.Mode().Perm()
 	}

@@ -1,6 +1,8 @@
 package local_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -93,6 +95,28 @@ func TestAPipeOrDeviceIsWrittenToAndNeverReplaced(t *testing.T) {
 	<-out
 	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Errorf("the pipe was replaced: %v, %v", info, err)
+	}
+}
+
+func TestAnInterruptionEndsTheWaitForAReader(t *testing.T) {
+	t.Parallel()
+	_, nobodyReads := io.Pipe()
+	dir := files(t, map[string]string{"a.md": "# Hello"})
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, output := range []string{pipe, local.Std} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("enough")
+		c := start(t, local.Options{HTML: true, Stdout: nobodyReads, Progress: func(_ string, stage presswork.Stage) {
+			if stage == presswork.StageStoring { // and a moment later, when the write waits
+				time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
+			}
+		}})
+		if _, err := c.Convert(ctx, local.Input{Path: filepath.Join(dir, "a.md"), Output: output}); !errors.Is(err, why) {
+			t.Errorf("%s: %v", output, err)
+		}
 	}
 }
 

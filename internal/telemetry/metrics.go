@@ -22,23 +22,24 @@ type Metric struct {
 
 // Metrics lists them.
 func Metrics() []Metric {
-	always := func(f func(Run) float64) func(Run) (float64, bool) {
-		return func(r Run) (float64, bool) { return f(r), true }
+	// A run that converted nothing says nothing of time and size.
+	converted := func(f func(Run) float64) func(Run) (float64, bool) {
+		return func(r Run) (float64, bool) { return f(r), r.Failures < r.Documents }
 	}
 	positive := func(f func(Run) float64) func(Run) (float64, bool) {
-		return func(r Run) (float64, bool) { return f(r), f(r) > 0 }
+		return func(r Run) (float64, bool) { return f(r), f(r) > 0 && r.Failures < r.Documents }
 	}
 	return []Metric{
 		{"hit_rate", "Answers from the analysis cache", "%", func(r Run) (float64, bool) {
 			return 100 * float64(r.Hits) / float64(max(r.Lookups, 1)), r.Lookups > 0
 		}},
-		{"total_ms", "Time per document", "ms", always(func(r Run) float64 { return r.TotalMS })},
+		{"total_ms", "Time per document", "ms", converted(func(r Run) float64 { return r.TotalMS })},
 		{"analyze_ms", "Choice of a theme, per document", "ms", positive(func(r Run) float64 { return r.AnalyzeMS })},
 		{"render_ms", "Markdown to HTML, per document", "ms", positive(func(r Run) float64 { return r.RenderMS })},
 		{"print_ms", "Printing, per document", "ms", positive(func(r Run) float64 { return r.PrintMS })},
-		{"pages", "Pages per run", "", always(func(r Run) float64 { return float64(r.Pages) })},
-		{"bytes", "Bytes written per run", "bytes", always(func(r Run) float64 { return float64(r.Bytes) })},
-		{"failures", "Documents that failed, per run", "", always(func(r Run) float64 { return float64(r.Failures) })},
+		{"pages", "Pages per run", "", converted(func(r Run) float64 { return float64(r.Pages) })},
+		{"bytes", "Bytes written per run", "bytes", converted(func(r Run) float64 { return float64(r.Bytes) })},
+		{"failures", "Documents that failed, per run", "", func(r Run) (float64, bool) { return float64(r.Failures), true }},
 	}
 }
 

@@ -161,6 +161,13 @@ func TestReport(t *testing.T) {
 	if r.Runs != 101 || r.Documents != 101 || r.Skipped != 2 || r.HitRate < 0.49 || r.HitRate > 0.5 || !r.To.After(r.From) {
 		t.Errorf("%+v", r)
 	}
+	// A run in which everything failed counts as failed, not as fast.
+	failed := telemetry.NewReport([]telemetry.Run{{Version: 1, At: time.Now(), Documents: 2, Failures: 2}}, 0)
+	for _, s := range failed.Metrics {
+		if want := map[string]int{"failures": 1}[s.Metric]; s.Runs != want {
+			t.Errorf("of nothing converted: %+v", s)
+		}
+	}
 	if _, err := telemetry.MetricOf("hit_rat"); err == nil || !strings.Contains(err.Error(), `did you mean "hit_rate"?`) || !strings.Contains(err.Error(), "failures") {
 		t.Errorf("got %v", err)
 	}
@@ -221,7 +228,7 @@ func TestTheAxisOfACountHasWholeNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, most := range []int{1, 2, 3, 5, 7, 90} {
-		chart := telemetry.Terminal(pages, []telemetry.Run{{At: time.Now(), Pages: most}}, 80, false)
+		chart := telemetry.Terminal(pages, []telemetry.Run{{At: time.Now(), Documents: 1, Pages: most}}, 80, false)
 		for line := range strings.Lines(chart) {
 			if label, _, axis := strings.Cut(line, "┤"); axis && strings.Contains(label, ".") {
 				t.Errorf("of %d pages the axis says %q", most, strings.TrimSpace(label))

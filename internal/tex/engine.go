@@ -132,6 +132,7 @@ func parseError(thrown goja.Value) (string, bool) {
 	}
 	text, _, _ = strings.Cut(text, " at position ")
 	text, _, _ = strings.Cut(text, " at end of input")
+	text, _, _ = strings.Cut(text, ": infinite loop or") // a setting of ours is none of the author's
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 160 {
 		text = string(r[:160]) + "…"
