@@ -34,12 +34,9 @@ func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
 	return inference.SourceOptions{
 		Path: modelsFile(cfg.InferenceConfig),
 		Log:  log,
-		// An engine that is not there is none of anybody's errors.
-		Discover: func(ctx context.Context) []inference.Model {
-			models, _ := engine.Models(ctx)
-			more, _ := openai.FindLlamaServer(ctx, openai.DefaultLlamaServer)
-			return append(models, more...)
-		},
+		Discover: []func(context.Context) ([]inference.Model, error){engine.Models, func(ctx context.Context) ([]inference.Model, error) {
+			return openai.FindLlamaServer(ctx, openai.DefaultLlamaServer)
+		}},
 	}
 }
 

@@ -3,6 +3,7 @@ package inference_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -151,7 +152,15 @@ func TestModelsOfThisMachineComeAndGo(t *testing.T) {
 	t.Parallel()
 	var found atomic.Pointer[[]inference.Model]
 	found.Store(&[]inference.Model{{ID: "a"}, {ID: "a"}, {ID: "b", Aliases: []string{"a"}}})
-	s, err := inference.NewSource(t.Context(), inference.SourceOptions{Discover: func(context.Context) []inference.Model { return *found.Load() }, Interval: time.Millisecond})
+	var looks atomic.Int64
+	find := func(context.Context) ([]inference.Model, error) {
+		looks.Add(1)
+		if models := found.Load(); models != nil {
+			return *models, nil
+		}
+		return nil, fmt.Errorf("ask: %w", context.DeadlineExceeded)
+	}
+	s, err := inference.NewSource(t.Context(), inference.SourceOptions{Discover: []func(context.Context) ([]inference.Model, error){find}, Interval: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +175,13 @@ func TestModelsOfThisMachineComeAndGo(t *testing.T) {
 	until(t, s, 1)
 	if m := s.Current().Models()[0]; !m.Created.Equal(created) {
 		t.Errorf("it was created at %s, now at %s", created, m.Created)
+	}
+	// One that does not answer in time is not gone.
+	found.Store(nil)
+	for before := looks.Load(); looks.Load() < before+3; time.Sleep(time.Millisecond) { // between two looks
+	}
+	if got := s.Current().Models(); len(got) != 1 {
+		t.Errorf("an engine that is slow has %d models", len(got))
 	}
 	found.Store(&[]inference.Model{})
 	until(t, s, 0)

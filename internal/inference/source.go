@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -21,8 +23,9 @@ type SourceOptions struct {
 	Path string
 	// Getenv gives the values of ${NAME} in the file.
 	Getenv func(string) string
-	// Discover finds models of engines on this machine. Nil finds none.
-	Discover func(context.Context) []Model
+	// Discover find the models of engines on this machine. An error is an engine
+	// without models, unless it is a time-out: a busy one keeps those it had.
+	Discover []func(context.Context) ([]Model, error)
 	// Interval is how often the file, or this machine, is looked at. Default 2 s
 	// for the file, 15 s for this machine.
 	Interval time.Duration
@@ -34,8 +37,9 @@ type SourceOptions struct {
 type Source struct {
 	opts    SourceOptions
 	current atomic.Pointer[Catalogue]
-	// seen is the file as it was read last.
-	seen fileState
+	// seen is the file as it was read last, found what Discover found, each.
+	seen  fileState
+	found [][]Model
 }
 
 type fileState struct {
@@ -58,7 +62,7 @@ func NewSource(ctx context.Context, o SourceOptions) (*Source, error) {
 			o.Interval = 15 * time.Second
 		}
 	}
-	s := &Source{opts: o}
+	s := &Source{opts: o, found: make([][]Model, len(o.Discover))}
 	s.current.Store(NewCatalogue(nil))
 	if o.Path == "" {
 		s.discover(ctx)
@@ -100,10 +104,13 @@ func (s *Source) Run(ctx context.Context) {
 }
 
 func (s *Source) discover(ctx context.Context) {
-	if s.opts.Discover == nil {
-		return
+	for i, find := range s.opts.Discover {
+		models, err := find(ctx)
+		if slow, ok := errors.AsType[net.Error](err); !ok || !slow.Timeout() {
+			s.found[i] = models
+		}
 	}
-	found := NewCatalogue(s.opts.Discover(ctx))
+	found := NewCatalogue(slices.Concat(s.found...))
 	before := s.Current()
 	for i, m := range found.models {
 		// A model keeps the time it was found first.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func New(base string) *Client {
 }
 
 // Models lists the models this Ollama has, with their upstream. It takes 2 s at
-// most for each question.
+// most for each question; a time-out is a net.Error.
 func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	var tags struct {
 		Models []struct {
@@ -71,6 +72,9 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	var models []inference.Model
 	for _, tag := range tags.Models[:min(len(tags.Models), maxModels)] {
 		s, err := c.show(ctx, tag.Name, tag.Digest)
+		if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
+			return nil, err
+		}
 		if err != nil {
 			continue // deleted meanwhile, or a damaged one
 		}
