@@ -66,6 +66,7 @@ func New(o Options) *Renderer {
 // Draw draws the diagrams of one document in a style, one picture for each
 // source. When ctx ends, what is missing then has a Problem.
 func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) []Picture {
+	s.Accents = distinct(s.Accents)
 	pictures := make([]Picture, len(sources))
 	names := make([]string, len(sources))
 	missing := map[string]string{} // name → source

@@ -2,6 +2,8 @@ package diagram
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,7 +16,8 @@ type Style struct {
 	// Page is what the diagram stands on, Text the colour of all its texts,
 	// Line that of its lines and borders.
 	Page, Text, Line string
-	// Accents colour what is told apart by colour; at least one.
+	// Accents colour what is told apart by colour; at least one. Draw passes over
+	// those that look like an earlier one.
 	Accents []string
 	// Font is a CSS font stack, Size the text's size in CSS pixels.
 	Font string
@@ -61,13 +64,41 @@ func (s Style) sheet() string {
 `)
 }
 
+// distinct leaves out colours that can hardly be told from one before.
+func distinct(colors []string) (kept []string) {
+	const near = 40 // of 255, in each channel
+	for _, c := range colors {
+		if !slices.ContainsFunc(kept, func(k string) bool {
+			x, y := rgb(c), rgb(k)
+			return math.Abs(x[0]-y[0]) < near && math.Abs(x[1]-y[1]) < near && math.Abs(x[2]-y[2]) < near
+		}) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
 // accent is the nth accent.
 func (s Style) accent(n int) string { return s.Accents[n%len(s.Accents)] }
 
 // wash is an accent thin enough to write Text on.
 func (s Style) wash(n int) string {
 	share := 0.2 + 0.1*float64(n/len(s.Accents)%3)
-	return mix(s.accent(n), s.Page, share)
+	return s.tint(n, share)
+}
+
+// tint is the nth accent over the page: share of it, or as much as Text can be
+// read on.
+func (s Style) tint(n int, share float64) string {
+	const (
+		readable = 4.5 // WCAG AA
+		step     = 0.04
+	)
+	tint := mix(s.accent(n), s.Page, share)
+	for ; share > step && contrast(tint, s.Text) < readable; share -= step {
+		tint = mix(s.accent(n), s.Page, share-step)
+	}
+	return tint
 }
 
 // variables are the palette of Mermaid's theme "base": areas are washes with
@@ -121,7 +152,7 @@ func (s Style) variables() map[string]any {
 		v[fmt.Sprintf("fillType%d", i)] = s.wash(i)
 	}
 	for i := range 12 {
-		v[fmt.Sprintf("pie%d", i+1)] = mix(s.accent(i), s.Page, 0.5-0.12*float64(i/len(s.Accents)%3))
+		v[fmt.Sprintf("pie%d", i+1)] = s.tint(i, 0.5-0.12*float64(i/len(s.Accents)%3))
 		v[fmt.Sprintf("cScale%d", i)] = s.wash(i)
 		v[fmt.Sprintf("cScalePeer%d", i)] = s.accent(i)
 		v[fmt.Sprintf("cScaleInv%d", i)] = s.accent(i)
@@ -141,11 +172,29 @@ func mix(a, b string, share float64) string {
 
 // contrasting is black or white, whichever reads better on a colour.
 func contrasting(c string) string {
-	v := rgb(c)
-	if 0.299*v[0]+0.587*v[1]+0.114*v[2] > 140 {
-		return "#000000"
+	const black, white = "#000000", "#ffffff"
+	if contrast(c, black) > contrast(c, white) {
+		return black
 	}
-	return "#ffffff"
+	return white
+}
+
+// contrast is the WCAG 2 ratio of two colours.
+func contrast(a, b string) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func luminance(c string) float64 {
+	v := rgb(c)
+	for i := range v {
+		if v[i] /= 255; v[i] <= 0.04045 {
+			v[i] /= 12.92
+		} else {
+			v[i] = math.Pow((v[i]+0.055)/1.055, 2.4)
+		}
+	}
+	return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]
 }
 
 // rgb reads "#rrggbb"; anything else is black.

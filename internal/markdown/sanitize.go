@@ -3,10 +3,12 @@ package markdown
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark/ast"
+	"golang.org/x/net/html"
 )
 
 // swallowers are the elements whose content is dropped with them. Unclosed,
@@ -70,34 +72,67 @@ func newPolicy() *bluemonday.Policy {
 	return p
 }
 
-// closesSwallowers reports whether every element of the raw HTML that swallows
-// its content is also closed in it.
-func closesSwallowers(tag *regexp.Regexp, raw []byte) bool {
-	lower := bytes.ToLower(raw)
-	opened := map[string]int{} // where the last one of a name opens
-	for _, m := range tag.FindAllSubmatchIndex(lower, -1) {
-		opened[string(lower[m[2]:m[3]])] = m[1]
-	}
-	for name, at := range opened {
-		if !bytes.Contains(lower[at:], []byte("</"+name)) {
+// contained reports whether raw HTML ends each element that it begins of those
+// that swallow their content, and begins each that it ends: the sanitiser counts
+// them through the document, whatever their names.
+func contained(swallower *regexp.Regexp, raw []byte) bool {
+	depth, unread := 0, "" // unread is the element whose content is no HTML
+	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken { // the end, perhaps amid a tag
+			return depth == 0 && unread == "" && !swallower.Match(bytes.ToLower(z.Raw()))
+		}
+		if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+		tag, _ := z.TagName()
+		name := string(tag)
+		// Scripts and styles it leaves out one by one.
+		counts := name != "script" && name != "style" && slices.Contains(swallowers(), name)
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			if isUnread(name) {
+				unread = name
+			}
+			if counts && kind == html.StartTagToken {
+				depth++
+			}
+		case html.EndTagToken:
+			if name == unread {
+				unread = ""
+			}
+			if counts {
+				depth--
+			}
+		}
+		if depth < 0 {
 			return false
 		}
 	}
-	return true
+}
+
+// isUnread tells the elements whose content a tokenizer passes over up to their
+// end tag.
+func isUnread(element string) bool {
+	switch element {
+	case "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp":
+		return true
+	}
+	return false
 }
 
 // tameRawHTML turns raw HTML that would swallow what follows it into text:
 // "use the <script> tag" must not end the document.
 func tameRawHTML(root ast.Node, src []byte) {
-	tag := regexp.MustCompile(`<(` + strings.Join(swallowers(), "|") + `)\b`)
+	swallower := regexp.MustCompile(`</?(` + strings.Join(swallowers(), "|") + `)\b`)
 	var wild []ast.Node
-	eachBlock(root, func(n ast.Node) {
+	eachNode(root, func(n ast.Node) {
 		if h, ok := n.(*ast.HTMLBlock); ok {
 			raw := blockText(h, src, 0)
 			if h.HasClosure() {
 				raw = append(raw, h.ClosureLine.Value(src)...)
 			}
-			if !closesSwallowers(tag, raw) {
+			if swallower.Match(bytes.ToLower(raw)) && !contained(swallower, raw) {
 				wild = append(wild, h)
 			}
 			return
@@ -105,14 +140,17 @@ func tameRawHTML(root ast.Node, src []byte) {
 		var pieces []ast.Node
 		var raw []byte
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			if r, ok := c.(*ast.RawHTML); ok && tag.Match(bytes.ToLower(r.Segments.Value(src))) {
+			r, ok := c.(*ast.RawHTML)
+			if !ok {
+				continue
+			}
+			piece := r.Segments.Value(src)
+			if swallower.Match(bytes.ToLower(piece)) {
 				pieces = append(pieces, r)
 			}
-			if r, ok := c.(*ast.RawHTML); ok {
-				raw = append(raw, r.Segments.Value(src)...)
-			}
+			raw = append(raw, piece...)
 		}
-		if len(pieces) > 0 && !closesSwallowers(tag, raw) {
+		if len(pieces) > 0 && !contained(swallower, raw) {
 			wild = append(wild, pieces...)
 		}
 	})

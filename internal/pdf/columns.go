@@ -45,6 +45,9 @@ type tableWidths struct {
 type column struct {
 	word int // its longest word
 	cell int // its longest cell
+	// prose says that some cell below the head has several words, or one that
+	// may be broken.
+	prose bool
 }
 
 // short says whether the column's cells are to stay on one line: numbers with
@@ -112,6 +115,9 @@ func fit(t tableWidths, upright, turned float64) (class string, turn bool) {
 		for _, s := range tableSizes() {
 			switch {
 			case takes(full, s) <= area && needs(words, s) <= area:
+				if needs(full, s) > area {
+					return s.class + t.whole(), area != upright
+				}
 				return s.class, area != upright
 			case takes(comfortable, s) <= area*squeezed && needs(least, s) <= area:
 				return s.class + t.unbroken(), area != upright
@@ -119,11 +125,13 @@ func fit(t tableWidths, upright, turned float64) (class string, turn bool) {
 		}
 	}
 	smallest := tableSizes()[2]
-	switch {
-	case needs(words, smallest) <= upright:
-		return smallest.class, false
-	case needs(words, smallest) <= turned:
-		return smallest.class, true
+	for _, area := range []float64{upright, turned} {
+		switch {
+		case needs(least, smallest) <= area:
+			return smallest.class + t.unbroken(), area != upright
+		case needs(words, smallest) <= area:
+			return smallest.class + t.whole(), area != upright
+		}
 	}
 	return smallest.class + " crowded", turned > upright
 }
@@ -131,10 +139,25 @@ func fit(t tableWidths, upright, turned float64) (class string, turn bool) {
 // unbroken lists the classes that keep the cells of short columns on one line:
 // else the browser takes from them what the long ones want.
 func (t tableWidths) unbroken() string {
+	return t.onOneLine(column.short)
+}
+
+// whole lists the classes that keep dates and the like, which a browser breaks
+// at their hyphens, in one piece; the columns' heads may be broken.
+func (t tableWidths) whole() string {
+	classes := t.onOneLine(func(c column) bool { return !c.prose })
+	if classes == "" {
+		return ""
+	}
+	return " folded" + classes
+}
+
+// onOneLine lists the classes of the columns whose cells are not broken.
+func (t tableWidths) onOneLine(is func(column) bool) string {
 	const most = 20 // the print sheet has a rule for each
 	var b strings.Builder
 	for i, c := range t.columns[:min(len(t.columns), most)] {
-		if c.short() && !t.spans {
+		if is(c) && !t.spans {
 			b.WriteString(" nb" + strconv.Itoa(i+1))
 		}
 	}
@@ -147,19 +170,23 @@ func measure(table string) tableWidths {
 	var columns []column
 	spans, holdsMore := false, false
 	at, span, letters, word, depth := -1, 1, 0, 0, 0
-	inCell := false
+	longest := 0 // word of the cell
+	inCell, inHead := false, false
 	closeWord := func() {
+		word = min(word, longestWord)
 		if at >= 0 && at < len(columns) && span == 1 {
-			columns[at].word = max(columns[at].word, min(word, longestWord))
+			columns[at].word = max(columns[at].word, word)
 		}
-		word = 0
+		word, longest = 0, max(longest, word)
 	}
 	closeCell := func() {
 		closeWord()
 		if at >= 0 && at < len(columns) && span == 1 {
-			columns[at].cell = max(columns[at].cell, letters)
+			c := &columns[at]
+			c.cell = max(c.cell, letters)
+			c.prose = c.prose || !inHead && letters > longest
 		}
-		letters = 0
+		letters, longest = 0, 0
 	}
 	z := html.NewTokenizer(strings.NewReader(table))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
@@ -176,7 +203,7 @@ func measure(table string) tableWidths {
 				at, span = -1, 1
 			case (tag == atom.Td || tag == atom.Th) && kind == html.StartTagToken:
 				closeCell()
-				inCell = true
+				inCell, inHead = true, tag == atom.Th
 				at += span
 				var rows bool
 				span, rows = spanOf(z, more)

@@ -58,9 +58,10 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 			meta.Keywords = append(meta.Keywords, word)
 		}
 	}
-	fitted, doubtful := fitTables(body.HTML, sheet)
+	contents := contentsOf(body, o.TOC)
+	fitted, doubtful := fitTables(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, now: c.now(), lang: lang,
-		contents: contentsOf(body, o.TOC), body: fillCells(fitDiagrams(fitted, sheet))}
+		body: markLong(fillCells(fitDiagrams(fitted, sheet)), sheet)}
 	if namesChapter(o) {
 		page.chapters = chaptersOf(body.Headings)
 	}
@@ -69,7 +70,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		Meta:  meta,
 		Theme: theme.Name, Warnings: body.Warnings,
 		Finish:   finishOf(d, o, body, c.epoch),
-		revision: revisionOf(page.chapters, page.contents), preflight: preflightOf(d, o, page, doubtful),
+		revision: revisionOf(page.chapters, contents), preflight: preflightOf(d, o, page, doubtful),
 	}
 	composed.Key = c.key(composed)
 	return composed, nil

@@ -125,6 +125,46 @@ func TestBlankKeywordsAreLeftOut(t *testing.T) {
 	}
 }
 
+func TestLongParagraphsAreMarked(t *testing.T) {
+	t.Parallel()
+	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+	for content, want := range map[string]string{
+		words(80):                        "<p>word",
+		words(100):                       "<p data-long>word",
+		"**" + words(100) + "** {.lead}": `<p data-long class="lead"><strong>word`,
+		strings.Repeat("[a](https://example.com/a/long/way) ", 20): `<p><a href`,
+		strings.Repeat("字", 240):                                   "<p data-long>字",
+		"<p>" + words(40) + "<p>" + words(100):                     "<p>word",
+		"<p>" + words(100) + "</p>":                                "<p data-long>word",
+	} {
+		html := compose(t, pdf.Document{Content: []byte(content + "\n")}).Page.HTML
+		if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, want) {
+			t.Errorf("%.50s: %.80s, want %s", content, body, want)
+		}
+	}
+}
+
+// What follows on rendering is linear: each of these took minutes.
+func TestHostilePatternsAreComposedSoon(t *testing.T) {
+	t.Parallel()
+	const limit = 30 * time.Second
+	times := 200_000
+	if raceEnabled {
+		times /= 10
+	}
+	for name, content := range map[string]string{
+		"lines that end in a colon": strings.Repeat("a:\n\n", times) + grid(15, 1, "1,234.5 kg"),
+		"paragraphs not closed":     strings.Repeat("<p>", times),
+		"headings not closed":       "[[toc]]\n\n# One\n\n" + strings.Repeat("<h1 id=a>", times) + "\n\n# Two\n",
+	} {
+		began := time.Now()
+		compose(t, pdf.Document{Content: []byte(content)})
+		if took := time.Since(began); took > limit {
+			t.Errorf("%s: %s", name, took)
+		}
+	}
+}
+
 func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
 	t.Parallel()
 	sample, err := os.ReadFile("testdata/sample.md")

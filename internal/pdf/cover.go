@@ -34,10 +34,11 @@ func letters(text string) (n int) {
 	return n
 }
 
-// coverClass tells a wide sheet's cover from the upright ones that covers are
-// drawn for.
-func coverClass(s sheet) string {
-	if s.width > s.height*1.2 {
+// coverClass tells a wide sheet's cover, where text and picture lie side by side,
+// from the upright ones that covers are drawn for. Without a picture, the text
+// has any cover to itself.
+func coverClass(s sheet, inkSaver bool) string {
+	if s.width > s.height*1.2 && !inkSaver {
 		return "cover cover-wide"
 	}
 	return "cover"

@@ -22,6 +22,7 @@ func TestCoversFitTheirTitleAndSheet(t *testing.T) {
 		"a whole page":    {presswork.Options{Title: strings.Repeat("Tides ", 150)}, "--cover-scale:1.00;--cover-fit:0.40"},
 		"a small sheet":   {presswork.Options{Title: "Tides", PageSize: "A6"}, "--cover-scale:0.50;--cover-fit:0.50"},
 		"a sheet turned":  {presswork.Options{Title: "Tides", PageSize: "A5", Landscape: new(true)}, "--cover-scale:0.70;--cover-fit:0.70"},
+		"without picture": {presswork.Options{Title: "Tides", PageSize: "A5", Landscape: new(true), InkSaver: new(true)}, "--cover-scale:0.70;--cover-fit:0.70"},
 		"a scaled text":   {presswork.Options{Title: "Tides", Scale: new(0.5)}, "--cover-scale:2.00;--cover-fit:2.00"},
 		"a card":          {presswork.Options{Title: "Tides", PageSize: "50mm x 80mm", MarginPreset: "none"}, "--cover-scale:0.40;--cover-fit:0.40"},
 		"a poster's size": {presswork.Options{Title: "Tides", PageSize: "100cm x 200cm"}, "--cover-scale:2.00;--cover-fit:2.00"},
@@ -29,7 +30,7 @@ func TestCoversFitTheirTitleAndSheet(t *testing.T) {
 		test.options.Cover = new(true)
 		html := compose(t, pdf.Document{Content: []byte("text"), Options: test.options}).Page.HTML
 		class := "cover"
-		if test.options.Landscape != nil {
+		if test.options.Landscape != nil && test.options.InkSaver == nil {
 			class = "cover cover-wide"
 		}
 		if want := `<section class="` + class + `" style="` + test.want + `">`; !strings.Contains(html, want) {

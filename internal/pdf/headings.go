@@ -17,8 +17,12 @@ var headingTag = regexp.MustCompile(`<h[1-6][ >]`)
 // and anchors do not.
 func headingContents(body string) map[string]string {
 	contents := map[string]string{}
-	for _, at := range headingTag.FindAllStringIndex(body, -1) {
+	all := headingTag.FindAllStringIndex(body, -1)
+	for i, at := range all {
 		heading := body[at[0]:]
+		if i+1 < len(all) { // one that is not closed before the next is none
+			heading = body[at[0]:all[i+1][0]]
+		}
 		end := strings.Index(heading, "</"+heading[1:3]+">")
 		if end < 0 {
 			continue

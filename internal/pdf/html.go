@@ -40,9 +40,9 @@ type page struct {
 	lang    string
 	body    string
 	now     time.Time
-	// contents are the entries of the table of contents, chapters the titles
-	// that run in header or footer; none when not asked for.
-	contents, chapters []markdown.Heading
+	// chapters are the titles that run in header or footer; none when not asked
+	// for.
+	chapters []markdown.Heading
 }
 
 func (p page) html() string {
@@ -66,7 +66,7 @@ func (p page) html() string {
 		p.writeCover(&b)
 	}
 	p.writeAnchors(&b)
-	b.WriteString("<main>\n" + placeContents(p.body, p.contents, p.lang, isTrue(p.options.Cover)) + "</main>\n</body>\n</html>\n")
+	b.WriteString("<main>\n" + p.body + "</main>\n</body>\n</html>\n")
 	return b.String()
 }
 
@@ -122,7 +122,7 @@ func (p page) writeCover(b *strings.Builder) {
 			b.WriteString(`<p class="` + class + `">` + html.EscapeString(text) + "</p>\n")
 		}
 	}
-	b.WriteString(`<section class="` + coverClass(p.sheet) + `" style="` + coverStyle(p.sheet, p.meta) + "\">\n<div class=\"cover-head\">\n")
+	b.WriteString(`<section class="` + coverClass(p.sheet, isTrue(p.options.InkSaver)) + `" style="` + coverStyle(p.sheet, p.meta) + "\">\n<div class=\"cover-head\">\n")
 	line("cover-title", p.meta.Title)
 	line("cover-subject", p.meta.Subject)
 	b.WriteString("</div>\n<div class=\"cover-foot\">\n")

@@ -36,9 +36,7 @@ func guessLanguage(text []byte) string {
 	// Japanese is mostly Han; a tenth of kana tells it.
 	if kana := counts["ja"]; kana*10 > counts["zh"] {
 		counts["ja"] += counts["zh"]
-		if kana > 0 {
-			counts["zh"] = 0
-		}
+		counts["zh"] = 0
 	}
 	for lang, n := range counts {
 		if n*2 > letters {

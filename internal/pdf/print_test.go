@@ -171,3 +171,27 @@ func BenchmarkConvertSample(b *testing.B) {
 		}
 	}
 }
+
+// No page begins with the last line of a paragraph.
+func TestNoLineIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	var content strings.Builder
+	for n := range 12 { // a paragraph of four lines, each time a line lower
+		content.WriteString(strings.Repeat("A line.\\\n", 34+n) + "The last one.\n\n" +
+			"Begin " + strings.Repeat("and go on to the end of it ", 10) + "with a word at last.\n\n\\newpage\n\n")
+	}
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(content.String())})
+	moved := 0
+	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+		first, _, _ := strings.Cut(strings.TrimSpace(page), "\n")
+		if strings.HasPrefix(first, "Begin") {
+			moved++
+		}
+		if strings.Contains(first, "at last.") {
+			t.Errorf("page %d begins with %q", i+1, first)
+		}
+	}
+	if moved < 3 {
+		t.Errorf("%d paragraphs began at a page's end, want one for each line", moved)
+	}
+}

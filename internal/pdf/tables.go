@@ -62,28 +62,42 @@ func tableEnd(body string, start int) int {
 }
 
 // leadIn is where that begins which turns with a table because it speaks of it:
-// a heading, or a line that ends in a colon, at the end of what is before; its
-// length if there is none.
+// headings, or a line that ends in a colon and the headings above it, at the end
+// of what is before; its length if there is none.
 func leadIn(before string) int {
-	const longest = 400
-	text := strings.TrimRight(before, "\n")
-	open := strings.LastIndex(text, "</") // of the last element's end tag
-	if open < 0 || !strings.HasSuffix(text, ">") {
-		return len(before)
-	}
-	tag := text[open+2 : len(text)-1]
-	start := max(strings.LastIndex(text, "<"+tag+">"), strings.LastIndex(text, "<"+tag+" "))
-	heading := len(tag) == 2 && tag[0] == 'h' && tag != "hr"
-	colon := tag == "p" && strings.HasSuffix(text[:open], ":")
-	if start < 0 || len(text)-start > longest || !heading && !colon {
-		return len(before)
-	}
-	if colon {
-		if above := leadIn(text[:start]); above < start && strings.HasPrefix(text[above:], "<h") {
-			return above
+	const most = 3
+	at := len(before)
+	for n := range most {
+		start, heading := lastBlock(before[:at])
+		if start < 0 || n > 0 && !heading {
+			break
 		}
+		at = start
 	}
-	return start
+	return at
+}
+
+// lastBlock is where the block begins that body ends with, if that is a heading,
+// or a line that ends in a colon; else -1.
+func lastBlock(body string) (start int, heading bool) {
+	const longest = 400
+	body = strings.TrimRight(body, "\n")
+	from := max(0, len(body)-longest)
+	text, closed := strings.CutSuffix(body[from:], ">")
+	open := strings.LastIndex(text, "</") // of the last element's end tag
+	if !closed || open < 0 {
+		return -1, false
+	}
+	tag := text[open+2:]
+	heading = len(tag) == 2 && tag[0] == 'h'
+	if colon := tag == "p" && strings.HasSuffix(text[:open], ":"); !heading && !colon {
+		return -1, false
+	}
+	start = max(strings.LastIndex(text, "<"+tag+">"), strings.LastIndex(text, "<"+tag+" "))
+	if start < 0 {
+		return -1, false
+	}
+	return from + start, heading
 }
 
 // withSizeClass gives a table the class of its size instead of the one it has.

@@ -31,6 +31,8 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 		"not turned sideways":   {grid(13, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{Landscape: new(true)}},
 		"beyond all measure":    {grid(90, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wider crowded\">", presswork.Options{}},
 		"Han is twice as wide":  {grid(13, 2, "文字組"), `<table class="wider">`, presswork.Options{}},
+		"with its headings":     {"# Prices\n\n## In euros\n\n" + grid(13, 2, "1,234.5 kg"), "<div class=\"turned\">\n<h1 id=\"prices\">Prices</h1>\n<h2 id=\"in-euros\">In euros</h2>\n<table class=\"wide\">", presswork.Options{}},
+		"without the contents":  {"# Prices\n\n## In euros\n\n" + grid(13, 2, "1,234.5 kg"), "<h1 id=\"prices\">Prices</h1>\n<nav class=\"toc\"", presswork.Options{TOC: new(presswork.Depth(2))}},
 		"with its heading":      {"text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<p>text</p>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
 	} {
 		c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"} // whatever the preset
@@ -39,10 +41,26 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 			t.Errorf("%s: %.200s, want %s", name, body, c.want)
 		}
 	}
-	// Short columns keep their lines when another is squeezed.
-	html := compose(t, pdf.Document{Content: []byte("| Date | Note |\n|---|---|\n| 2026-11-20 | " + strings.Repeat("word ", 60) + " |\n")}).Page.HTML
-	if !strings.Contains(html, `<table class="nb1">`) {
-		t.Errorf("got %s", html[strings.Index(html, "<table"):])
+}
+
+// Dates and the like keep their lines when other columns are squeezed.
+func TestShortCellsAreNotBroken(t *testing.T) {
+	t.Parallel()
+	table := func(head string, dates, prose int) string {
+		columns := dates + prose
+		return strings.Repeat("| "+head+" ", columns) + "|\n" + strings.Repeat("|---", columns) + "|\n" +
+			strings.Repeat("| 2026-11-20 ", dates) + strings.Repeat("| "+strings.Repeat("word ", 60), prose) + "|\n"
+	}
+	for name, c := range map[string]struct{ table, want string }{
+		"beside prose":          {table("Date", 1, 1), `<table class="nb1">`},
+		"beside much prose":     {table("Date", 6, 6), `<table class="wider nb1 nb2 nb3 nb4 nb5 nb6">`},
+		"under heads of a line": {table("Date it opened", 10, 1), `<table class="wider folded nb1 nb2 nb3 nb4 nb5 nb6 nb7 nb8 nb9 nb10">`},
+	} {
+		html := compose(t, pdf.Document{Content: []byte(c.table)}).Page.HTML
+		if !strings.Contains(html, c.want) {
+			_, html, _ = strings.Cut(html, "<main>")
+			t.Errorf("%s: got %.100s, want %s", name, html, c.want)
+		}
 	}
 }
 

@@ -1,0 +1,57 @@
+package pdf
+
+import "strings"
+
+// narrowLetter is the mean width of a letter in em in the narrower typefaces.
+const narrowLetter = 0.44
+
+// markLong marks the paragraphs that may go on on the next page. Chromium would
+// break the others as well, and leave one line of four alone there: it heeds
+// widows only where there are lines enough for orphans too.
+func markLong(body string, s sheet) string {
+	const (
+		opening = "<p"
+		whole   = 5 // lines of a paragraph that stays in one piece
+	)
+	most := int(whole * (s.width - s.left - s.right) / s.scale / (bodySize * narrowLetter))
+	var out strings.Builder
+	out.Grow(len(body) + len(body)/32)
+	for {
+		at := strings.Index(body, opening)
+		if at < 0 {
+			break
+		}
+		out.WriteString(body[:at+len(opening)])
+		body = body[at+len(opening):]
+		within := body
+		if next := strings.Index(body, opening); next >= 0 {
+			within = body[:next]
+		}
+		end := strings.Index(within, "</p>")
+		if end > most && (body[0] == '>' || body[0] == ' ') && letters(visible(body[:end])) > most {
+			out.WriteString(" data-long")
+		}
+	}
+	return out.String() + body
+}
+
+// visible is what a reader sees of an element, given from within its start tag
+// on.
+func visible(element string) string {
+	inTag := true
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '<':
+			inTag = true
+		case '>':
+			inTag = false
+			return -1
+		case '\u00ad':
+			return -1
+		}
+		if inTag {
+			return -1
+		}
+		return r
+	}, element)
+}
