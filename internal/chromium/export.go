@@ -172,9 +172,12 @@ func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o presswo
 			e.browser.replace(inst, "it has exported enough")
 		}
 	}()
-	// While the page loads, and the machine waits for the network.
+	if err := v.goThere(); err != nil {
+		return out, v.blame(err)
+	}
+	// From here on the page leaves the machine idle now and then.
 	inst.makeSpare(e.proxy, export.ViewportOf(o))
-	if err := v.load(want.ThemeCSS); err != nil {
+	if err := v.finishLoading(want.ThemeCSS); err != nil {
 		return out, v.blame(err)
 	}
 	if want.Loaded != nil {

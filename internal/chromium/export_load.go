@@ -28,15 +28,17 @@ const pollEvery = 50 * time.Millisecond
 //go:embed settle.js
 var settleScript string
 
-// load goes to the page and waits for all that the options name, and for what
-// belongs on paper: pictures further down, and fonts.
-func (v *visit) load(themeCSS string) error {
+// goThere goes to the page and judges what is there.
+func (v *visit) goThere() error {
 	if err := v.navigate(v.page.String()); err != nil {
 		return err
 	}
-	if err := v.arrived(); err != nil {
-		return err
-	}
+	return v.arrived()
+}
+
+// finishLoading waits for all that the options name, and for what belongs on
+// paper: pictures further down, and fonts.
+func (v *visit) finishLoading(themeCSS string) error {
 	o := v.opts
 	if o.WaitForSelector != "" {
 		if err := v.waitFor("waitForSelector", "!!document.querySelector("+quoteJS(o.WaitForSelector)+")", true); err != nil {

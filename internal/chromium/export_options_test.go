@@ -199,6 +199,7 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		width, height int
 	}{
 		"viewport": {presswork.ScreenshotOptions{}, "image/png", 800, 600},
+		"small":    {presswork.ScreenshotOptions{VisitOptions: presswork.VisitOptions{Viewport: &presswork.Viewport{Width: 300, Height: 200}}}, "image/png", 300, 200},
 		"window":   {presswork.ScreenshotOptions{VisitOptions: presswork.VisitOptions{Viewport: &presswork.Viewport{Width: 300, Height: 200, DeviceScaleFactor: 2}}}, "image/png", 600, 400},
 		"jpeg":     {presswork.ScreenshotOptions{Type: "jpeg", Quality: new(30), Clip: &presswork.Clip{X: 10, Y: 700, Width: 64, Height: 32}}, "image/jpeg", 64, 32},
 		"selector": {presswork.ScreenshotOptions{Selector: "#box"}, "image/png", 120, 50},

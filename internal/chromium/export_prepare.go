@@ -27,9 +27,11 @@ func (v *visit) preparations() []command {
 	o, size := v.opts, export.ViewportOf(v.opts)
 	commands := append(v.framePreparations(),
 		command{"Page.setInterceptFileChooserDialog", on("enabled"), ""},
-		command{"Emulation.setDeviceMetricsOverride", map[string]any{
-			"width": size.Width, "height": size.Height, "deviceScaleFactor": size.DeviceScaleFactor, "mobile": false}, "viewport"},
 	)
+	if size.DeviceScaleFactor != 1 { // the window has that size
+		commands = append(commands, command{"Emulation.setDeviceMetricsOverride", map[string]any{
+			"width": size.Width, "height": size.Height, "deviceScaleFactor": size.DeviceScaleFactor, "mobile": false}, "viewport"})
+	}
 	if o.MediaType != "" {
 		commands = append(commands, command{"Emulation.setEmulatedMedia", map[string]any{"media": o.MediaType}, "mediaType"})
 	}
