@@ -80,7 +80,7 @@ func fitDiagrams(body string, s sheet) string {
 		lead := leadIn(before)
 		// The sheet's rule knows the upright page's height.
 		height := fmt.Sprintf(`<svg style="max-height:%gmm" `, round((s.width-s.top-s.bottom)*pageShare/s.scale))
-		out.WriteString(before[:lead] + "<div class=\"turned\">\n" + before[lead:] + strings.Replace(picture, "<svg ", height, 1) + "\n</div>")
+		out.WriteString(before[:lead] + turnedStart + "\n" + before[lead:] + strings.Replace(picture, "<svg ", height, 1) + "\n</div>")
 	}
 	return out.String() + body
 }

@@ -61,7 +61,11 @@ func (p page) html() string {
 	if len(p.chapters) > 0 {
 		b.WriteString("<style data-fill></style>\n")
 	}
-	b.WriteString("</head>\n<body>\n")
+	b.WriteString("</head>\n<body")
+	if strings.Contains(p.body, turnedStart) {
+		b.WriteString(` class="turns"`)
+	}
+	b.WriteString(">\n")
 	if isTrue(p.options.Cover) {
 		p.writeCover(&b)
 	}

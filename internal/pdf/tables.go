@@ -6,6 +6,9 @@ import (
 	"golang.org/x/net/html"
 )
 
+// turnedStart begins what has a page turned to the other side.
+const turnedStart = `<div class="turned">`
+
 // fitTables sets each table of a body in the largest type in which it fits the
 // page: turned to the other side when even the smallest is too wide. What is
 // too wide for that too is broken within words. doubtful says that some table
@@ -38,7 +41,7 @@ func fitTables(body string, s sheet) (fitted string, doubtful bool) {
 			continue
 		}
 		lead := leadIn(before)
-		out.WriteString(before[:lead] + "<div class=\"turned\">\n" + before[lead:] + table + "\n</div>")
+		out.WriteString(before[:lead] + turnedStart + "\n" + before[lead:] + table + "\n</div>")
 	}
 	return out.String() + body, doubtful
 }
