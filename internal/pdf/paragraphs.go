@@ -13,7 +13,7 @@ func markLong(body string, s sheet) string {
 		opening = "<p"
 		whole   = 5 // lines of a paragraph that stays in one piece
 	)
-	most := int(whole * (s.width - s.left - s.right) / s.scale / (bodySize * narrowLetter))
+	perLine := max(1, int((s.width-s.left-s.right)/s.scale/(bodySize*narrowLetter))) // letters
 	var out strings.Builder
 	out.Grow(len(body) + len(body)/32)
 	for {
@@ -28,8 +28,14 @@ func markLong(body string, s sheet) string {
 			within = body[:next]
 		}
 		end := strings.Index(within, "</p>")
-		if end > most && (body[0] == '>' || body[0] == ' ') && letters(visible(body[:end])) > most {
-			out.WriteString(" data-long")
+		if end > 0 && (body[0] == '>' || body[0] == ' ') {
+			lines := 0
+			for part := range strings.SplitSeq(body[:end], "<br") {
+				lines += 1 + letters(visible(part))/perLine
+			}
+			if lines > whole {
+				out.WriteString(" data-long")
+			}
 		}
 	}
 	return out.String() + body

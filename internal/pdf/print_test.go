@@ -195,3 +195,30 @@ func TestNoLineIsLeftAlone(t *testing.T) {
 		t.Errorf("%d paragraphs began at a page's end, want one for each line", moved)
 	}
 }
+
+// No page has the first or the last row of a table alone.
+func TestNoRowIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	var content strings.Builder
+	for n := range 16 { // a table of ten rows, each time a line lower
+		content.WriteString(strings.Repeat("A line.\\\n", 24+n) + "The last one.\n\n| Row | |\n|---|---|\n")
+		for row := range 10 {
+			fmt.Fprintf(&content, "| r%d. | |\n", row)
+		}
+		content.WriteString("\n\\newpage\n\n")
+	}
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(content.String())})
+	divided := 0
+	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+		has := func(row string) bool { return strings.Contains(page, row) }
+		if has("r0.") != has("r1.") || has("r8.") != has("r9.") {
+			t.Errorf("page %d has a row alone: %q", i+1, page)
+		}
+		if has("r0.") && !has("r9.") {
+			divided++
+		}
+	}
+	if divided < 5 {
+		t.Errorf("%d tables were divided, want one for most lines", divided)
+	}
+}
