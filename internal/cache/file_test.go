@@ -1,0 +1,84 @@
+package cache_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"presswork/internal/cache"
+)
+
+func TestAFileCacheCountsAnewWhatItLostCountOf(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(path string) error{
+		"gone":    os.Remove,
+		"damaged": func(path string) error { return os.WriteFile(path, []byte(`{"totals":`), 0o600) },
+		"absurd": func(path string) error {
+			return os.WriteFile(path, []byte(`{"version":1,"totals":{"entries":-99,"bytes":-99}}`), 0o600)
+		},
+	} {
+		dir := t.TempDir()
+		put := func(from int) {
+			t.Helper()
+			c, err := cache.OpenFile(dir, cache.Options{MaxEntries: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 10 {
+				if err := c.Put(t.Context(), cache.Theme, fmt.Sprint("k", from+i), json.RawMessage("1")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(0)
+		if err := lose(filepath.Join(dir, "counters.json")); err != nil {
+			t.Fatal(err)
+		}
+		put(10)
+		if entries, err := filepath.Glob(filepath.Join(dir, "theme", "*", "*.json")); len(entries) > 10 || err != nil {
+			t.Errorf("%s: %d entries; the cap is 10; %v", name, len(entries), err)
+		}
+	}
+}
+
+func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	theirs := []string{filepath.Join(dir, "damaged", "photo.jpg"), filepath.Join(dir, "notes.txt"), filepath.Join(dir, "theme", "ab", ".new-young")}
+	ours := []string{filepath.Join(dir, "damaged", "abc.json-1"), filepath.Join(dir, "theme", "ab", ".new-old"), filepath.Join(dir, "cache.db.damaged-1")}
+	for _, path := range append(theirs, ours...) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(ours[1], long, long); err != nil {
+		t.Fatal(err)
+	}
+	for _, backend := range []string{"file", "sqlite"} {
+		c, err := cache.Open(t.Context(), cache.Config{Backend: backend, Path: dir, MaxSize: "10"}, cache.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(c.Put(t.Context(), cache.Theme, "abc", json.RawMessage("1")), c.Clear(t.Context()), c.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range theirs {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, path := range ours {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", path, err)
+		}
+	}
+}
