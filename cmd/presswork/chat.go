@@ -14,6 +14,7 @@ import (
 	"presswork"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
+	"presswork/internal/local"
 )
 
 // chatCommand is one run of `presswork chat`.
@@ -202,22 +203,12 @@ type unlessEnded struct {
 
 // Read implements io.Reader.
 func (u unlessEnded) Read(b []byte) (int, error) {
-	type outcome struct {
-		b   []byte
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
+	read, err := local.Waiting(u.ctx, func() ([]byte, error) {
 		own := make([]byte, len(b))
 		n, err := u.r.Read(own)
-		done <- outcome{own[:n], err}
-	}()
-	select {
-	case o := <-done:
-		return copy(b, o.b), o.err
-	case <-u.ctx.Done():
-		return 0, context.Cause(u.ctx)
-	}
+		return own[:n], err
+	})
+	return copy(b, read), err
 }
 
 // plainText drops control characters other than tabs and line breaks.

@@ -172,7 +172,7 @@ func (c *Converter) read(ctx context.Context, path string, sources Snapshot) ([]
 	if path != Std {
 		sources.add(path)
 	}
-	return waiting(ctx, func() ([]byte, error) { return c.readAll(path) })
+	return Waiting(ctx, func() ([]byte, error) { return c.readAll(path) })
 }
 
 func (c *Converter) readAll(path string) ([]byte, error) {

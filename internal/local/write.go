@@ -39,13 +39,13 @@ func WriteFile(ctx context.Context, path string, data []byte) error {
 // writeWaiting writes to what may never take it, such as a pipe that nobody
 // reads; ctx ends the wait.
 func writeWaiting(ctx context.Context, path string, write func() error) error {
-	_, err := waiting(ctx, func() (struct{}, error) { return struct{}{}, unwritable(path, write()) })
+	_, err := Waiting(ctx, func() (struct{}, error) { return struct{}{}, unwritable(path, write()) })
 	return err
 }
 
-// waiting returns what do returns, or ctx's cause if ctx ends first; do is then
+// Waiting returns what do returns, or ctx's cause if ctx ends first; do is then
 // left behind.
-func waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
+func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
