@@ -38,14 +38,14 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	}
 	visit := visitOf(task)
 	if !stored {
-		step, reported := report(ctx, run)
-		defer reported()
-		exported, err := w.visit(ctx, run, task, visit, step)
-		if err == nil {
-			step(presswork.StageStoring, 90, "storing the result")
-			artifact, err = w.keep(ctx, run, task, exported)
+		exported, err := w.visit(ctx, run, task, visit)
+		if err != nil {
+			return err
 		}
-		if err := errors.Join(err, reported()); err != nil {
+		if err := run.Progress(ctx, presswork.StageStoring, 90, "storing the result"); err != nil {
+			return err
+		}
+		if artifact, err = w.keep(ctx, run, task, exported); err != nil {
 			return err
 		}
 		artifact.Filename = exported.filename
@@ -77,9 +77,10 @@ type developed struct {
 }
 
 // visit opens the page and makes of it what was asked for.
-func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExport, o presswork.VisitOptions,
-	step func(presswork.Stage, int, string)) (developed, error) {
-	step(presswork.StageRendering, 20, "loading the page")
+func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExport, o presswork.VisitOptions) (developed, error) {
+	if err := run.Progress(ctx, presswork.StageRendering, 20, "loading the page"); err != nil {
+		return developed{}, err
+	}
 	visit := chromium.Visit{URL: task.URL}
 	if o.Theme != "" {
 		theme, err := w.Themes.Get(o.Theme)
@@ -88,7 +89,8 @@ func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExpor
 		}
 		visit.ThemeCSS = theme.Tokens()
 	}
-	visit.Loaded = func() { step(presswork.StagePrinting, 60, "printing the page") }
+	var reported error
+	visit.Loaded = func() { reported = run.Progress(ctx, presswork.StagePrinting, 60, "printing the page") }
 	loading, ended := w.stage(ctx, presswork.StagePrinting)
 	began, output := time.Now(), "pdf"
 	var exported chromium.Exported
@@ -101,7 +103,7 @@ func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExpor
 	}
 	ended()
 	w.metrics.visited(output, began, err)
-	if err != nil {
+	if err := errors.Join(err, reported); err != nil {
 		return developed{}, err
 	}
 	d := developed{data: exported.Data, contentType: exported.ContentType, filename: titleName(exported.Title, exported.ContentType)}
