@@ -74,11 +74,11 @@ type Error struct {
 	Cause error  `json:"-"`
 }
 
-// Errorf coins an error whose message is public. A %w verb keeps the operand
-// as the private cause as well.
+// Errorf coins an error whose message is public. It knows no %w, and no other
+// error belongs among its arguments: the text of one may hold a path, an address
+// or the output of a program. WithCause keeps it for the log.
 func Errorf(code Code, format string, args ...any) *Error {
-	wrapped := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: wrapped.Error(), Cause: errors.Unwrap(wrapped)}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // WithCause returns a copy of e that carries cause for the log.

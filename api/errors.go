@@ -153,8 +153,8 @@ func inferenceError(err error) *inference.Error {
 	if e, ok := errors.AsType[*inference.Error](err); ok {
 		return e
 	}
-	e := presswork.AsError(err)
-	refusal := inference.Errorf(statusOf(err), e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
+	e, status := presswork.AsError(err), statusOf(err)
+	refusal := inference.Errorf(status, e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
 	switch e.Code {
 	case presswork.RateLimited:
 		refusal.Type, refusal.Code = "requests", rateLimitExceeded

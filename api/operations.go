@@ -28,6 +28,7 @@ func (s *Server) healthz(c *fiber.Ctx) error {
 
 func (s *Server) readyz(c *fiber.Ctx) error {
 	ok, report := ready.Run(context.Background(), s.Checks)
+	report.Log(context.Background(), s.Log)
 	status := http.StatusOK
 	if !ok || s.streams.stopping() {
 		status = http.StatusServiceUnavailable

@@ -104,11 +104,7 @@ func (s *Ops) healthz(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Ops) readyz(w http.ResponseWriter, r *http.Request) {
 	ok, report := ready.Run(r.Context(), s.opts.Checks)
-	for name, result := range report.Checks {
-		if !result.OK {
-			s.opts.Log.WarnContext(r.Context(), "readiness check failed", "check", name, "error", result.Err)
-		}
-	}
+	report.Log(r.Context(), s.opts.Log)
 	body, err := json.Marshal(report)
 	if err != nil {
 		http.Error(w, "the report cannot be written", http.StatusInternalServerError)

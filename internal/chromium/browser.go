@@ -217,5 +217,5 @@ func (b *Browser) try(ctx context.Context, page presswork.Page, work func(contex
 }
 
 func unavailable(err error) error {
-	return presswork.Errorf(presswork.BrowserUnavailable, "the browser is not available: %w", err)
+	return presswork.Errorf(presswork.BrowserUnavailable, "the browser is not available").WithCause(err)
 }

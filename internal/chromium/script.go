@@ -39,7 +39,7 @@ func (b *Browser) Script(ctx context.Context, library, expression string) (json.
 		case ctx.Err() == nil && errors.Is(err, errConnClosed) && !lost:
 			lost = true // perhaps through another page's fault
 		case errors.Is(err, errTabCrashed), errors.Is(err, errTabStrayed):
-			return nil, presswork.Errorf(presswork.RenderFailed, "the script broke its page: %v", err).WithCause(err)
+			return nil, presswork.Errorf(presswork.RenderFailed, "the script broke its page").WithCause(err)
 		default:
 			return nil, b.coin(ctx, err)
 		}

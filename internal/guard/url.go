@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -96,7 +97,11 @@ func parseURL(raw string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return url.Parse(scheme + "://" + host + escapePath(path))
+	u, err := url.Parse(scheme + "://" + host + escapePath(path))
+	if err != nil {
+		return nil, errors.New("it cannot be read")
+	}
+	return u, nil
 }
 
 func canonicalAuthority(scheme, authority string) (string, error) {

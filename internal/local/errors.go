@@ -9,12 +9,16 @@ import (
 )
 
 // Message is what an error says to the user: a coined error's public words, any
-// other's text.
+// other's text. Why a browser does not start is the user's own business here.
 func Message(err error) string {
-	if e, ok := errors.AsType[*presswork.Error](err); ok {
-		return e.Message
+	e, ok := errors.AsType[*presswork.Error](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case e.Code == presswork.BrowserUnavailable && e.Cause != nil:
+		return e.Message + ": " + e.Cause.Error()
 	}
-	return err.Error()
+	return e.Message
 }
 
 // strictly says of warnings that became an error how many they are: they are
@@ -39,7 +43,7 @@ func inFile(path string, err error) error {
 	if path == Std {
 		path = "standard input"
 	}
-	return presswork.Errorf(e.Code, "%s: %s", path, e.Message).WithCause(err)
+	return presswork.Errorf(e.Code, "%s: %s", path, e.Message).WithCause(e.Cause)
 }
 
 func unreadable(err error) error {

@@ -116,5 +116,5 @@ func unfinished(f Finish, err error) error {
 	if f.PDFA != "" {
 		what = "made PDF/A-" + string(f.PDFA)
 	}
-	return presswork.Errorf(presswork.RenderFailed, "the PDF cannot be %s: %s", what, err).WithCause(err)
+	return presswork.Errorf(presswork.RenderFailed, "the PDF cannot be %s", what).WithCause(err)
 }

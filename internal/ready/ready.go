@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"maps"
 	"time"
 
@@ -41,6 +42,15 @@ type Result struct {
 	// Err is the whole error, for the log. /readyz needs no key, so the body
 	// carries only a coined error's message.
 	Err error
+}
+
+// Log says of each failed check what the body keeps to itself.
+func (r Report) Log(ctx context.Context, log *slog.Logger) {
+	for name, result := range r.Checks {
+		if !result.OK {
+			log.WarnContext(ctx, "readiness check failed", "check", name, "error", result.Err)
+		}
+	}
 }
 
 // MarshalJSON writes {"ok":true,…detail,"error":"…"}.
