@@ -152,14 +152,20 @@ func parseLength(text string) (mm float64, err error) {
 // margin of a page but what is meant for it.
 const overhang = 12
 
+// rise is how far, in millimetres, letters and their backgrounds may reach above
+// the first line of a page and below the last: a heading of 34 pt needs 4 mm for
+// the marks above Arabic letters.
+const rise = 5
+
 // css is the @page rule of the sheet and what the print sheet must know of it:
 // lengths in the document, which are scaled, while the sheet is not.
 func (s sheet) css() string {
-	over := min(overhang, s.left, s.right)
-	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm}\n@page turned{size:%gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm;--overhang:%gmm}\n",
-		round(s.width), round(s.height), round(s.top), round(s.right-over), round(s.bottom), round(s.left-over),
+	over, above, below := min(overhang, s.left, s.right), min(rise, s.top), min(rise, s.bottom)
+	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm;@top-center{margin-bottom:%gmm}@bottom-center{margin-top:%gmm}}\n@page turned{size:%gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm;--overhang:%gmm;--rise:%gmm;--drop:%gmm}\n",
+		round(s.width), round(s.height), round(s.top-above), round(s.right-over), round(s.bottom-below), round(s.left-over),
+		round(-above), round(-below), // header and footer have the whole margin
 		round(s.height), round(s.width),
-		round(s.width/s.scale), round(s.height/s.scale), round((s.height-s.top-s.bottom)/s.scale), round(over/s.scale))
+		round(s.width/s.scale), round(s.height/s.scale), round((s.height-s.top-s.bottom)/s.scale), round(over/s.scale), round(above/s.scale), round(below/s.scale))
 }
 
 func round(mm float64) float64 {
