@@ -62,7 +62,8 @@ type Job struct {
 	Theme string `json:"theme"`
 	// Cached tells that the artifact came from the render cache.
 	Cached bool `json:"cached"`
-	// QueuePosition is how many jobs wait ahead of this one; nil once it runs.
+	// QueuePosition is how many jobs are expected to go before this one: keys take
+	// turns. Nil once it runs.
 	QueuePosition *int       `json:"queue_position"`
 	CreatedAt     time.Time  `json:"created_at"`
 	StartedAt     *time.Time `json:"started_at"`

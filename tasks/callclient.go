@@ -130,7 +130,7 @@ func (c *Client) issue(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.outbox.enqueue(ctx, id, t); err != nil {
+	if err := c.outbox.enqueue(ctx, plainOwner, id, t); err != nil {
 		return err
 	}
 	if err := c.rdb.Publish(ctx, callChannel, "").Err(); err != nil {

@@ -63,6 +63,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		return nil, err
 	}
 	rdb.AddHook(&volatileTickets{})
+	rdb.AddHook(&lines{rdb: rdb})
 	recs := &records{rdb: rdb, ttl: o.Retention + afterRetention}
 	c := &Client{
 		rdb:        rdb,
@@ -139,7 +140,7 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 	}
 	ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
-	if err := c.outbox.enqueue(ectx, s.ID, s.Task); err != nil {
+	if err := c.outbox.enqueue(ectx, s.Owner, s.ID, s.Task); err != nil {
 		c.log.Warn("an accepted job is not on the queue yet; the sweeper will put it there", "job_id", s.ID, "err", err)
 	}
 	return job.Record, false, nil
@@ -152,7 +153,7 @@ func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
 	if err := c.admit(ctx, t.Queue); err != nil {
 		return err
 	}
-	return c.outbox.enqueue(ctx, id, t)
+	return c.outbox.enqueue(ctx, plainOwner, id, t)
 }
 
 func (s Submission) check() error {

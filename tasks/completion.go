@@ -101,8 +101,8 @@ func completedTask(cmd redis.Cmder) (id string, ok bool) {
 	if !strings.HasSuffix(keys[0], "}:active") {
 		at = 1
 	}
-	q := Queue(strings.TrimSuffix(strings.TrimPrefix(keys[at], "asynq:{"), "}:active"))
-	if keys[at] != asynqActive(q) || keys[at+1] != asynqLease(q) {
+	q, ok := queueOf(keys[at], "active")
+	if !ok || keys[at+1] != asynqLease(q) {
 		return "", false
 	}
 	id, ok = argv[0].(string)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,15 +37,21 @@ const (
 // The dequeue is also where a task's slot is taken. Without a recognised script,
 // or without BLMOVE, Asynq's own polling remains.
 type doorbell struct {
+	rdb redis.UniversalClient
 	// blocking is a client of its own: a waiting connection serves nobody else.
 	blocking redis.UniversalClient
 	slots    *slots
 	log      *slog.Logger
+	// setAside removes a task that has just been dequeued and cannot be run.
+	setAside func(q Queue, id string, why error)
 	// ctx ends when the server stops taking tasks.
 	ctx context.Context
 
 	// empty holds the queues whose last dequeue found nothing.
 	empty sync.Map
+	// looked holds by queue when Redis last said what there is, or that there is
+	// nothing.
+	looked sync.Map
 	// calls rings for Infer.
 	calls chan struct{}
 	// deaf: Redis refused BLMOVE.
@@ -78,9 +83,8 @@ func dequeueOf(cmd redis.Cmder) (Queue, bool) {
 	if len(keys) != 4 {
 		return "", false
 	}
-	q := Queue(strings.TrimSuffix(strings.TrimPrefix(keys[0], "asynq:{"), "}:pending"))
-	ok := keys[0] == asynqPending(q) && keys[1] == asynqKey(q, "paused") && keys[2] == asynqActive(q) && keys[3] == asynqLease(q)
-	return q, ok
+	q, ok := queueOf(keys[0], "pending")
+	return q, ok && keys[1] == asynqKey(q, "paused") && keys[2] == asynqActive(q) && keys[3] == asynqLease(q)
 }
 
 // scriptOf returns the keys and arguments of a script call.
@@ -119,13 +123,18 @@ func (d *doorbell) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 		if !d.slots.acquire(patience, q) {
 			return redis.Nil
 		}
-		err := next(ctx, cmd)
+		err := d.take(ctx, cmd, q, next)
+		if err == nil || errors.Is(err, redis.Nil) {
+			d.looked.Store(q, time.Now())
+		}
 		if err == nil {
 			d.slots.grant(q)
 			return nil
 		}
 		d.slots.release(q)
 		switch {
+		case errors.Is(err, errUnfit):
+			continue
 		case redis.HasErrorPrefix(err, "NOSCRIPT"):
 			// Asynq sends the script itself next.
 			return err
@@ -145,6 +154,30 @@ func (d *doorbell) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 			return redis.Nil
 		}
 	}
+}
+
+// take dequeues: by our own script, which lets the owners take turns, except on
+// Infer, where Asynq's own hands out tickets.
+func (d *doorbell) take(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
+	answer, ok := cmd.(*redis.Cmd)
+	if q == Infer || !ok {
+		return next(ctx, cmd)
+	}
+	_, argv := scriptOf(cmd)
+	reply, err := dequeueScript.Run(ctx, d.rdb, []string{asynqPending(q), asynqKey(q, "paused"), asynqActive(q), asynqLease(q), turnRing(q)},
+		argv[0], argv[1], turnPrefix(q)).Slice()
+	if err != nil {
+		answer.SetErr(err)
+		return err
+	}
+	id, _ := reply[0].(string)
+	message, _ := reply[1].(string)
+	if why := unfit(q, id, message); why != nil {
+		d.setAside(q, id, why)
+		return errUnfit
+	}
+	answer.SetVal(message)
+	return nil
 }
 
 // paused tells why the bell rang and yet there was nothing: a paused queue
@@ -170,6 +203,9 @@ func (d *doorbell) wait(q Queue) bool {
 		return true
 	}
 	err := d.blocking.Do(context.Background(), "blmove", asynqPending(q), asynqPending(q), "right", "right", seconds).Err()
+	if errors.Is(err, redis.Nil) {
+		d.looked.Store(q, time.Now())
+	}
 	switch {
 	case err == nil:
 		return true

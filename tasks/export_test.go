@@ -38,6 +38,12 @@ func (s *Server) Bell() (dequeues, rings int64) {
 	return s.doorbell.dequeues.Load(), s.doorbell.rings.Load()
 }
 
+// ProgressAt is Progress at another time.
+func (s *Server) ProgressAt(at time.Time) error { return s.progress(at) }
+
+// Running counts the handlers at work.
+func (s *Server) Running() int { return len(s.active.all()) }
+
 // SweepLedger is the sweeper's look at the open jobs, at another time.
 func (s *Server) SweepLedger(ctx context.Context, at time.Time) error { return s.sweepLedger(ctx, at) }
 

@@ -83,19 +83,28 @@ func (s *Server) handle(kind string, h handler) {
 // of its own, and what a task returns after that is ignored.
 func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	id, _ := asynq.GetTaskID(actx)
-	queue, _ := asynq.GetQueueName(actx)
+	name, _ := asynq.GetQueueName(actx)
+	q := Queue(name)
+	s.slots.claim(q)
+	defer s.slots.release(q)
+	err := s.perform(actx, q, id, t)
+	if again, ok := errors.AsType[*retryError](err); ok && q != Infer {
+		s.rejoin(q, id, again.delay)
+	}
+	return err
+}
+
+func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task) error {
 	tried, _ := asynq.GetRetryCount(actx)
-	s.slots.claim(Queue(queue))
-	defer s.slots.release(Queue(queue))
 	h, ok := s.handlers[t.Type()]
 	if !ok {
 		// A newer release put it there; a newer worker will take it.
 		return &retryError{delay: delayOf(patient, 5, nil), cause: fmt.Errorf("this worker does not know the kind %q", t.Type())}
 	}
 	if h.plain != nil {
-		return s.processPlain(id, Queue(queue), h, t.Payload(), tried)
+		return s.processPlain(id, q, h, t.Payload(), tried)
 	}
-	err := s.processJob(id, Queue(queue), h, t.Payload(), tried)
+	err := s.processJob(id, q, h, t.Payload(), tried)
 	if err != errNotOurs {
 		return err
 	}

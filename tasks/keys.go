@@ -3,6 +3,7 @@ package tasks
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // Keys of our own. A job's two keys share the hash tag {id}, so that one script
@@ -40,8 +41,15 @@ const (
 )
 
 func asynqKey(q Queue, part string) string { return "asynq:{" + string(q) + "}:" + part }
-func asynqTask(q Queue, id string) string  { return asynqTaskPrefix(q) + id }
-func asynqTaskPrefix(q Queue) string       { return asynqKey(q, "t:") }
-func asynqPending(q Queue) string          { return asynqKey(q, "pending") }
-func asynqActive(q Queue) string           { return asynqKey(q, "active") }
-func asynqLease(q Queue) string            { return asynqKey(q, "lease") }
+
+// queueOf reports whose part of this name a key is, if it is one.
+func queueOf(key, part string) (Queue, bool) {
+	q := Queue(strings.TrimSuffix(strings.TrimPrefix(key, "asynq:{"), "}:"+part))
+	return q, key == asynqKey(q, part)
+}
+
+func asynqTask(q Queue, id string) string { return asynqTaskPrefix(q) + id }
+func asynqTaskPrefix(q Queue) string      { return asynqKey(q, "t:") }
+func asynqPending(q Queue) string         { return asynqKey(q, "pending") }
+func asynqActive(q Queue) string          { return asynqKey(q, "active") }
+func asynqLease(q Queue) string           { return asynqKey(q, "lease") }

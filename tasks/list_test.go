@@ -1,7 +1,9 @@
 package tasks_test
 
 import (
+	"cmp"
 	"slices"
+	"sync"
 	"testing"
 
 	"presswork"
@@ -62,6 +64,66 @@ func TestListingIsNewestFirstAndPagesExactly(t *testing.T) {
 	}
 	if got := listAll(t, b, tasks.Query{Limit: 5, Kind: "export"}); len(got) != 0 {
 		t.Errorf("another kind: %v", got)
+	}
+}
+
+// A filter that selects next to nothing reads a part of the history at a time.
+func TestAFilterWithoutAMatchReadsAPartOfTheHistory(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	oldest := b.submit(t, submission(t))
+	if _, err := b.client.Cancel(t.Context(), oldest); err != nil {
+		t.Fatal(err)
+	}
+	const more = 1100
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			for range more / 10 {
+				if _, _, err := b.client.Submit(t.Context(), submission(t)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	q := tasks.Query{Limit: 20, Statuses: []presswork.Status{presswork.Cancelled}}
+	for pages := 1; ; pages++ {
+		before := calls(t, b.rdb)["hmget"]
+		page, err := b.client.Jobs(t.Context(), "ann", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := calls(t, b.rdb)["hmget"] - before; n > 500 {
+			t.Errorf("a request read %d records", n)
+		}
+		if !page.HasMore {
+			if len(page.Records) != 1 || page.Records[0].ID != oldest || pages < 3 {
+				t.Errorf("page %d has %+v", pages, page.Records)
+			}
+			return
+		}
+		if len(page.Records) != 0 || page.NextCursor >= cmp.Or(q.Cursor, "~") {
+			t.Fatalf("page %d has %d records, and goes on after %q, which was after %q", pages, len(page.Records), page.NextCursor, q.Cursor)
+		}
+		q.Cursor = page.NextCursor
+	}
+}
+
+// Where the list of what waits is long, a position is still found in the owner's
+// own line.
+func TestPositionsFollowTheTurns(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	anns := b.queued(t, "ann", 5)
+	bobs := b.queued(t, "bob", 2)
+	for id, want := range map[string]int{anns[0]: 0, anns[1]: 2, anns[4]: 6, bobs[0]: 1, bobs[1]: 3} {
+		if got := b.job(t, id).QueuePosition; got == nil || *got != want {
+			t.Errorf("position %v, want %d", got, want)
+		}
+	}
+	if n := calls(t, b.rdb)["lpos"]; n != 0 {
+		t.Errorf("the list was searched %d times", n)
 	}
 }
 

@@ -45,6 +45,15 @@ type Options struct {
 	DrainTimeout time.Duration
 }
 
+// bulkSlots is how many slots Bulk may hold: long documents must not have every
+// tab of the browser where others need one, unless there is but one.
+func (o *Options) bulkSlots() int {
+	if slices.Contains(o.Queues, Render) || slices.Contains(o.Queues, Export) {
+		return max(1, o.RenderSlots-1)
+	}
+	return o.RenderSlots + overlap
+}
+
 const (
 	defaultRetention  = 30 * 24 * time.Hour
 	afterRetention    = 7 * 24 * time.Hour

@@ -38,8 +38,12 @@ type outbox struct {
 	log         *slog.Logger
 }
 
-// enqueue puts a task on its queue; that it is there already is success.
-func (o *outbox) enqueue(ctx context.Context, id string, t Task, opts ...asynq.Option) error {
+// enqueue puts a task on its queue, in its owner's line; that it is there already
+// is success.
+func (o *outbox) enqueue(ctx context.Context, owner, id string, t Task, opts ...asynq.Option) error {
+	if t.Queue != Infer {
+		ctx = context.WithValue(ctx, ownerOf{}, owner)
+	}
 	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),
 		asynq.MaxRetry(t.Retries+retryHeadroom), asynq.Timeout(max(t.Timeout, time.Second)+timeoutMargin))
 	_, err := o.asynq.EnqueueContext(ctx, asynq.NewTask(t.Kind, t.Payload), opts...)
@@ -63,7 +67,7 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 		if err != nil {
 			return err
 		}
-		if err := o.enqueue(ctx, webhookTask(r.ID), t, asynq.Retention(webhookMemory)); err != nil {
+		if err := o.enqueue(ctx, r.Owner, webhookTask(r.ID), t, asynq.Retention(webhookMemory)); err != nil {
 			return err
 		}
 	}

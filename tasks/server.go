@@ -64,7 +64,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := newSlots(o.RenderSlots + overlap)
+	slots := newSlots(o.RenderSlots+overlap, o.bulkSlots())
 	rdb, err := Dial(address, 3*slots.total+o.TextConcurrency+min(o.InferConcurrency, 64)+16)
 	if err != nil {
 		return nil, err
@@ -88,8 +88,11 @@ func NewServer(address string, o Options) (*Server, error) {
 	}
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
-	s.doorbell = &doorbell{blocking: blocking, slots: slots, log: o.Log, ctx: s.taking, calls: make(chan struct{}, 1)}
+	s.doorbell = &doorbell{
+		rdb: rdb, blocking: blocking, slots: slots, log: o.Log, setAside: s.setAside, ctx: s.taking, calls: make(chan struct{}, 1),
+	}
 	rdb.AddHook(s.doorbell)
+	rdb.AddHook(&lines{rdb: rdb})
 	rdb.AddHook(s.completion)
 	rdb.AddHook(&volatileTickets{})
 	return s, nil
@@ -130,6 +133,9 @@ func (s *Server) Start(ctx context.Context) error {
 		}
 		s.servers = append(s.servers, srv)
 	}
+	for _, q := range queues {
+		s.doorbell.looked.Store(q, time.Now())
+	}
 	s.started = true
 	s.calls.writer.start()
 	// Cancellations reach the handlers while they drain, too.
@@ -144,18 +150,22 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) config(q Queue) asynq.Config {
-	concurrency := s.slots.total
+// concurrency is how many tasks of a queue run at a time.
+func (s *Server) concurrency(q Queue) int {
 	switch q {
 	case Text:
-		concurrency = s.options.TextConcurrency
+		return s.options.TextConcurrency
 	case Infer:
-		concurrency = s.options.InferConcurrency
+		return s.options.InferConcurrency
 	}
+	return s.slots.total
+}
+
+func (s *Server) config(q Queue) asynq.Config {
 	return asynq.Config{
 		// One queue per server, because the doorbell waits on one list.
 		Queues:                   map[string]int{string(q): 1},
-		Concurrency:              concurrency,
+		Concurrency:              s.concurrency(q),
 		TaskCheckInterval:        pollInterval,
 		DelayedTaskCheckInterval: delayedInterval,
 		JanitorInterval:          janitorInterval,

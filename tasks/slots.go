@@ -8,7 +8,8 @@ import (
 // slots is the one limit that Render, Export and Bulk share in a process. A
 // slot is taken before a task is dequeued, so that a task which must wait stays
 // on the queue for other machines. Render goes before Export, and Export before
-// Bulk; Bulk never takes the last slot. The other queues are not limited here.
+// Bulk; but a queue that others have gone before maxPassed times is next. Bulk has
+// bulkMax slots at most. The other queues are not limited here.
 type slots struct {
 	total, bulkMax int
 
@@ -17,13 +18,19 @@ type slots struct {
 	used, bulk int
 	// waiting counts who waits, by rank.
 	waiting [3]int
+	// passed counts, by rank, the slots that went to a more urgent queue while
+	// this one waited.
+	passed [3]int
 	// granted counts slots taken for dequeued tasks whose handlers have not
 	// begun.
 	granted [3]int
 }
 
-func newSlots(total int) *slots {
-	s := &slots{total: total, bulkMax: max(1, total-1)}
+// maxPassed bounds how long the owners of one queue can hold up those of another.
+const maxPassed = 8
+
+func newSlots(total, bulkMax int) *slots {
+	s := &slots{total: total, bulkMax: bulkMax}
 	s.changed.L = &s.mu
 	return s
 }
@@ -57,7 +64,7 @@ func (s *slots) acquire(ctx context.Context, q Queue) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting[n]++
-	for ctx.Err() == nil && !s.free(n) {
+	for ctx.Err() == nil && s.next() != n {
 		s.changed.Wait()
 	}
 	s.waiting[n]--
@@ -70,16 +77,25 @@ func (s *slots) acquire(ctx context.Context, q Queue) bool {
 	if q == Bulk {
 		s.bulk++
 	}
+	s.passed[n] = 0
+	for worse := n + 1; worse < len(s.waiting); worse++ {
+		if s.waiting[worse] > 0 {
+			s.passed[worse]++
+		}
+	}
 	return true
 }
 
-func (s *slots) free(n int) bool {
-	for better := range n {
-		if s.waiting[better] > 0 {
-			return false
+// next is the rank whose turn it is to take a free slot; -1 for none.
+func (s *slots) next() int {
+	best := -1
+	for n := range s.waiting {
+		free := s.used < s.total && s.waiting[n] > 0 && (n < 2 || s.bulk < s.bulkMax)
+		if free && (best < 0 || s.passed[n] >= maxPassed) {
+			best = n
 		}
 	}
-	return s.used < s.total && (n < 2 || s.bulk < s.bulkMax)
+	return best
 }
 
 func (s *slots) release(q Queue) {

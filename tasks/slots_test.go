@@ -12,7 +12,7 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
-			s := newSlots(4)
+			s := newSlots(4, 4)
 			for _, q := range []Queue{Render, Render, Bulk, Export} {
 				if !s.acquire(t.Context(), q) {
 					t.Fatal("no slot for", q)
@@ -41,7 +41,7 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 func TestBulkLeavesOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots(3)
+		s := newSlots(3, 2)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		got := []bool{s.acquire(ctx, Bulk), s.acquire(ctx, Bulk), s.acquire(ctx, Bulk)}
@@ -58,11 +58,39 @@ func TestBulkLeavesOneSlot(t *testing.T) {
 	})
 }
 
+func TestAWaitingQueueIsNotPassedForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(2, 1)
+		s.acquire(t.Context(), Render)
+		s.acquire(t.Context(), Render)
+		var order []Queue
+		wait := func(q Queue) {
+			if s.acquire(t.Context(), q) {
+				order = append(order, q)
+			}
+		}
+		go wait(Export)
+		go wait(Bulk)
+		for range 20 {
+			go wait(Render)
+			synctest.Wait()
+			s.release(Render)
+			synctest.Wait()
+		}
+		for _, q := range []Queue{Export, Bulk} {
+			if at := slices.Index(order, q); at < 0 || at > maxPassed+1 {
+				t.Errorf("%s was the %dth to get a slot: %v", q, at+1, order)
+			}
+		}
+	})
+}
+
 // Should the doorbell miss a dequeue, the limit holds all the same.
 func TestAHandlerWithoutAGrantWaitsForASlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots(1)
+		s := newSlots(1, 1)
 		s.acquire(t.Context(), Render)
 		s.grant(Render)
 		s.claim(Render)

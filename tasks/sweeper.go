@@ -140,7 +140,7 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 			return err
 		}
 		s.log.Warn("an accepted job had no task; it is put on the queue again", "job_id", id, "queue", t.Queue)
-		return s.outbox.enqueue(ctx, id, t)
+		return s.outbox.enqueue(ctx, job.Owner, id, t)
 	case state.Val() == "archived":
 		_, err := s.outbox.end(ctx, s.records, id, failed("", "", presswork.Errorf(presswork.Internal,
 			"the job was set aside by an operator")))

@@ -10,6 +10,7 @@ import (
 	"presswork/internal/diagram"
 	"presswork/internal/fonts"
 	"presswork/internal/pdf"
+	"presswork/internal/ready"
 	"presswork/tasks"
 	"presswork/worker"
 )
@@ -21,6 +22,7 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.checks = append(p.checks, ready.Check{Name: "tasks", Probe: func(ctx context.Context) (map[string]any, error) { return nil, taker.Progress(ctx) }})
 	if err := p.handleWebhooks(ctx, taker); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,52 @@
+package tasks
+
+import (
+	"context"
+	"time"
+
+	"presswork"
+)
+
+// stallAfter is how long a queue may go without a look at it while its server
+// could take a task. An idle one is looked at every second.
+const stallAfter = 30 * time.Second
+
+// Progress returns an error when the server no longer takes tasks although it
+// could run more of them, and nil before Start and while it stops.
+func (s *Server) Progress(context.Context) error {
+	if s.taking.Err() != nil {
+		return nil
+	}
+	return s.progress(time.Now())
+}
+
+func (s *Server) progress(at time.Time) error {
+	running := map[Queue]int{}
+	for _, r := range s.active.all() {
+		running[pool(r.queue)]++
+	}
+	// Queues that share slots wait for one another, so the last look at any of
+	// them counts.
+	last := map[Queue]time.Time{}
+	s.doorbell.looked.Range(func(q, looked any) bool {
+		p, when := pool(q.(Queue)), looked.(time.Time)
+		if when.After(last[p]) {
+			last[p] = when
+		}
+		return true
+	})
+	for p, when := range last {
+		if running[p] < s.concurrency(p) && at.Sub(when) > stallAfter {
+			return presswork.Errorf(presswork.Internal, "no task has been taken from the queue %s for %s", p, at.Sub(when).Round(time.Second))
+		}
+	}
+	return nil
+}
+
+// pool names the queues that share slots by one of them.
+func pool(q Queue) Queue {
+	if _, limited := rank(q); limited {
+		return Render
+	}
+	return q
+}

@@ -1,0 +1,221 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// The owners of waiting tasks take turns, as those of calls do: a thousand
+// documents of one key hold up another's by one. Asynq's pending list remains the
+// truth on what waits. Beside it, in the same hash slot, each owner with waiting
+// tasks has a line, a sorted set of task ids, and a place in the queue's ring, a
+// sorted set of owners, the one served longest ago first. Asynq's enqueue and
+// dequeue scripts are replaced by ours, which do the same and keep both, in the
+// same round trip. A task that no line knows, because Asynq itself put it back,
+// goes when it has come to the list's end. Infer has lines of its own: see call.go.
+//
+// A task's hash names its owner, so how many tasks of an owner run is counted
+// over the active list, and no crash makes the count wrong.
+
+// plainOwner is in whose line a task stands that belongs to no job.
+const plainOwner = "presswork:plain"
+
+func turnPrefix(q Queue) string { return "pw:{" + string(q) + "}:line:" }
+func turnRing(q Queue) string   { return "pw:{" + string(q) + "}:ring" }
+
+// ownerField names the owner in Asynq's hash of a task.
+const ownerField = "x_owner"
+
+// joinRing puts an owner at the end of a ring, unless it is in it.
+const joinRing = `
+local function join(ring, owner)
+  if redis.call('ZSCORE', ring, owner) then return end
+  local last = redis.call('ZRANGE', ring, -1, -1, 'WITHSCORES')
+  redis.call('ZADD', ring, tonumber(last[2] or 0) + 1, owner)
+end
+`
+
+// enqueueScript: KEYS task, pending, ring; ARGV message, id, now in ns, line's
+// prefix, owner. Answers as Asynq's: 1, or 0 when the task exists.
+var enqueueScript = redis.NewScript(joinRing + `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], 'msg', ARGV[1], 'state', 'pending', 'pending_since', ARGV[3], '` + ownerField + `', ARGV[5])
+redis.call('LPUSH', KEYS[2], ARGV[2])
+redis.call('ZADD', ARGV[4] .. ARGV[5], 0, ARGV[2])
+join(KEYS[3], ARGV[5])
+return 1
+`)
+
+// dequeueScript: KEYS pending, paused, active, lease, ring; ARGV lease score,
+// task key prefix, line's prefix. Answers the id and the message of the task
+// whose turn it is, or nil. Its turn it is for the owner with the fewest tasks
+// running, of these the one served longest ago.
+var dequeueScript = redis.NewScript(joinRing + `
+if redis.call('EXISTS', KEYS[2]) == 1 then return false end
+local now = tonumber(redis.call('TIME')[1])
+
+-- head is the first task of an owner's line that waits. An entry that is not
+-- pending is dropped, but not before the time in its score: until then its task
+-- is about to be tried again, and so is all behind it.
+local function head(owner)
+  local line = ARGV[3] .. owner
+  for _ = 1, 20 do
+    local first = redis.call('ZRANGE', line, 0, 0, 'WITHSCORES')
+    if not first[1] then
+      redis.call('ZREM', KEYS[5], owner)
+      return nil
+    end
+    local state = redis.call('HGET', ARGV[2] .. first[1], 'state')
+    if state == 'pending' then return first[1] end
+    if state and tonumber(first[2]) > now then return nil end
+    redis.call('ZREM', line, first[1])
+  end
+end
+
+local function turn()
+  local owners, running = redis.call('ZRANGE', KEYS[5], 0, 99), {}
+  if #owners > 1 then
+    for _, id in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do
+      local owner = redis.call('HGET', ARGV[2] .. id, '` + ownerField + `')
+      if owner then running[owner] = (running[owner] or 0) + 1 end
+    end
+  end
+  local best, fewest
+  for _, owner in ipairs(owners) do
+    local n = running[owner] or 0
+    if not best or n < fewest then
+      local id = head(owner)
+      if id then best, fewest = id, n end
+      if fewest == 0 then break end
+    end
+  end
+  return best
+end
+
+local id
+for _ = 1, 100 do
+  id = redis.call('LINDEX', KEYS[1], -1)
+  if not id then return false end
+  if redis.call('EXISTS', ARGV[2] .. id) == 1 then break end
+  -- A task without its hash: nothing is left to run.
+  redis.call('RPOP', KEYS[1])
+  id = nil
+end
+if not id then return false end
+local owner = redis.call('HGET', ARGV[2] .. id, '` + ownerField + `')
+if owner and redis.call('ZSCORE', ARGV[3] .. owner, id) then id = turn() or id end
+-- From the end it is nearer to: ids sort by time, and the list is all but sorted.
+local middle = redis.call('LINDEX', KEYS[1], math.floor(redis.call('LLEN', KEYS[1]) / 2))
+redis.call('LREM', KEYS[1], id > middle and 1 or -1, id)
+local task = ARGV[2] .. id
+redis.call('LPUSH', KEYS[3], id)
+redis.call('HSET', task, 'state', 'active')
+redis.call('HDEL', task, 'pending_since')
+redis.call('ZADD', KEYS[4], ARGV[1], id)
+owner = redis.call('HGET', task, '` + ownerField + `')
+if owner then
+  redis.call('ZREM', ARGV[3] .. owner, id)
+  redis.call('ZREM', KEYS[5], owner)
+  if redis.call('EXISTS', ARGV[3] .. owner) == 1 then join(KEYS[5], owner) end
+end
+return {id, redis.call('HGET', task, 'msg')}
+`)
+
+// rejoinScript: KEYS task, ring; ARGV id, line's prefix, seconds. It puts a task
+// that is about to be tried again at the end of its owner's line, where it may
+// be found not pending for that long.
+var rejoinScript = redis.NewScript(joinRing + `
+local owner = redis.call('HGET', KEYS[1], '` + ownerField + `')
+if not owner then return 0 end
+redis.call('ZADD', ARGV[2] .. owner, redis.call('TIME')[1] + ARGV[3], ARGV[1])
+join(KEYS[2], owner)
+return 1
+`)
+
+// positionsScript: KEYS ring; ARGV line's prefix, owner, then ids of tasks in
+// the owner's line. Answers for each how many tasks go before it when all take
+// turns, or -1 when it is not in the line.
+var positionsScript = redis.NewScript(`
+local before, after, seen = {}, {}, false
+for _, owner in ipairs(redis.call('ZRANGE', KEYS[1], 0, 999)) do
+  if owner == ARGV[2] then
+    seen = true
+  else
+    local list = seen and after or before
+    list[#list + 1] = redis.call('ZCARD', ARGV[1] .. owner)
+  end
+end
+local positions = {}
+for i = 3, #ARGV do
+  local position = redis.call('ZRANK', ARGV[1] .. ARGV[2], ARGV[i])
+  if position then
+    local rank = position
+    for _, n in ipairs(before) do position = position + math.min(n, rank + 1) end
+    for _, n in ipairs(after) do position = position + math.min(n, rank) end
+  end
+  positions[#positions + 1] = position or -1
+end
+return positions
+`)
+
+// lines is a go-redis hook that puts our script in the place of Asynq's when a
+// task is enqueued with an owner.
+type lines struct {
+	rdb redis.UniversalClient
+}
+
+// ownerOf is the context key under which the owner of a task to enqueue stands:
+// Asynq's client hands on nothing else.
+type ownerOf struct{}
+
+func (l *lines) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (l *lines) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (l *lines) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		owner, owned := ctx.Value(ownerOf{}).(string)
+		ours, ok := cmd.(*redis.Cmd)
+		q, found := enqueueOf(cmd)
+		if !owned || !ok || !found {
+			return next(ctx, cmd)
+		}
+		keys, argv := scriptOf(cmd)
+		n, err := enqueueScript.Run(ctx, l.rdb, append(keys, turnRing(q)), slices.Concat(argv, []any{turnPrefix(q), owner})...).Int64()
+		ours.SetVal(n)
+		ours.SetErr(err)
+		return err
+	}
+}
+
+// enqueueOf recognises Asynq's enqueue script by its keys, task and pending, and
+// its arguments: message, id, time.
+func enqueueOf(cmd redis.Cmder) (Queue, bool) {
+	keys, argv := scriptOf(cmd)
+	if len(keys) != 2 || len(argv) != 3 {
+		return "", false
+	}
+	q, ok := queueOf(keys[1], "pending")
+	id, isText := argv[1].(string)
+	return q, ok && isText && keys[0] == asynqTask(q, id)
+}
+
+// rejoin lets a task that will be tried again keep its owner's turns. Without
+// Redis it waits for its place in the list instead.
+func (s *Server) rejoin(q Queue, id string, delay time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	defer cancel()
+	seconds := int64((delay + rejoinSlack).Seconds())
+	err := rejoinScript.Run(ctx, s.rdb, []string{asynqTask(q, id), turnRing(q)}, id, turnPrefix(q), seconds).Err()
+	if err != nil {
+		s.log.Debug("a task to be tried again is not in its owner's line", "task_id", id, "err", err)
+	}
+}
+
+// rejoinSlack is how long after its time a task may be put back on its queue.
+const rejoinSlack = time.Minute
