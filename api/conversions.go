@@ -37,6 +37,11 @@ const (
 	bulk        = "bulk"
 )
 
+// longContent is the size from which a document is expected to be long: some 400
+// pages, which take a tab for two seconds or more. It waits on the queue bulk,
+// whatever its priority.
+const longContent = 512 << 10
+
 // conversion is a parsed submission, whatever form it came in.
 type conversion struct {
 	Content    string            `json:"content"`
@@ -221,7 +226,7 @@ func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, r
 		s.unstore(stored)
 		return rec, false, err
 	}
-	if r.Priority == bulk {
+	if r.Priority == bulk || len(r.Content) >= longContent {
 		sub.Task = sub.Task.On(tasks.Bulk)
 	}
 	ctx, cancel := s.deadline()
