@@ -37,7 +37,7 @@ test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
 	go test -race -timeout 12m ./...
 
 .PHONY: compat
-compat: ## Run the official clients of the inference API against the real program
+compat: ## Run official and generated clients against the real program
 	@scripts/setup.sh compat
 	@scripts/compat.sh "$(PRESSWORK_COMPAT)"
 	go vet -tags compat ./internal/compat

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# Prepares what `make compat` needs, once: compat.sh DIR. The clients come from
-# npm, PyPI and the Go proxy; their versions stand in internal/compat/js, here,
-# and in internal/compat/openaigo.
+# Prepares what `make compat` needs, once: compat.sh DIR. The clients, and the
+# validators and generators of OpenAPI, come from npm, PyPI and the Go proxy;
+# their versions stand in internal/compat/js, here, and in
+# internal/compat/openaigo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$1
 # langchain-groq wants an older SDK than the newest, so it has a place of its own.
 groq=1.7.0 openai=3.54.0 pydantic=2.14.3 langchain_groq=1.1.3
 pytest=9.2.0 pytest_asyncio=1.5.0
+spec_validator=0.9.0 python_client=0.29.1 schemathesis=4.32.5
 # The clients want this Node or a newer one; Debian's own is older.
 node=22.23.3
-versions="$node $groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $(cksum <internal/compat/js/package.json)"
+versions="$node $groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $spec_validator $python_client $schemathesis $(cksum <internal/compat/js/package.json)"
 say() { printf 'setup: %s\n' "$*" >&2; }
 
 if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
-  say "installing the clients of the inference API to test with: npm, PyPI"
+  say "installing the clients and the OpenAPI tools to test with: npm, PyPI"
   rm -rf "$dir"
   mkdir -p "$dir/node" "$dir/groq-python"
   cp internal/compat/js/package.json "$dir/node/"
@@ -34,6 +36,8 @@ if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
   pip install --root-user-action=ignore --target "$dir/python" \
     "groq[aiohttp]==$groq" "openai==$openai" "pydantic==$pydantic" "pytest==$pytest" "pytest-asyncio==$pytest_asyncio" 2>/dev/null
   pip install --root-user-action=ignore --target "$dir/langchain" "langchain-groq==$langchain_groq" 2>/dev/null
+  pip install --root-user-action=ignore --target "$dir/openapi" "openapi-spec-validator==$spec_validator" \
+    "openapi-python-client==$python_client" "schemathesis==$schemathesis" 2>/dev/null
   # The SDK's own tests come with its source only.
   pip download --no-deps --no-binary :all: --dest "$dir" "groq==$groq"
   tar -xzf "$dir/groq-$groq.tar.gz" --strip-components 1 -C "$dir/groq-python"
