@@ -61,15 +61,26 @@ func (r *conversion) discard() {
 }
 
 func (s *Server) submit(c *fiber.Ctx) error {
-	req, err := s.parseConversion(c)
+	rec, replayed, err := s.submitConversion(c)
 	if err != nil {
 		return err
+	}
+	if patience := patienceOf(c); patience > 0 {
+		return s.answerInTime(c, rec, replayed, patience)
+	}
+	return s.answerAccepted(c, rec, replayed)
+}
+
+func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool, err error) {
+	req, err := s.parseConversion(c)
+	if err != nil {
+		return rec, false, err
 	}
 	defer req.discard()
 	who := callOf(c.Context()).who
 	key, err := idempotencyKey(c)
 	if err != nil {
-		return err
+		return rec, false, err
 	}
 	var fingerprint string
 	if key != "" {
@@ -78,19 +89,16 @@ func (s *Server) submit(c *fiber.Ctx) error {
 		ctx, cancel := s.deadline()
 		defer cancel()
 		rec, found, err := s.Queue.Replay(ctx, who.name, key, fingerprint)
-		if err != nil {
-			return err
-		}
-		if found {
-			return s.answerAccepted(c, rec, true)
+		if err != nil || found {
+			return rec, found, err
 		}
 	}
 	theme, err := s.check(&req)
 	if err != nil {
-		return err
+		return rec, false, err
 	}
 	call := callOf(c.Context())
-	rec, replayed, err := s.accept(req, tasks.Submission{
+	return s.accept(req, tasks.Submission{
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindConversion,
 		Theme:          theme,
@@ -102,10 +110,6 @@ func (s *Server) submit(c *fiber.Ctx) error {
 		RequestID:      call.id,
 		TraceParent:    call.trace,
 	})
-	if err != nil {
-		return err
-	}
-	return s.answerAccepted(c, rec, replayed)
 }
 
 func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) error {

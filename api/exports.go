@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,7 +13,6 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
-	"presswork/storage"
 	"presswork/tasks"
 )
 
@@ -116,7 +114,7 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 	if r.visit.Filename != "" {
 		r.visit.Filename = pageFilename(r.visit.Filename, r.extension)
 	}
-	async := prefersAsync(c.Get("Prefer"))
+	async := preferencesOf(c).async
 	// A caller who comes back for the result has nothing in hand yet: unless it
 	// says otherwise, the result is kept.
 	save := async
@@ -138,17 +136,21 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 		c.Set("Idempotent-Replayed", "true")
 	}
 	c.Set("x-job-id", rec.ID)
-	// One with an idempotency key comes back for the result.
-	if rec, err = s.awaitExport(c, rec, c.Get("Idempotency-Key") == ""); err != nil {
+	late := presswork.Errorf(presswork.RenderTimeout,
+		"the page was not exported within %s; with \"Prefer: respond-async\" nobody has to wait", exportWait)
+	ctx, done, err := s.waiting(c, exportWait, late)
+	if err != nil {
 		return err
 	}
-	if rec.Status != presswork.Completed {
-		if rec.Error != nil {
-			return rec.Error
+	defer done()
+	if rec, err = s.awaitEnd(ctx, rec); err != nil {
+		// One with an idempotency key comes back for the result.
+		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
+			s.abandon(rec.ID)
 		}
-		return presswork.Errorf(presswork.JobFinished, "the job was cancelled")
+		return err
 	}
-	return s.deliver(c, rec, save)
+	return s.answerEnded(c, rec, save)
 }
 
 func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, replayed bool, err error) {
@@ -179,91 +181,6 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		sub.IdempotencyKey, sub.Fingerprint = key, hex.EncodeToString(sum[:])
 	}
 	return s.Queue.Submit(ctx, sub)
-}
-
-// awaitExport returns the job when it has ended. With abandon, a caller who
-// leaves takes the job with it.
-func (s *Server) awaitExport(c *fiber.Ctx, rec tasks.Record, abandon bool) (tasks.Record, error) {
-	running, leave, err := s.streams.join()
-	if err != nil {
-		return rec, err
-	}
-	defer leave()
-	late := presswork.Errorf(presswork.RenderTimeout,
-		"the page was not exported within %s; with \"Prefer: respond-async\" nobody has to wait", exportWait)
-	ctx, cancel := context.WithTimeoutCause(running, exportWait, late)
-	defer cancel()
-	ctx, release := whileConnected(ctx, c.Context().Conn())
-	defer release()
-	for !rec.Status.Terminal() {
-		if err := s.awaitEnd(ctx, rec); err != nil {
-			if ctx.Err() == nil {
-				return rec, err
-			}
-			if abandon {
-				s.abandon(rec.ID)
-			}
-			return rec, context.Cause(ctx)
-		}
-		ask, cancel := s.deadline()
-		rec, err = s.Queue.Job(ask, rec.ID)
-		cancel()
-		if err != nil {
-			return rec, err
-		}
-	}
-	return rec, nil
-}
-
-// awaitEnd returns when the job has ended, or when its events broke off.
-func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) error {
-	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
-	if err != nil {
-		return err
-	}
-	defer watch.Close()
-	for {
-		select {
-		case event, open := <-watch.Events:
-			if !open || event.Status.Terminal() {
-				return nil
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// abandon cancels a job nobody waits for any more.
-func (s *Server) abandon(id string) {
-	ctx, cancel := s.deadline()
-	defer cancel()
-	if _, err := s.Queue.Cancel(ctx, id); err != nil && presswork.CodeOf(err) != presswork.JobFinished {
-		s.Log.Warn("the job of a caller who left was not cancelled", "job_id", id, "error", err)
-	}
-}
-
-// deliver sends the result itself.
-func (s *Server) deliver(c *fiber.Ctx, rec tasks.Record, saved bool) error {
-	if saved {
-		c.Set(fiber.HeaderContentLocation, "/api/artifacts/"+rec.ID+"/download")
-	}
-	c.Set(fiber.HeaderETag, `"`+rec.Artifact.SHA256+`"`)
-	c.Set(fiber.HeaderCacheControl, "private, no-store")
-	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, false))
-	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
-	return s.stream(c, key, rec, span{Range: storage.Range{Length: rec.Artifact.Size}})
-}
-
-// prefersAsync reads the Prefer header (RFC 7240).
-func prefersAsync(header string) bool {
-	for one := range strings.SplitSeq(header, ",") {
-		token, _, _ := strings.Cut(one, ";")
-		if strings.EqualFold(strings.TrimSpace(token), "respond-async") {
-			return true
-		}
-	}
-	return false
 }
 
 // pageFilename makes a safe file name with the result's extension, in the place

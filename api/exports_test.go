@@ -27,15 +27,15 @@ func (h *house) awaitWatcher() {
 	}
 }
 
-// leaveExport asks for an export and leaves when the server waits for it.
-func (h *house) leaveExport(headers ...string) {
+// leave posts a request and leaves when the server waits for its job.
+func (h *house) leave(path, body string, headers ...string) {
 	h.t.Helper()
 	ctx, leave := context.WithCancel(h.t.Context())
 	go func() {
 		h.awaitWatcher()
 		leave()
 	}()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url("/export-pdf"), strings.NewReader(`{"url":"https://example.com/"}`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url(path), strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestAnExportIsCalledAsAsked(t *testing.T) {
 func TestACallerWhoLeavesTakesTheExportAlong(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.leaveExport()
+	h.leave("/export-pdf", `{"url":"https://example.com/"}`)
 	eventually(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 		return err == nil && rec.Status == presswork.Cancelled
@@ -244,7 +244,7 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 func TestACallerWithAnIdempotencyKeyCanComeBack(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.leaveExport("Idempotency-Key: again")
+	h.leave("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	first := h.queue.last().ID
 	eventually(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
 	go h.finishExport("application/pdf", []byte("the bytes"))

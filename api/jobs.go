@@ -19,6 +19,7 @@ import (
 const (
 	defaultLimit, maxLimit = 20, 100
 	minWait, maxWait       = time.Second, time.Minute
+	untilDone              = "done"
 )
 
 func (s *Server) getJob(c *fiber.Ctx) error {
@@ -33,7 +34,7 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	}
 	known := c.Get(fiber.HeaderIfNoneMatch)
 	fresh := known != "" && !matches(known, etag(rec))
-	if wait > 0 && !rec.Status.Terminal() && !fresh {
+	if wait.limit > 0 && !rec.Status.Terminal() && (wait.toEnd || !fresh) {
 		if rec, err = s.awaitChange(c, rec, wait); err != nil {
 			return err
 		}
@@ -48,47 +49,69 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	return nil
 }
 
-// awaitChange returns the job at its next event, or as it is when the time is
-// up, the client has gone, or the server stops.
-func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait time.Duration) (tasks.Record, error) {
-	running, leave, err := s.streams.join()
+// awaitChange returns the job at its next event, or at its end, or as it is when
+// the time is up, the client has gone, or the server stops.
+func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tasks.Record, error) {
+	ctx, done, err := s.waiting(c, wait.limit, context.DeadlineExceeded)
 	if err != nil {
 		return rec, err
 	}
-	defer leave()
-	ctx, cancel := context.WithTimeout(running, wait)
+	defer done()
+	if wait.toEnd {
+		ended, err := s.awaitEnd(ctx, rec)
+		if err == nil || ctx.Err() == nil {
+			return ended, err
+		}
+	} else if changed, err := s.awaitEvent(ctx, rec); !changed {
+		return rec, err
+	}
+	ask, cancel := s.deadline()
 	defer cancel()
-	ctx, release := whileConnected(ctx, c.Context().Conn())
-	defer release()
+	return s.Queue.Job(ask, rec.ID)
+}
+
+// awaitEvent reports whether the job has had an event before ctx ended.
+func (s *Server) awaitEvent(ctx context.Context, rec tasks.Record) (bool, error) {
 	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
 	if err != nil {
-		return rec, err
+		return false, err
 	}
 	defer watch.Close()
 	select {
 	case <-ctx.Done():
-		return rec, nil
+		return false, nil
 	case <-watch.Events:
+		return true, nil
 	}
-	ctx, cancel = s.deadline()
-	defer cancel()
-	return s.Queue.Job(ctx, rec.ID)
 }
 
-// waitOf reads ?wait=: a duration with its unit, or seconds; 0 when absent.
-func waitOf(c *fiber.Ctx) (time.Duration, error) {
-	text := c.Query("wait")
+// longPoll is what a request for a job waits for, and how long; 0 is not at all.
+type longPoll struct {
+	limit time.Duration
+	toEnd bool
+}
+
+// waitOf reads ?wait=, a duration with its unit or seconds, and ?until=.
+func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
+	until, text := c.Query("until"), c.Query("wait")
+	if until != "" && until != untilDone {
+		return wait, presswork.Errorf(presswork.InvalidOption, "until is %s; allowed: %s", quote(until), untilDone).WithParam("until")
+	}
+	wait.toEnd = until == untilDone
 	if text == "" {
-		return 0, nil
+		if wait.toEnd {
+			return wait, presswork.Errorf(presswork.InvalidOption, "until=%s says what to wait for; how long is missing: wait=1s to 60s", untilDone).WithParam("wait")
+		}
+		return wait, nil
 	}
-	d, err := time.ParseDuration(text)
+	wait.limit, err = time.ParseDuration(text)
 	if n, e := strconv.Atoi(text); e == nil {
-		d, err = time.Duration(n)*time.Second, nil
+		wait.limit, err = time.Duration(n)*time.Second, nil
 	}
-	if err != nil || d < minWait || d > maxWait {
-		return 0, presswork.Errorf(presswork.InvalidOption, "wait is %s; allowed: 1s to 60s", quote(text)).WithParam("wait")
+	if err != nil || wait.limit < minWait || wait.limit > maxWait {
+		return wait, presswork.Errorf(presswork.InvalidOption, "wait is %s; allowed: 1s to 60s", quote(text)).WithParam("wait")
 	}
-	return d, nil
+	return wait, nil
 }
 
 func etag(rec tasks.Record) string { return fmt.Sprintf(`"%s-%d"`, rec.ID, rec.Seq) }

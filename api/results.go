@@ -1,0 +1,168 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// preferences are what a Prefer header asks for (RFC 7240).
+type preferences struct {
+	async bool
+	// wait is how long the caller would wait; negative when it does not say.
+	wait time.Duration
+}
+
+func preferencesOf(c *fiber.Ctx) preferences {
+	p := preferences{wait: -1}
+	for one := range strings.SplitSeq(c.Get("Prefer"), ",") {
+		token, _, _ := strings.Cut(one, ";")
+		name, value, _ := strings.Cut(strings.TrimSpace(token), "=")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "respond-async":
+			p.async = true
+		case "wait":
+			// What cannot be read or is too much is no error: it is a preference.
+			if n, err := strconv.ParseUint(strings.Trim(value, ` "`), 10, 31); err == nil {
+				p.wait = min(time.Duration(n)*time.Second, maxWait)
+			}
+		}
+	}
+	return p
+}
+
+// patienceOf is how long the submitter of a conversion waits for the PDF itself;
+// 0 is not at all.
+func patienceOf(c *fiber.Ctx) time.Duration {
+	p := preferencesOf(c)
+	switch {
+	case p.wait >= 0:
+		return p.wait
+	case !p.async && c.Accepts(fiber.MIMEApplicationJSON, mimePDF) == mimePDF:
+		return maxWait
+	}
+	return 0
+}
+
+const mimePDF = "application/pdf"
+
+// errLate ends the wait for a conversion, which goes on.
+var errLate = errors.New("api: the wait is over")
+
+// answerInTime sends the PDF when it is ready in time, and else says that the
+// job was accepted: that stays true whatever becomes of the wait. A caller who
+// leaves takes the job along, unless it can come back by its idempotency key.
+func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration) error {
+	ctx, done, err := s.waiting(c, patience, errLate)
+	if err != nil {
+		return s.answerAccepted(c, rec, replayed)
+	}
+	defer done()
+	ended, err := s.awaitEnd(ctx, rec)
+	switch {
+	case err == nil:
+		if replayed {
+			c.Set("Idempotent-Replayed", "true")
+		}
+		c.Set("x-job-id", rec.ID)
+		return s.answerEnded(c, ended, true)
+	case context.Cause(ctx) == error(errClientLeft):
+		if c.Get("Idempotency-Key") == "" {
+			s.abandon(rec.ID)
+		}
+		return err
+	}
+	return s.answerAccepted(c, ended, replayed)
+}
+
+// waiting returns a context that ends with cause late when the limit has passed,
+// when the client has gone, and when the server stops. Call done when the wait
+// is over. Errors: QueueUnavailable.
+func (s *Server) waiting(c *fiber.Ctx, limit time.Duration, late error) (ctx context.Context, done func(), err error) {
+	running, leave, err := s.streams.join()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(running, limit, late)
+	ctx, release := whileConnected(ctx, c.Context().Conn())
+	return ctx, func() {
+		release()
+		cancel()
+		leave()
+	}, nil
+}
+
+// awaitEnd returns the job when it has ended. When ctx ends before, the error is
+// its cause, and the job is as it was last seen.
+func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, error) {
+	for !rec.Status.Terminal() {
+		if err := s.awaitLastEvent(ctx, rec); err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return rec, err
+		}
+		ask, cancel := s.deadline()
+		now, err := s.Queue.Job(ask, rec.ID)
+		cancel()
+		if err != nil {
+			return rec, err
+		}
+		rec = now
+	}
+	return rec, nil
+}
+
+// awaitLastEvent returns when the job has ended, or when its events broke off.
+func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) error {
+	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
+	for {
+		select {
+		case event, open := <-watch.Events:
+			if !open || event.Status.Terminal() {
+				return nil
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// abandon cancels a job nobody waits for any more.
+func (s *Server) abandon(id string) {
+	ctx, cancel := s.deadline()
+	defer cancel()
+	if _, err := s.Queue.Cancel(ctx, id); err != nil && presswork.CodeOf(err) != presswork.JobFinished {
+		s.Log.Warn("the job of a caller who left was not cancelled", "job_id", id, "error", err)
+	}
+}
+
+// answerEnded sends the result of a job that has ended, or why there is none.
+func (s *Server) answerEnded(c *fiber.Ctx, rec tasks.Record, saved bool) error {
+	if rec.Status != presswork.Completed {
+		if rec.Error != nil {
+			return rec.Error
+		}
+		return presswork.Errorf(presswork.JobFinished, "the job was cancelled")
+	}
+	if saved {
+		c.Set(fiber.HeaderContentLocation, "/api/artifacts/"+rec.ID+"/download")
+	}
+	c.Set(fiber.HeaderETag, `"`+rec.Artifact.SHA256+`"`)
+	c.Set(fiber.HeaderCacheControl, "private, no-store")
+	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, false))
+	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
+	return s.stream(c, key, rec, span{Range: storage.Range{Length: rec.Artifact.Size}})
+}

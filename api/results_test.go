@@ -1,0 +1,162 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+)
+
+const (
+	wantsPDF = "Accept: application/pdf"
+	pdfBytes = "%PDF-1.7 the bytes"
+)
+
+func TestAConversionAnswersWithThePDFItself(t *testing.T) {
+	t.Parallel()
+	for _, headers := range [][]string{
+		{wantsPDF},
+		{"Accept: application/pdf, application/json;q=0.5"},
+		{"Prefer: wait=20"},
+		{`Prefer: handling=lenient, Wait="999"`},
+		{wantsPDF, "Prefer: respond-async, wait=20"},
+		{wantsPDF, "Idempotency-Key: k"},
+	} {
+		h := serve(t)
+		go h.finishExport("application/pdf", []byte(pdfBytes))
+		r := h.post(`{"content":"# Hi"}`, headers...)
+		id := h.queue.last().ID
+		if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("Content-Type") != "application/pdf" || r.Header.Get("x-job-id") != id ||
+			!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") || r.Header.Get("ETag") == "" ||
+			r.Header.Get("Content-Location") != "/api/artifacts/"+id+"/download" {
+			t.Errorf("%q: got %d %s %v", headers, r.StatusCode, r.body, r.Header)
+		}
+	}
+}
+
+func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	for _, headers := range [][]string{
+		nil,
+		{"Accept: */*"},
+		{"Accept: application/json"},
+		{"Accept: application/json, application/pdf;q=0.9"},
+		{wantsPDF, "Prefer: respond-async"},
+		{wantsPDF, "Prefer: wait=0"},
+		{"Prefer: wait=-1"},
+	} {
+		r := h.post(`{"content":"# Hi"}`, headers...)
+		r.want(t, http.StatusAccepted, "")
+		if r.Header.Get("Location") == "" {
+			t.Errorf("%q: no Location", headers)
+		}
+	}
+	if n := h.queue.opened(); n != 0 {
+		t.Errorf("%d requests waited", n)
+	}
+}
+
+func TestAConversionThatIsNotReadyInTimeIsAccepted(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	r := h.post(`{"content":"# Hi"}`, "Prefer: wait=1")
+	r.want(t, http.StatusAccepted, "")
+	rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
+	if err != nil || rec.Status != presswork.Queued || r.Header.Get("Location") != "/api/conversion/"+rec.ID {
+		t.Errorf("%+v %v, Location %q", rec.Status, err, r.Header.Get("Location"))
+	}
+}
+
+func TestAWaitThatTheServerEndsLeavesTheJobAccepted(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	go func() {
+		h.awaitWatcher()
+		h.server.Stop(t.Context())
+	}()
+	h.post(`{"content":"# Hi"}`, wantsPDF).want(t, http.StatusAccepted, "")
+	if rec, err := h.queue.Job(t.Context(), h.queue.last().ID); err != nil || rec.Status != presswork.Queued {
+		t.Errorf("the job is %s, %v", rec.Status, err)
+	}
+}
+
+func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	for _, c := range []struct {
+		event  presswork.Event
+		status int
+		code   presswork.Code
+	}{
+		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: presswork.Errorf(presswork.StrictFindings, "an image is missing")}, 422, presswork.StrictFindings},
+		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: presswork.Errorf(presswork.RenderTimeout, "too long")}, 504, presswork.RenderTimeout},
+		{presswork.Event{Type: presswork.EventCancelled, Status: presswork.Cancelled}, 409, presswork.JobFinished},
+	} {
+		go func() {
+			h.awaitWatcher()
+			h.queue.emit(h.queue.last().ID, c.event)
+		}()
+		r := h.post(`{"content":"# Hi"}`, wantsPDF)
+		r.want(t, c.status, c.code)
+		if r.Header.Get("x-job-id") != h.queue.last().ID {
+			t.Errorf("x-job-id %q", r.Header.Get("x-job-id"))
+		}
+		eventually(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
+	}
+}
+
+func TestACallerWhoLeavesTakesTheConversionAlongUnlessItCanComeBack(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF)
+	eventually(t, "the job is cancelled", func() bool {
+		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
+		return err == nil && rec.Status == presswork.Cancelled
+	})
+	eventually(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
+
+	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
+	first := h.queue.last().ID
+	eventually(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
+	go h.finishExport("application/pdf", []byte(pdfBytes))
+	r := h.post(`{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
+	if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("x-job-id") != first || r.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
+	}
+}
+
+func TestALongPollCanWaitForTheEnd(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	a := h.submit()
+	answer := make(chan reply, 1)
+	// A tag that differs does not end this wait.
+	go func() { answer <- h.get(a.StatusURL+"?wait=60s&until=done", `If-None-Match: "x"`) }()
+	eventually(t, "the request waits", func() bool { return h.queue.opened() == 1 })
+	h.queue.progress(a.JobID, 20)
+	h.queue.progress(a.JobID, 40)
+	h.finish(a.JobID, []byte(pdfBytes))
+	if r := <-answer; r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), `"status":"completed"`) {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	// At once.
+	h.get(a.StatusURL+"?wait=60s&until=done").want(t, http.StatusOK, "")
+
+	// When the time is up, the answer is the job as it is then.
+	b := h.submit()
+	go func() {
+		eventually(t, "the request waits", func() bool { return h.queue.opened() == 2 })
+		h.queue.progress(b.JobID, 40)
+	}()
+	began := time.Now()
+	r := h.get(b.StatusURL + "?wait=1s&until=done")
+	if took := time.Since(began); took < time.Second || !strings.Contains(string(r.body), `"progress":40`) {
+		t.Errorf("after %s: %s", took, r.body)
+	}
+	for _, query := range []string{"?wait=1s&until=end", "?until=done"} {
+		h.get(b.StatusURL+query).want(t, http.StatusBadRequest, presswork.InvalidOption)
+	}
+}
