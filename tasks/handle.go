@@ -149,11 +149,12 @@ func (s *Server) processJob(id string, q Queue, h handler, payload []byte, tried
 		return s.notBegun(ctx, id, err)
 	}
 	run := &Run{
-		ID: id, Attempt: rec.Attempts, Record: rec.Record, records: s.records, fence: fence, end: cancel,
+		ID: id, Attempt: rec.Attempts, Record: rec.Record, records: s.records, fence: fence, end: cancel, began: time.Now(),
 	}
 	defer s.active.add(&activeRun{task: id, queue: q, fence: fence, ctx: ctx, end: cancel})()
 	err = guarded(func() error { return h.job(ctx, run, payload) })
 	if run.done != nil {
+		s.log.Info("job finished", s.outcome(run, run.done.Record)...)
 		s.settle(run.done)
 		return nil
 	}
@@ -185,13 +186,15 @@ func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
 	switch {
 	case errors.Is(err, ErrCancelled):
+		cancelled := run.Record
+		cancelled.Status = presswork.Cancelled
+		s.log.Info("job finished", s.outcome(run, cancelled)...)
 		return nil
 	case errors.Is(err, ErrSuperseded):
 		return s.superseded(run)
 	case errors.Is(err, errDraining):
 		return &retryError{cause: err}
 	}
-	log := s.log.With("job_id", run.ID, "attempt", run.Attempt, "request_id", run.Record.RequestID, "traceparent", run.Record.TraceParent, "err", err)
 	v := judge(err)
 	exhausted := v == again && tried >= h.retries || v == patient && time.Since(run.Record.CreatedAt) > patience
 	if v == final || exhausted {
@@ -199,7 +202,7 @@ func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
 		rec, ferr := run.finish(context.Background(), failed("", "", public(err)))
 		switch {
 		case ferr == nil:
-			log.Error("a job failed", "code", public(err).Code)
+			s.log.Error("job finished", append(s.outcome(run, rec.Record), "code", public(err).Code, "err", err)...)
 			s.settle(rec)
 			return nil
 		case loss(ferr) != nil:
@@ -217,8 +220,21 @@ func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
 	if nerr := s.records.note(ctx, run.ID, run.fence, message, nil); loss(nerr) != nil {
 		return s.superseded(run)
 	}
-	log.Warn("a job will be tried again", "delay", delay)
+	s.log.Warn("a job will be tried again", "job_id", run.ID, "attempt", run.Attempt, "request_id", run.Record.RequestID,
+		"traceparent", run.Record.TraceParent, "err", err, "delay", delay)
 	return &retryError{delay: delay, counted: v == again, cause: err}
+}
+
+// outcome is what the one line says that every job leaves at its end.
+func (s *Server) outcome(run *Run, rec Record) []any {
+	attrs := []any{"job_id", run.ID, "kind", rec.Kind, "status", rec.Status, "theme", rec.Theme,
+		// As text, because JSON logs write a duration as a number without its unit.
+		"duration", time.Since(run.began).Round(time.Millisecond).String(), "attempt", run.Attempt, "worker", s.name,
+		"request_id", rec.RequestID, "traceparent", rec.TraceParent}
+	if a := rec.Artifact; a != nil {
+		attrs = append(attrs, "pages", a.Pages, "bytes", a.Size, "cached", rec.Cached)
+	}
+	return attrs
 }
 
 // errNotOurs: another run owns the task, so that its end is not to be written.

@@ -29,6 +29,8 @@ type Run struct {
 	fence   string
 	// end ends the run's context.
 	end context.CancelCauseFunc
+	// began is for the log, by this machine's clock.
+	began time.Time
 	// done is the record after a successful Complete.
 	done *stored
 }

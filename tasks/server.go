@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -43,6 +44,8 @@ type Server struct {
 	calls      *calls
 	handlers   map[string]handler
 	log        *slog.Logger
+	// name says in the log which worker of a fleet this is.
+	name string
 
 	// taking ends when no more tasks shall be taken.
 	taking     context.Context
@@ -85,6 +88,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		calls:      newCalls(rdb, o.Log),
 		handlers:   map[string]handler{},
 		log:        o.Log,
+		name:       workerName(),
 	}
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
@@ -96,6 +100,15 @@ func NewServer(address string, o Options) (*Server, error) {
 	rdb.AddHook(s.completion)
 	rdb.AddHook(&volatileTickets{})
 	return s, nil
+}
+
+// workerName is the machine's name and the process's id.
+func workerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }
 
 // queues are those of Options.Queues that some handled kind uses. Bulk carries
