@@ -5,6 +5,7 @@ package deploy_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"presswork/internal/config"
+	"presswork/tasks"
 )
 
 const top = ".."
@@ -128,6 +130,27 @@ func TestEveryMetricNamedExists(t *testing.T) {
 				t.Errorf("%s: nothing measures %s", name, m)
 			}
 		}
+	}
+}
+
+func TestWorkersFollowEveryQueue(t *testing.T) {
+	t.Parallel()
+	keda, err := os.ReadFile(top + "/deploy/kubernetes/keda.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lists []string
+	for _, m := range regexp.MustCompile(`listName: "(.+)"`).FindAllStringSubmatch(string(keda), -1) {
+		lists = append(lists, m[1])
+	}
+	var want []string
+	for _, q := range tasks.Queues() {
+		want = append(want, fmt.Sprintf("asynq:{%s}:active", q), fmt.Sprintf("asynq:{%s}:pending", q))
+	}
+	slices.Sort(lists)
+	slices.Sort(want)
+	if !slices.Equal(lists, want) {
+		t.Errorf("keda.yaml follows %q, want %q", lists, want)
 	}
 }
 
