@@ -98,6 +98,8 @@ const (
 	LinkBroken      WarningCode = "link_broken"
 	DiagramFailed   WarningCode = "diagram_failed"
 	PDFUAIncomplete WarningCode = "pdf_ua_incomplete"
+	// FrontMatterIgnored is a value that another program's front matter may have.
+	FrontMatterIgnored WarningCode = "front_matter_ignored"
 )
 
 // Artifact is the stored result of a job.

@@ -173,10 +173,8 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 	}
 	theme = r.Theme
 	if theme == "" && matter.Theme != "" {
-		theme = matter.Theme
-		if err := s.checkTheme(theme); err != nil {
-			e := presswork.AsError(err)
-			return "", presswork.Errorf(e.Code, "front matter, line %d: %s", matter.Lines["theme"], e.Message).WithParam("content")
+		if s.checkTheme(matter.Theme) == nil { // else the job carries a warning
+			theme = matter.Theme
 		}
 	}
 	if theme == "" {

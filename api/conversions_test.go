@@ -58,6 +58,7 @@ func TestFrontMatterChoosesTheThemeUnlessTheRequestDoes(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"content":"# Hi"}`:                                     "light",
 		`{"content":"---\ntheme: nord\n---\n# Hi"}`:              "nord",
+		`{"content":"---\ntheme: gaia\n---\n# Hi"}`:              "light",
 		`{"content":"---\ntheme: nord\n---\n#Hi","theme":"dim"}`: "dim",
 	} {
 		h.post(body).want(t, http.StatusAccepted, "")
@@ -113,7 +114,6 @@ func TestBadSubmissionsAreNamed(t *testing.T) {
 		"unknown theme":   {`{"content":"x","theme":"nrod"}`, 400, presswork.ThemeNotFound, "theme", `did you mean "nord"`},
 		"path theme":      {`{"content":"x","theme":"../../etc/passwd"}`, 400, presswork.ThemeNotFound, "theme", ""},
 		"front matter":    {`{"content":"---\ntheme: [\n---\nx"}`, 400, presswork.FrontMatterInvalid, "content", ""},
-		"matter's option": {`{"content":"---\npage_size: A99\n---\nx"}`, 400, presswork.FrontMatterInvalid, "content", "page_size"},
 		"priority":        {`{"content":"x","priority":"urgent"}`, 400, presswork.InvalidOption, "priority", "interactive, bulk"},
 		"webhook scheme":  {`{"content":"x","webhook_url":"ftp://example.com"}`, 400, presswork.WebhookInvalid, "webhook_url", ""},
 		"webhook address": {`{"content":"x","webhook_url":"http://169.254.169.254/"}`, 403, presswork.AddressNotAllowed, "webhook_url", ""},

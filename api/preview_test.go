@@ -181,7 +181,7 @@ func TestPreviewOfADocument(t *testing.T) {
 		`{"content":"x","optoins":{}}`:                          "unknown_field",
 		`{"content":"x","options":{"page_size":"A9"}}`:          "invalid_option",
 		`{"content":"x","webhook_url":"https://example.com/x"}`: "unknown_field",
-		`{"content":"---\ntitel: x\n---\ny"}`:                   "front_matter_invalid",
+		`{"content":"---\ntitle: [\n---\ny"}`:                   "front_matter_invalid",
 	} {
 		preview("application/json", body).want(t, http.StatusBadRequest, code)
 	}

@@ -10,6 +10,10 @@ package themes
 // Default is the theme of a document that names none.
 const Default = "light"
 
+// Auto is what a caller writes for a theme that is to be chosen; no theme has
+// that name.
+const Auto = "auto"
+
 // Theme is one entry of the catalogue; its JSON form is that of GET /api/themes.
 // It is a value: changing it changes nothing else, but its map and slice are
 // shared and must not be written to.

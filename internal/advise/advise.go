@@ -19,7 +19,7 @@ import (
 )
 
 // Auto is what a caller writes for a theme that is to be chosen.
-const Auto = "auto"
+const Auto = themes.Auto
 
 // Options wire an Advisor.
 type Options struct {

@@ -150,7 +150,7 @@ func TestAFailureLeavesTheOlderResult(t *testing.T) {
 			t.Parallel()
 			conv := start(t, local.Options{HTML: true})
 			dir := files(t, map[string]string{
-				"empty.md": " \n", "binary.md": "PDF\xff\xfe", "matter.md": "---\ntheme: nord\npage_siez: A4\n---\nx", "good.md": "x",
+				"empty.md": " \n", "binary.md": "PDF\xff\xfe", "matter.md": "---\ntheme: nord\npage_size: [\n---\nx", "good.md": "x",
 				"warns.md": "![a](none.png)", "folder/x.md": "x", "out.html": "older",
 			})
 			before := names(t, dir)

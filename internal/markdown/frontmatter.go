@@ -2,15 +2,11 @@ package markdown
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
-	"strings"
 
 	"presswork"
-	"presswork/internal/strictjson"
-	"presswork/internal/suggest"
 )
 
 const (
@@ -27,8 +23,12 @@ type Matter struct {
 	// Theme is the theme the front matter asks for, "" when it does not.
 	Theme   string
 	Options presswork.Options
-	// Lines has the 1-based line of each key that is ours.
+	// Subtitle, Date and Abstract are as written. Abstract may be Markdown.
+	Subtitle, Date, Abstract string
+	// Lines has the 1-based line of each of Options, and of "theme", that is set.
 	Lines map[string]int
+	// Warnings tell what is ours by name but not by value.
+	Warnings []presswork.Warning
 	// Body is the Markdown after the front matter.
 	Body []byte
 	// BodyLine is the 1-based line of the source on which Body begins.
@@ -36,16 +36,18 @@ type Matter struct {
 }
 
 // FrontMatter splits off the YAML between two lines of ---, or the TOML between
-// two of +++, at the very start. Its keys are theme and those of presswork.Options. Others are other programs'
-// (layout, date, tags) and are ignored, unless they look like one of ours
-// misspelt. Errors: FrontMatterInvalid, with the line in its message.
+// two of +++, at the very start. Its keys are theme, those of presswork.Options
+// and what other programs call the same; the rest is theirs and not looked at.
+// What cannot be meant for us is left out with a warning. Errors:
+// FrontMatterInvalid, with the line in its message, for what cannot be read.
 func FrontMatter(src []byte) (Matter, error) {
+	whole := Matter{Body: bytes.TrimPrefix(src, []byte("\ufeff")), BodyLine: 1}
 	block, size, ok := splitFrontMatter(src)
 	if !ok {
 		if size > maxFrontMatter {
 			return Matter{}, atLine(1, "the front matter is longer than %d KB", maxFrontMatter>>10)
 		}
-		return Matter{Body: bytes.TrimPrefix(src, []byte("\ufeff")), BodyLine: 1}, nil
+		return whole, nil
 	}
 	m := Matter{Body: block.rest, BodyLine: block.lines + 1}
 	if err := checkMatter(block.text); err != nil {
@@ -56,6 +58,9 @@ func FrontMatter(src []byte) (Matter, error) {
 		read = m.readTOML
 	}
 	err := read(block.text)
+	if errors.Is(err, errNoMatter) {
+		return whole, nil
+	}
 	return m, err
 }
 
@@ -88,7 +93,7 @@ func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 	} else if !bytes.HasPrefix(src, []byte("---")) {
 		return frontBlock{}, 0, false
 	}
-	offset, lines, start, pairs := 0, 0, 0, false
+	offset, lines, start, pairs, comments := 0, 0, 0, false, false
 	for line := range bytes.Lines(src) {
 		lines++
 		offset += len(line)
@@ -99,8 +104,13 @@ func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 			}
 			start = offset
 		case fenceEnd.Match(line):
+			if comments && !pairs { // "# Text" between two rules is a heading
+				return frontBlock{}, 0, false
+			}
 			return frontBlock{text: src[start : offset-len(line)], rest: src[offset:], toml: b.toml, lines: lines}, offset, true
-		case !pairs && len(text) > 0 && text[0] != '#':
+		case !pairs && len(text) > 0 && text[0] == '#':
+			comments = true
+		case !pairs && len(text) > 0:
 			if !pair.Match(text) {
 				return frontBlock{}, 0, false
 			}
@@ -137,71 +147,6 @@ func checkMatter(matter []byte) error {
 		}
 	}
 	return nil
-}
-
-// set stores one pair of the top level. Value gives what stands behind the key,
-// in terms of JSON, when told the type of its option.
-func (m *Matter) set(key string, line int, value func(want reflect.Type) (any, error)) error {
-	fields := optionFields()
-	kind, known := fields[key]
-	if !known && key != "theme" {
-		names := []string{"theme"}
-		t := reflect.TypeFor[presswork.Options]()
-		for i := range t.NumField() {
-			names = append(names, jsonName(t.Field(i)))
-		}
-		if suggest.Nearest(key, names) == "" {
-			return nil
-		}
-		return atLine(line, "unknown key %q%s; allowed: %s", clip(key), suggest.Phrase(key, names), strings.Join(names, ", "))
-	}
-	if m.Lines == nil {
-		m.Lines = map[string]int{}
-	}
-	m.Lines[key] = line
-	if key == "theme" {
-		kind = reflect.TypeFor[string]()
-	}
-	v, err := value(kind)
-	if err != nil {
-		return err
-	}
-	if key == "theme" {
-		if s, ok := v.(string); ok {
-			m.Theme = s
-			return nil
-		}
-		return atLine(line, "theme must be a string")
-	}
-	object, err := json.Marshal(map[string]any{key: v})
-	if err != nil {
-		return atLine(line, "%s has a value that cannot be read", key).WithCause(err)
-	}
-	if err := strictjson.Decode(object, &m.Options, ""); err != nil {
-		return atLine(line, "%s", presswork.AsError(err).Message)
-	}
-	return nil
-}
-
-func wantsText(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.Kind() == reflect.String && t != reflect.TypeFor[presswork.PDFALevel]()
-}
-
-func optionFields() map[string]reflect.Type {
-	t := reflect.TypeFor[presswork.Options]()
-	fields := make(map[string]reflect.Type, t.NumField())
-	for i := range t.NumField() {
-		fields[jsonName(t.Field(i))] = t.Field(i).Type
-	}
-	return fields
-}
-
-func jsonName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
 }
 
 func atLine(line int, format string, args ...any) *presswork.Error {

@@ -2,14 +2,42 @@ package markdown
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 
 	"presswork"
 )
+
+var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
+
+// addTitle puts the title above a text without a level-1 heading. Nodes are made
+// of places in the source, so its words are put after the source's end.
+func (d *draft) addTitle(root ast.Node) {
+	title := strings.Join(strings.Fields(d.options.Title), " ")
+	if title == "" || rawTitle.Match(d.src) {
+		return
+	}
+	titled := false
+	eachBlock(root, func(n ast.Node) {
+		h, ok := n.(*ast.Heading)
+		titled = titled || ok && h.Level == 1
+	})
+	if titled {
+		return
+	}
+	end := len(d.src)
+	d.src = append(d.src[:end:end], title...)
+	words := ast.NewTextSegment(text.NewSegment(end, len(d.src)))
+	words.SetRaw(true)
+	h := ast.NewHeading(1)
+	h.AppendChild(h, words)
+	root.InsertBefore(root, root.FirstChild(), h)
+}
 
 // anchorHeadings gives every heading its anchor and, if asked, its number, and
 // notes the outline. The headings it returns are those of d.headings.
@@ -29,10 +57,10 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 	numbers := newNumbering(nodes, d.options.Chapter)
 	previous := 0
 	for _, h := range nodes {
-		text := headingText(h, d.src)
+		words := headingText(h, d.src)
 		line := d.lines.at(h.Pos())
 		if previous > 0 && h.Level > previous+1 {
-			d.warn(presswork.HeadingSkipped, line, fmt.Sprintf("heading %q is at level %d, right under level %d", clip(text), h.Level, previous))
+			d.warn(presswork.HeadingSkipped, line, fmt.Sprintf("heading %q is at level %d, right under level %d", clip(words), h.Level, previous))
 		}
 		previous = h.Level
 		id := attributeText(h, "id")
@@ -44,7 +72,7 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 		if d.options.NumberHeadings && !hasClass(h, unnumbered) {
 			number = numbers.next(h.Level)
 		}
-		d.headings = append(d.headings, Heading{Level: h.Level, Number: number, Text: text, ID: id, Line: line})
+		d.headings = append(d.headings, Heading{Level: h.Level, Number: number, Text: words, ID: id, Line: line})
 	}
 	return nodes
 }
@@ -67,9 +95,9 @@ func headingText(h *ast.Heading, src []byte) string {
 // any script kept, spaces to dashes, repeats numbered.
 type anchors map[string]int
 
-func (a anchors) name(text string) string {
+func (a anchors) name(heading string) string {
 	var b strings.Builder
-	for _, r := range strings.ToLower(text) {
+	for _, r := range strings.ToLower(heading) {
 		switch {
 		case r == ' ':
 			b.WriteByte('-')

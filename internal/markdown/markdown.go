@@ -42,6 +42,8 @@ type Options struct {
 	EscapeHTML bool
 	// LineNumbers numbers the lines of code blocks.
 	LineNumbers bool
+	// Title, if not "", becomes a level-1 heading above a text that has none.
+	Title string
 	// Lang is the document's language (BCP 47), by which quotes, dashes and
 	// spaces are set. "" and languages without a rule: as in English.
 	Lang string
@@ -113,6 +115,8 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 		return Document{}, err
 	}
 	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, formulas: r.formulas}
+	d.addTitle(root)
+	src = d.src
 	if o.Hyphenate {
 		d.words = r.words.For(o.Lang)
 	}

@@ -3,7 +3,6 @@ package markdown
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -30,10 +29,7 @@ func (m *Matter) readTOML(text []byte) error {
 	}
 	slices.SortFunc(keys, func(a, b string) int { return lines[a] - lines[b] })
 	for _, key := range keys {
-		value := func(want reflect.Type) (any, error) { return jsonOfTOML(values[key], wantsText(want)), nil }
-		if err := m.set(key, lines[key], value); err != nil {
-			return err
-		}
+		m.set(key, lines[key], func(text bool) (any, error) { return jsonOfTOML(values[key], text), nil })
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
 package markdown
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,14 +13,21 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// readYAML fills m from the YAML.
+// errNoMatter says that what looked like front matter is the text's.
+var errNoMatter = errors.New("no front matter")
+
+// readYAML fills m from the YAML. Of a key that stands twice the last counts, as
+// it does for most programs.
 func (m *Matter) readYAML(yaml []byte) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = atLine(2, "it is not valid YAML").WithCause(fmt.Errorf("the YAML parser panicked: %v", r))
 		}
 	}()
-	file, err := parser.ParseBytes(yaml, 0)
+	file, err := parser.ParseBytes(yaml, 0, parser.AllowDuplicateMapKey())
+	if err != nil && !meantAsMatter(yaml) {
+		return errNoMatter
+	}
 	if err != nil {
 		return syntaxError(err)
 	}
@@ -32,13 +40,29 @@ func (m *Matter) readYAML(yaml []byte) (err error) {
 			return err
 		}
 		for _, pair := range pairs {
-			value := func(want reflect.Type) (any, error) { return jsonOf(pair.Value, want, 0) }
-			if err := m.set(keyOf(pair), lineOfNode(pair.Key), value); err != nil {
-				return err
-			}
+			m.set(keyOf(pair), lineOfNode(pair.Key), func(text bool) (any, error) { return jsonOf(pair.Value, text, 0) })
 		}
 	}
 	return nil
+}
+
+// matterLine begins a line that YAML, and hardly any prose, would begin with.
+var matterLine = regexp.MustCompile(`^(["']?[\p{L}_][\p{L}\p{N}_.-]*["']?[ \t]*:(\s|$)|[-\]}#])`)
+
+// meantAsMatter reports whether broken YAML was meant as such, and is not a note
+// between two rules: most of its unindented lines have a key of one word.
+func meantAsMatter(yaml []byte) bool {
+	keys, others := 0, 0
+	for line := range bytes.Lines(yaml) {
+		switch {
+		case len(bytes.TrimSpace(line)) == 0 || line[0] == ' ' || line[0] == '\t':
+		case matterLine.Match(line):
+			keys++
+		default:
+			others++
+		}
+	}
+	return keys > others
 }
 
 func pairsOf(n ast.Node) ([]*ast.MappingValueNode, error) {
@@ -54,11 +78,12 @@ func pairsOf(n ast.Node) ([]*ast.MappingValueNode, error) {
 	}
 }
 
-// jsonOf converts a YAML value. Where text is wanted, "2024", "yes" and "1-3"
-// are the text that was written.
-func jsonOf(n ast.Node, want reflect.Type, depth int) (any, error) {
-	if depth > 4 {
-		return nil, atLine(lineOfNode(n), "values nest too deep")
+// jsonOf converts a YAML value. Where text is wanted, and within lists and
+// maps, "2024", "yes" and "1-3" are the text that was written. What an alias
+// stands for is not looked up: a few lines of them can stand for gigabytes.
+func jsonOf(n ast.Node, text bool, depth int) (any, error) {
+	if depth > maxMatterDepth {
+		return nil, errors.New("its value nests too deep")
 	}
 	switch n := n.(type) {
 	case *ast.NullNode:
@@ -67,21 +92,25 @@ func jsonOf(n ast.Node, want reflect.Type, depth int) (any, error) {
 		return n.Value, nil
 	case *ast.LiteralNode:
 		return n.Value.Value, nil
+	case *ast.AnchorNode:
+		return jsonOf(n.Value, text, depth+1)
+	case *ast.TagNode:
+		return jsonOf(n.Value, text, depth+1)
 	case *ast.BoolNode:
-		if wantsText(want) {
+		if text {
 			return n.Token.Value, nil
 		}
 		return n.Value, nil
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		text := n.GetToken().Value
-		if !wantsText(want) && json.Valid([]byte(text)) {
-			return json.Number(text), nil
+		written := n.GetToken().Value
+		if !text && json.Valid([]byte(written)) {
+			return json.Number(written), nil
 		}
-		return text, nil
+		return written, nil
 	case *ast.SequenceNode:
 		list := make([]any, 0, len(n.Values))
 		for _, v := range n.Values {
-			item, err := jsonOf(v, reflect.TypeFor[string](), depth+1)
+			item, err := jsonOf(v, true, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -95,15 +124,13 @@ func jsonOf(n ast.Node, want reflect.Type, depth int) (any, error) {
 		}
 		object := map[string]any{}
 		for _, p := range pairs {
-			if object[keyOf(p)], err = jsonOf(p.Value, reflect.TypeFor[string](), depth+1); err != nil {
+			if object[keyOf(p)], err = jsonOf(p.Value, true, depth+1); err != nil {
 				return nil, err
 			}
 		}
 		return object, nil
-	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode, *ast.MergeKeyNode:
-		return nil, atLine(lineOfNode(n), "anchors, aliases and tags are not allowed")
 	}
-	return nil, atLine(lineOfNode(n), "this kind of value is not allowed")
+	return nil, errors.New("aliases are not followed")
 }
 
 func keyOf(pair *ast.MappingValueNode) string {

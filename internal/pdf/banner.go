@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"presswork"
@@ -91,7 +90,7 @@ func (p page) bannerContent(text string, margin float64) string {
 		case "{title}":
 			literal(p.meta.Title)
 		case "{date}":
-			literal(p.now.Format(time.DateOnly))
+			literal(p.date)
 		case "{chapter}":
 			longest := 0
 			for _, c := range p.chapters {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -29,11 +30,10 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		return Composed{}, err
 	}
 	o := d.Options.Over(matter.Options)
-	theme, err := c.themes.Get(cmp.Or(d.Theme, matter.Theme, themes.Default))
-	if err != nil && d.Theme == "" {
-		e := presswork.AsError(err)
-		return Composed{}, presswork.Errorf(e.Code, "front matter, line %d: %s", matter.Lines["theme"], e.Message).WithParam("content")
+	if _, err := c.themes.Get(cmp.Or(matter.Theme, themes.Default)); err != nil && matter.Theme != themes.Auto {
+		matter.Drop("theme", presswork.AsError(err).Message)
 	}
+	theme, err := c.themes.Get(cmp.Or(d.Theme, matter.Theme, themes.Default))
 	if err != nil {
 		return Composed{}, err
 	}
@@ -42,6 +42,8 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if err != nil {
 		return Composed{}, err
 	}
+	slices.SortStableFunc(matter.Warnings, func(a, b presswork.Warning) int { return a.Line - b.Line })
+	body.Warnings = slices.Concat(matter.Warnings, body.Warnings)
 	if isTrue(o.Strict) && len(body.Warnings) > 0 {
 		return Composed{Warnings: body.Warnings}, strictFindings(body.Warnings)
 	}
@@ -51,7 +53,16 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	}
 	meta := Meta{
 		Title:  cmp.Or(clean(o.Title), clean(body.Title), titleOf(d.Filename), "Document"),
-		Author: clean(o.Author), Subject: clean(o.Subject),
+		Author: clean(o.Author), Subject: cmp.Or(clean(o.Subject), clean(matter.Abstract)),
+	}
+	date, day := dateOf(matter.Date, lang, c.now())
+	meta.Date = day
+	head := titleBlock{title: titleAbove(matter, o), subtitle: clean(matter.Subtitle), author: meta.Author}
+	if matter.Date != "" {
+		head.date = date
+	}
+	if head.abstract, err = c.abstract(ctx, matter, lang); err != nil {
+		return Composed{}, err
 	}
 	for _, word := range o.Keywords {
 		if word = clean(word); word != "" {
@@ -59,8 +70,8 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		}
 	}
 	contents := contentsOf(body, o.TOC)
-	fitted, doubtful := fitTables(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), sheet)
-	page := page{options: o, theme: theme, sheet: sheet, meta: meta, now: c.now(), lang: lang,
+	fitted, doubtful := fitTables(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings), sheet)
+	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang,
 		body: markLong(fillCells(fitDiagrams(fitted, sheet)), sheet)}
 	if namesChapter(o) {
 		page.chapters = chaptersOf(body.Headings)

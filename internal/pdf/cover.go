@@ -13,11 +13,11 @@ const coverTitleWidth = 72
 // coverStyle sets what the cover of a theme, drawn for A4 and a title of some
 // words, is to be multiplied by: --cover-scale for its sheet, --cover-fit for
 // the title on it. A document's scale leaves its cover alone.
-func coverStyle(s sheet, m Meta) string {
+func coverStyle(s sheet, title, subject string) string {
 	scale := min(max(min(s.width, s.height)/210, 0.4), 2) / s.scale
 	fit := 1.0
 	// Lines of the subject, in small type, take room from the title.
-	if n := letters(m.Title) + letters(m.Subject)/4; n > coverTitleWidth {
+	if n := letters(title) + letters(subject)/4; n > coverTitleWidth {
 		fit = max(math.Sqrt(coverTitleWidth/float64(n)), 0.4)
 	}
 	return fmt.Sprintf("--cover-scale:%.2f;--cover-fit:%.2f", scale, scale*fit)

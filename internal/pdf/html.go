@@ -1,12 +1,12 @@
 package pdf
 
 import (
+	"cmp"
 	_ "embed"
 	"html"
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"presswork"
 	"presswork/internal/markdown"
@@ -39,7 +39,8 @@ type page struct {
 	meta    Meta
 	lang    string
 	body    string
-	now     time.Time
+	// subtitle takes the subject's place on the cover, date is as it is shown.
+	subtitle, date string
 	// chapters are the titles that run in header or footer; none when not asked
 	// for.
 	chapters []markdown.Heading
@@ -126,11 +127,12 @@ func (p page) writeCover(b *strings.Builder) {
 			b.WriteString(`<p class="` + class + `">` + html.EscapeString(text) + "</p>\n")
 		}
 	}
-	b.WriteString(`<section class="` + coverClass(p.sheet, isTrue(p.options.InkSaver)) + `" style="` + coverStyle(p.sheet, p.meta) + "\">\n<div class=\"cover-head\">\n")
+	subject := cmp.Or(p.subtitle, clean(p.options.Subject))
+	b.WriteString(`<section class="` + coverClass(p.sheet, isTrue(p.options.InkSaver)) + `" style="` + coverStyle(p.sheet, p.meta.Title, subject) + "\">\n<div class=\"cover-head\">\n")
 	line("cover-title", p.meta.Title)
-	line("cover-subject", p.meta.Subject)
+	line("cover-subject", subject)
 	b.WriteString("</div>\n<div class=\"cover-foot\">\n")
 	line("cover-author", p.meta.Author)
-	line("cover-date", p.now.Format(time.DateOnly))
+	line("cover-date", p.date)
 	b.WriteString("</div>\n</section>\n")
 }

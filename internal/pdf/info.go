@@ -34,7 +34,7 @@ func describe(original []byte, m Meta, lang string, date time.Time) (description
 	if producer == nil || written == nil {
 		return description{}, fmt.Errorf("info: %w", errObject)
 	}
-	d := description{Meta: Meta{Title: xmlText(m.Title), Author: xmlText(m.Author), Subject: xmlText(m.Subject)}, lang: lang,
+	d := description{Meta: Meta{Title: xmlText(m.Title), Author: xmlText(m.Author), Subject: xmlText(m.Subject), Date: m.Date}, lang: lang,
 		producer: string(producer[1]), date: date.UTC().Truncate(time.Second)}
 	for _, word := range m.Keywords {
 		d.Keywords = append(d.Keywords, xmlText(word))

@@ -47,7 +47,9 @@ type mergedPart struct {
 // renderAll renders the document, and its Parts after it.
 func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options, lang string, theme themes.Theme) (markdown.Document, error) {
 	if len(d.Parts) == 0 {
-		return c.markdown.Render(ctx, matter.Body, c.markdownOptions(d, matter, o, lang, theme))
+		settings := c.markdownOptions(d, matter, o, lang, theme)
+		settings.Title = titleAbove(matter, o)
+		return c.markdown.Render(ctx, matter.Body, settings)
 	}
 	m := merger{index: map[string]int{path.Clean(d.Path): 0}, taken: map[string]bool{}}
 	for i, p := range d.Parts {
@@ -64,13 +66,11 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, lang, theme)
 		settings.Chapter = chapter
 		settings.Links = func(destination string, line int) (string, bool) { return m.resolve(p.Path, destination, line) }
-		body, err := c.markdown.Render(ctx, matter.Body, settings)
-		if title := matter.Options.Title; err == nil && i > 0 && body.Title == "" && title != "" {
-			// Two lines more at the top, so that the others keep their numbers.
-			matter.Body = append([]byte("# "+escapeMarkdown(title)+"\n\n"), matter.Body...)
-			settings.FirstLine -= 2
-			body, err = c.markdown.Render(ctx, matter.Body, settings)
+		settings.Title = matter.Options.Title
+		if i == 0 {
+			settings.Title = titleAbove(matter, o)
 		}
+		body, err := c.markdown.Render(ctx, matter.Body, settings)
 		if err != nil {
 			return markdown.Document{}, inPart(p.Path, err)
 		}
@@ -91,18 +91,6 @@ func inPart(name string, err error) error {
 		return err
 	}
 	return presswork.Errorf(e.Code, "%s: %s", path.Base(name), e.Message).WithParam(e.Param).WithCause(err)
-}
-
-// escapeMarkdown makes text mean itself in Markdown.
-func escapeMarkdown(text string) string {
-	var b strings.Builder
-	for _, r := range clean(text) {
-		if r < 0x80 && strings.ContainsRune("\\`*_{}[]()<>#+-.!|~^$:&=\"'", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // add takes a rendered part and gives its anchors names that no other has.

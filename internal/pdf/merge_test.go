@@ -66,7 +66,7 @@ func TestAWrongPartIsNamed(t *testing.T) {
 	for content, want := range map[string]presswork.Code{
 		"":                         presswork.ContentEmpty,
 		"a\xff":                    presswork.ContentNotUTF8,
-		"---\ntitel: x\n---\nbody": presswork.FrontMatterInvalid,
+		"---\ntitle: [\n---\nbody": presswork.FrontMatterInvalid,
 	} {
 		_, err := converter(t, pdf.Options{}).Compose(t.Context(), pdf.Document{Content: []byte("x"), Path: "a.md", Parts: []pdf.Part{{Content: []byte(content), Path: "dir/b.md"}}})
 		if e := presswork.AsError(err); e == nil || e.Code != want || !strings.HasPrefix(e.Message, "b.md: ") {

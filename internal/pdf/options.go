@@ -19,8 +19,9 @@ const (
 )
 
 // Check refuses a document that cannot be rendered, without rendering it: the
-// content, its front matter, the options of both and how they go together. It
-// returns the front matter, for the theme named there. Errors: those of
+// content, its front matter, the options and how they go together with those of
+// the front matter. It returns the front matter, for the theme named there,
+// without the values that are not allowed. Errors: those of
 // markdown.Check, FrontMatterInvalid, InvalidOption.
 func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
 	if err := markdown.Check(content); err != nil {
@@ -33,19 +34,30 @@ func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
 	if err != nil {
 		return markdown.Matter{}, err
 	}
-	if err := CheckOptions(matter.Options); err != nil {
-		return markdown.Matter{}, inFrontMatter(matter, presswork.AsError(err))
-	}
-	return matter, CheckOptions(o.Over(matter.Options))
+	return matter, sift(&matter, o)
 }
 
-// inFrontMatter says of a wrong option where it is written.
-func inFrontMatter(m markdown.Matter, e *presswork.Error) error {
-	key, _, _ := strings.Cut(strings.TrimPrefix(e.Param, "options."), ".")
-	if line, known := m.Lines[key]; known {
-		return presswork.Errorf(presswork.FrontMatterInvalid, "front matter, line %d: %s", line, e.Message).WithParam("content")
+// sift leaves out of the front matter what is not allowed, with a warning: it may
+// have been said to another program. What o says wins and counts for what goes
+// together. A document that asks for a password never goes out without one.
+// Errors: FrontMatterInvalid, InvalidOption.
+func sift(m *markdown.Matter, o presswork.Options) error {
+	for {
+		err := CheckOptions(o.Over(m.Options))
+		if err == nil {
+			return nil
+		}
+		e := presswork.AsError(err)
+		name, _, _ := strings.Cut(strings.TrimPrefix(e.Param, "options."), ".")
+		line, known := m.Lines[name]
+		switch {
+		case !known:
+			return err
+		case name == "password":
+			return presswork.Errorf(presswork.FrontMatterInvalid, "front matter, line %d: %s", line, e.Message).WithParam("content")
+		}
+		m.Drop(name, e.Message)
 	}
-	return presswork.Errorf(presswork.FrontMatterInvalid, "front matter: %s", e.Message).WithParam("content")
 }
 
 // CheckOptions refuses an option with a value outside the contract. Errors:

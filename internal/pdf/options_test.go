@@ -87,8 +87,9 @@ func TestCheckSeesTheWholeDocument(t *testing.T) {
 		{"---\ntheme: nord\n---\n# x", presswork.Options{}, ""},
 		{"", presswork.Options{}, presswork.ContentEmpty},
 		{"x", presswork.Options{RawHTML: "y"}, presswork.InvalidOption},
-		{"---\npage_size: A9\n---\n# x", presswork.Options{}, presswork.FrontMatterInvalid},
-		{"---\nmargins: {left: 100mm}\n---\n# x", presswork.Options{Margins: presswork.Margins{Right: "105mm"}}, presswork.InvalidOption},
+		{"---\ntheme: nord\npage_size: [\nlang: de\n---\n# x", presswork.Options{}, presswork.FrontMatterInvalid},
+		{"---\npassword: x\npdf_a: true\n---\n# x", presswork.Options{}, presswork.FrontMatterInvalid},
+		{"---\nlang: de\n---\n# x", presswork.Options{PDFUA: new(true), Tagged: new(false)}, presswork.InvalidOption},
 	} {
 		matter, err := pdf.Check([]byte(c.content), c.options)
 		if presswork.CodeOf(err) != c.want {

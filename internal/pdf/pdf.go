@@ -101,7 +101,9 @@ type Composed struct {
 // Meta is what a PDF says about itself.
 type Meta struct {
 	Title, Author, Subject string
-	Keywords               []string
+	// Date is the document's own day, 2006-01-02, "" without one.
+	Date     string
+	Keywords []string
 }
 
 // Result is a printed document.

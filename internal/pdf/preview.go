@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/markdown"
 	"presswork/themes"
 )
 
@@ -47,7 +46,7 @@ func sampleIn(theme string) Document {
 // margins are the page's own. Errors: Compose's.
 func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page, error) {
 	d.Options.Cover, d.Options.TOC, d.Options.Strict = new(false), new(presswork.Depth), new(false)
-	matter, err := markdown.FrontMatter(d.Content)
+	matter, err := Check(d.Content, d.Options)
 	if err != nil {
 		return presswork.Page{}, err
 	}

@@ -51,6 +51,7 @@ func (d description) xmp(level presswork.PDFALevel, ua bool) []byte {
 	element("dc:creator", "rdf:Seq", "", d.Author)
 	element("dc:description", "rdf:Alt", anyLanguage, d.Subject)
 	element("dc:subject", "rdf:Bag", "", d.Keywords...)
+	element("dc:date", "rdf:Seq", "", d.Date)
 	element("dc:language", "rdf:Bag", "", d.lang)
 	element("pdf:Keywords", "", "", d.keywords())
 	element("pdf:Producer", "", "", d.producer)

@@ -13,10 +13,25 @@ func Nearest(word string, choices []string) string {
 	if len(word) > 64 {
 		return ""
 	}
-	best, limit := "", max(1, len(word)/3)+1
+	return nearest(word, choices, max(1, len(word)/3))
+}
+
+// Typo returns the choice that word is one slip of the finger away from, or "".
+// Words of three letters are too near to others to say.
+func Typo(word string, choices []string) string {
+	if len(word) <= 3 || len(word) > 64 {
+		return ""
+	}
+	return nearest(strings.ToLower(word), choices, 1)
+}
+
+// nearest returns the first of the choices closest to word, at most so many
+// edits away.
+func nearest(word string, choices []string, edits int) string {
+	best := ""
 	for _, c := range choices {
-		if d := distance(word, strings.ToLower(c)); d < limit {
-			best, limit = c, d
+		if d := distance(word, strings.ToLower(c)); d <= edits {
+			best, edits = c, d-1
 		}
 	}
 	return best

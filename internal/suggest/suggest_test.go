@@ -28,3 +28,13 @@ func TestPhrase(t *testing.T) {
 		t.Errorf("got %q, want nothing", got)
 	}
 }
+
+func TestTypoIsOneSlip(t *testing.T) {
+	t.Parallel()
+	choices := []string{"title", "theme", "toc", "scale", "margins"}
+	for word, want := range map[string]string{"titel": "title", "THME": "theme", "margin": "margins", "top": "", "locale": "", "layout": "", "": ""} {
+		if got := suggest.Typo(word, choices); got != want {
+			t.Errorf("Typo(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
