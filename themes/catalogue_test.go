@@ -69,6 +69,7 @@ func TestCustomThemes(t *testing.T) {
 	write(t, dir, "hidden.css", "@media print{:root{--primary:red;--base-100:#fff;--base-content:#000}}")
 	write(t, dir, "via-var.css", ":root{--brand:#123456;--primary:var(--brand);--base-100:#fff;--base-content:#000;--label:\"By Var\"}")
 	write(t, dir, "we ird.css", minimal)
+	write(t, dir, "faint.css", ":root{--primary:red;--base-100:#fff;--base-content:#777;--link:#888}")
 	write(t, dir, "readme.txt", "x")
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "passwd.css")); err != nil {
 		t.Fatal(err)
@@ -101,8 +102,11 @@ func TestCustomThemes(t *testing.T) {
 	if !strings.Contains(log.String(), "refers to something outside") {
 		t.Error("the log does not tell of the dropped reference")
 	}
-	if n := len(c.List()); n != 37 {
-		t.Errorf("%d themes, want 35 and two more", n)
+	if !strings.Contains(log.String(), "WCAG AA asks for a contrast of 4.5 with the page\" theme=faint text=4.47 links=3.54\n") || strings.Count(log.String(), "WCAG") != 1 {
+		t.Errorf("the log does not tell, of the faint theme alone, that it is hard to read: %s", log.String())
+	}
+	if n := len(c.List()); n != 38 {
+		t.Errorf("%d themes, want 35 and three more", n)
 	}
 	for _, name := range []string{"../mine", "mine.css", "/etc/passwd", "readme", ""} {
 		if _, err := c.Get(name); presswork.CodeOf(err) != presswork.ThemeNotFound {

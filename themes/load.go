@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// readableRatio is the contrast that WCAG AA asks of text.
+const readableRatio = 4.5
+
 // maxThemeBytes is the size a custom theme may have.
 const maxThemeBytes = 1 << 20
 
@@ -71,8 +74,8 @@ func (t *Theme) describe() {
 	if contrast(page, white) > contrast(page, black) {
 		t.Scheme = "dark"
 	}
-	round := func(v float64) float64 { return math.Round(v*10) / 10 }
-	t.Contrast = Contrast{Text: round(contrast(page, get("--base-content"))), Link: round(contrast(page, get("--link")))}
+	text, link := t.contrasts()
+	t.Contrast = Contrast{Text: math.Round(text*10) / 10, Link: math.Round(link*10) / 10}
 	t.Fonts = Fonts{Body: t.all["--font-body"], Heading: t.all["--font-heading"], Mono: t.all["--font-mono"]}
 	if t.Label = strings.Join(stringsOf(t.own["--label"]), " "); t.Label == "" {
 		t.Label = title(t.Name)
@@ -80,6 +83,15 @@ func (t *Theme) describe() {
 	t.Description = strings.Join(stringsOf(t.own["--description"]), " ")
 	t.Tags = append([]string{}, stringsOf(t.own["--tags"])...)
 }
+
+// contrasts are those of text and links with the page.
+func (t *Theme) contrasts() (text, link float64) {
+	page := t.all.get("--base-100")
+	return contrast(page, t.all.get("--base-content")), contrast(page, t.all.get("--link"))
+}
+
+// hundredths rounds down, so that what is below a limit looks it.
+func hundredths(v float64) float64 { return math.Floor(v*100) / 100 }
 
 // stringsOf returns the quoted strings of a value.
 func stringsOf(value string) []string {
@@ -134,6 +146,10 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 			c.log.Warn("custom theme refers to something outside; left out of it", "theme", name, "dropped", dropped)
 		}
 		if !c.isBuiltin(t) {
+			if text, link := t.contrasts(); min(text, link) < readableRatio {
+				c.log.Warn("custom theme is hard to read: WCAG AA asks for a contrast of 4.5 with the page", "theme", name,
+					"text", hundredths(text), "links", hundredths(link))
+			}
 			t.Custom = true
 			custom[name] = t
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -207,19 +208,39 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact,
 }
 
 func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
-	if err := run.Progress(ctx, presswork.StagePrinting, 50, "printing"); err != nil {
+	if err := run.Progress(ctx, presswork.StagePrinting, printingFrom, "printing"); err != nil {
 		return pdf.Result{}, err
 	}
-	printing, ended := w.stage(ctx, presswork.StagePrinting)
-	printed, err := w.Converter.Print(printing, c)
-	ended()
+	printed, err := w.printPaced(ctx, run, c)
 	if err != nil {
 		return pdf.Result{}, err
 	}
 	if err := run.Warn(ctx, printed.Warnings[len(c.Warnings):]...); err != nil {
 		return pdf.Result{}, err
 	}
-	return printed, run.Progress(ctx, presswork.StageStoring, 90, "storing the PDF")
+	return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the PDF")
+}
+
+// printPaced prints, and tells on the job how far it has probably come.
+func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
+	ctx, ended := w.stage(ctx, presswork.StagePrinting)
+	defer ended()
+	size, began := len(c.Page.HTML), time.Now()
+	telling, stop := context.WithCancel(ctx)
+	var told sync.WaitGroup
+	told.Go(func() {
+		tell(telling, w.pace.expect(size), func(percent int, message string) {
+			// The job goes on without it; a run that was ended has its context's word.
+			_ = run.Progress(telling, presswork.StagePrinting, percent, message)
+		})
+	})
+	printed, err := w.Converter.Print(ctx, c)
+	stop()
+	told.Wait()
+	if err == nil {
+		w.pace.learn(size, time.Since(began))
+	}
+	return printed, err
 }
 
 func (w *Worker) store(ctx context.Context, run *tasks.Run, key string, printed pdf.Result) (presswork.Artifact, error) {

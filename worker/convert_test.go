@@ -226,6 +226,31 @@ func TestWhatAnEarlierRunStoredIsAdopted(t *testing.T) {
 	}
 }
 
+func TestTheProgressOfALongPrintingMoves(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+	const id = "01JD0000000000000000000009"
+	s.printer.before = func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		watch, err := s.client.Watch(ctx, id, -1)
+		if err != nil {
+			return err
+		}
+		defer watch.Close()
+		for event := range watch.Events {
+			if event.Stage == presswork.StagePrinting && event.Progress > 50 && strings.HasPrefix(event.Message, "printing") {
+				return nil
+			}
+		}
+		return errors.New("the job stood still while it was printed")
+	}
+	s.submit(id, tasks.Convert{Content: "# Long", Theme: "light"})
+	if rec := s.ended(id); rec.Status != presswork.Completed {
+		t.Errorf("the job %s: %v", rec.Status, rec.Error)
+	}
+}
+
 func TestSourcesAreReadFromTheStoreAndTidiedAway(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)

@@ -57,6 +57,7 @@ type Worker struct {
 	Options
 	metrics metrics
 	tracer  trace.Tracer
+	pace    pace
 }
 
 // New wires a Worker.

@@ -175,6 +175,7 @@ func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *report
 	var outputs []local.Output
 	var failures []error
 	report.begin(len(inputs))
+	defer report.watch()()
 	for out, err := range c.Batch(ctx, inputs) {
 		if ctx.Err() != nil {
 			report.clear()

@@ -13,8 +13,8 @@ import (
 	"presswork/internal/local"
 )
 
-// reporter tells how the conversions go: on a terminal in one line that is
-// rewritten, else in a line per file; results as JSON if asked.
+// reporter tells how the conversions go: in a line per file, and on a terminal in
+// one more that is rewritten; results as JSON if asked.
 type reporter struct {
 	out, err io.Writer
 	json     bool
@@ -31,7 +31,13 @@ type reporter struct {
 	begun map[string]bool
 	pages int // printed so far
 	since time.Time
+	// step is what the updating line says, since stepped; "" is nothing.
+	step    string
+	stepped time.Time
 }
+
+// slowStep is how long a step takes before its time is shown.
+const slowStep = 2 * time.Second
 
 func newReporter(m *md2pdf, total int) *reporter {
 	return &reporter{out: m.stdout, err: m.stderr, json: m.json, quiet: m.quiet,
@@ -60,7 +66,35 @@ func (r *reporter) stage(input string, stage presswork.Stage) {
 	if r.total > 1 {
 		count = fmt.Sprintf("[%d/%d] ", r.taken, r.total)
 	}
-	r.rewrite(fmt.Sprintf("%s%s: %s", count, shorten(input), stage))
+	r.step, r.stepped = fmt.Sprintf("%s%s: %s", count, shorten(input), stage), time.Now()
+	r.rewrite(r.step)
+}
+
+// watch rewrites the line each second with how long its step has taken, until the
+// func it returns is called.
+func (r *reporter) watch() (stop func()) {
+	if !r.live {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				r.mu.Lock()
+				if took := time.Since(r.stepped); r.step != "" && took >= slowStep {
+					r.rewrite(fmt.Sprintf("%s, %d s", r.step, int(took.Seconds())))
+				}
+				r.mu.Unlock()
+			}
+		}
+	})
+	return func() { close(done); ended.Wait() }
 }
 
 // rewrite replaces the updating line; the lock is held.
@@ -76,6 +110,7 @@ func (r *reporter) done(out local.Output, failure error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pages += out.Pages
+	r.step = ""
 	r.rewrite("")
 	if !r.quiet && !r.json && out.Analysis != nil {
 		printChoice(r.err, label(out), *out.Analysis)
@@ -89,7 +124,7 @@ func (r *reporter) done(out local.Output, failure error) error {
 	switch {
 	case failure != nil && !r.alone:
 		fmt.Fprintln(r.err, failure)
-	case failure == nil && !r.quiet && !r.json && out.Path != local.Std && (!r.live || r.total == 1):
+	case failure == nil && !r.quiet && !r.json && out.Path != local.Std:
 		fmt.Fprintln(r.err, printable(resultLine(out)))
 	}
 	if r.json {
@@ -105,7 +140,7 @@ func (r *reporter) clear() {
 	r.rewrite("")
 }
 
-// end sums up a batch on a terminal, where its files had no line of their own.
+// end sums up a batch on a terminal.
 func (r *reporter) end(failed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,58 @@
+package worker
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestALongPrintingMoves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		expected, took time.Duration
+		least, most    int // reports
+		last           string
+	}{
+		"short":      {expected: 100 * time.Millisecond, took: 1900 * time.Millisecond},
+		"as guessed": {expected: 20 * time.Second, took: 19 * time.Second, least: 8, most: 9, last: "about 2 s left"},
+		"overdue":    {expected: time.Second, took: 5 * time.Minute, least: 4, most: 12, last: "longer than"},
+		"very long":  {expected: 5 * time.Minute, took: 2 * time.Minute, least: 15, most: 40, last: "about 18"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithTimeout(t.Context(), c.took+time.Millisecond)
+				defer stop()
+				began, at, last, reports, said := time.Now(), time.Time{}, printingFrom, 0, ""
+				tell(ctx, c.expected, func(percent int, message string) {
+					if percent <= last || percent >= printingTo || time.Since(at) < time.Second || time.Since(began) < paceTick {
+						t.Errorf("%d after %d, %s after the one before", percent, last, time.Since(at))
+					}
+					at, last, said = time.Now(), percent, message
+					reports++
+				})
+				if reports < c.least || reports > c.most || !strings.Contains(said, c.last) {
+					t.Errorf("%d reports, the last at %d: %q", reports, last, said)
+				}
+			})
+		})
+	}
+}
+
+func TestThePaceIsLearnedFromLongDocuments(t *testing.T) {
+	t.Parallel()
+	var p pace
+	first := p.expect(1 << 20)
+	p.learn(1000, time.Minute)
+	if got := p.expect(1 << 20); got != first {
+		t.Errorf("a short document changed %s to %s", first, got)
+	}
+	for range 20 {
+		p.learn(1<<20, 10*time.Second)
+	}
+	if got := p.expect(2 << 20).Round(time.Second); got != 20*time.Second {
+		t.Errorf("expects %s of twice what took 10 s", got)
+	}
+}
