@@ -13,9 +13,10 @@ import (
 
 const (
 	// lingerTime and lingerBytes bound what is read of a refused body after
-	// the answer was sent.
+	// the answer was sent: enough that the client of a document that is just too
+	// large reads the answer, and no more.
 	lingerTime  = 3 * time.Second
-	lingerBytes = 256 << 20
+	lingerBytes = 16 << 20
 	// writePiece is how much is written under one deadline.
 	writePiece = 64 << 10
 	// goneInterval is how often a waiting request looks whether its client is

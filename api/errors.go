@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -179,6 +180,9 @@ func translate(c *fiber.Ctx, err error) error {
 	call := callOf(c.Context())
 	switch f.Code {
 	case http.StatusNotFound:
+		if strings.HasPrefix(strings.TrimPrefix(c.Path(), groqPrefix), "/v1/audio/") {
+			return inference.Errorf(http.StatusNotFound, "audio_unavailable", "Audio is not available yet: neither transcriptions, translations nor speech.")
+		}
 		if inferencePath(c.Path()) {
 			return inference.Errorf(http.StatusNotFound, unknownURL, "Unknown request URL: %s %s. /openapi.yaml lists every address.", call.method, quote(c.Path()))
 		}

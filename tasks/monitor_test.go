@@ -42,6 +42,15 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	if code, body := ask("GET", "/"); code != http.StatusOK || !strings.Contains(body, "<html") {
 		t.Errorf("page: %d %.80s", code, body)
 	}
+	if _, body := ask("GET", "/"); strings.Contains(body, "googleapis") || !strings.Contains(body, `<link rel="manifest"`) {
+		t.Errorf("the page loads from elsewhere: %.1200s", body)
+	}
+	w := httptest.NewRecorder()
+	m.ServeHTTP(w, httptest.NewRequest("GET", "/monitor/queues/render", nil))
+	policy := w.Header().Get("Content-Security-Policy")
+	if !strings.Contains(policy, "frame-ancestors 'none'") || strings.Count(policy, "'sha256-") != strings.Count(w.Body.String(), "<script>") {
+		t.Errorf("the policy is %q", policy)
+	}
 	if code, body := ask("GET", "/api/queues"); code != http.StatusOK || !strings.Contains(body, `"render"`) {
 		t.Errorf("queues: %d %.200s", code, body)
 	}
