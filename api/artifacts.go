@@ -44,7 +44,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if !rec.Artifact.ExpiresAt.IsZero() && time.Now().After(rec.Artifact.ExpiresAt) {
+	if !rec.Artifact.ExpiresAt.IsZero() && s.now().After(rec.Artifact.ExpiresAt) {
 		return errExpired(rec)
 	}
 	tag := `"` + rec.Artifact.SHA256 + `"`

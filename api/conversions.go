@@ -208,42 +208,56 @@ func webhookError(err error) error {
 	return e.WithParam("webhook_url")
 }
 
-// accept stores what is too large for the queue and submits the job. What was
-// stored is deleted again when it turns out not to be needed; when the outcome
-// is not known it stays, because the job may have been accepted.
+// accept stores what is too large for the queue and submits the job. Nothing is
+// stored for a job that is refused, and sources lie under the id that the job
+// takes: the sweeper of the store asks by it whether they are needed. Each
+// request has a folder of its own there, so that of several with one idempotency
+// key none touches what another has stored.
 func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, replayed bool, err error) {
-	if s.Keeper != nil {
-		ctx, cancel := s.deadline()
-		defer cancel()
-		if err := s.Keeper.Full(ctx); err != nil {
-			return rec, false, err
-		}
+	request := sub.ID
+	sub.Task.Queue = tasks.ConvertPDF.Queue
+	if r.Priority == bulk || len(r.Content) >= longContent {
+		sub.Task.Queue = tasks.Bulk
 	}
-	payload, stored, err := s.store(r, sub.ID, sub.Theme)
+	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
+		return rec, replayed, err
+	}
+	payload, stored, err := s.store(r, sub.ID, request, sub.Theme)
 	if err != nil {
 		s.unstore(stored)
 		return rec, false, err
 	}
-	if sub.Task, err = tasks.ConvertPDF.Task(payload); err != nil {
+	task, err := tasks.ConvertPDF.Task(payload)
+	if err != nil {
 		s.unstore(stored)
 		return rec, false, err
 	}
-	if r.Priority == bulk || len(r.Content) >= longContent {
-		sub.Task = sub.Task.On(tasks.Bulk)
-	}
+	sub.Task = task.On(sub.Task.Queue)
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
-	code := presswork.CodeOf(err)
-	if replayed || code == presswork.IdempotencyConflict || code == presswork.QueueFull {
+	if replayed {
 		s.unstore(stored)
+	}
+	// After an error the job may exist: then it has its sources, else the sweeper
+	// takes them.
+	return rec, replayed, err
+}
+
+// reserveJob settles the job's id and refuses what there is no place for.
+func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed bool, err error) {
+	ctx, cancel := s.deadline()
+	defer cancel()
+	rec, replayed, err = s.Queue.Reserve(ctx, sub)
+	if err == nil && !replayed && s.Keeper != nil {
+		err = s.Keeper.Full(ctx)
 	}
 	return rec, replayed, err
 }
 
 // store puts long content and all assets into the store and returns the
 // payload that names them, and the keys written so far.
-func (s *Server) store(r conversion, jobID, theme string) (tasks.Convert, []string, error) {
+func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
 	payload := tasks.Convert{Theme: theme, Options: r.Options, Filename: r.Filename}
 	if len(r.Content) <= tasks.InlineLimit {
 		payload.Content = r.Content
@@ -258,14 +272,14 @@ func (s *Server) store(r conversion, jobID, theme string) (tasks.Convert, []stri
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(uploadsAtOnce)
 	if payload.Content == "" {
-		payload.ContentKey = storage.SourceKey(jobID)
+		payload.ContentKey = storage.SourceKey(jobID, request)
 		stored = append(stored, payload.ContentKey)
 		group.Go(func() error {
 			return s.put(ctx, payload.ContentKey, strings.NewReader(r.Content), int64(len(r.Content)), "text/markdown")
 		})
 	}
 	for i, a := range r.assets {
-		key := storage.AssetKey(jobID, strconv.Itoa(i))
+		key := storage.AssetKey(jobID, request, strconv.Itoa(i))
 		payload.Assets = append(payload.Assets, tasks.Asset{Name: a.name, Key: key, Size: a.size, SHA256: a.sha256})
 		stored = append(stored, key)
 		group.Go(func() error { return s.put(ctx, key, a.open(), a.size, "application/octet-stream") })
@@ -273,7 +287,7 @@ func (s *Server) store(r conversion, jobID, theme string) (tasks.Convert, []stri
 	return payload, stored, group.Wait()
 }
 
-// unstore deletes the sources of a job that does not exist.
+// unstore deletes the sources that a request stored for nothing.
 func (s *Server) unstore(keys []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), uploadTimeout)
 	defer cancel()

@@ -150,7 +150,7 @@ func TestLongContentLiesInTheStore(t *testing.T) {
 	h.post(`{"content":"`+text+`"}`).want(t, http.StatusAccepted, "")
 	sub := h.queue.last()
 	p := payload(t, sub)
-	if p.Content != "" || p.ContentKey != storage.SourceKey(sub.ID) {
+	if p.Content != "" || p.ContentKey != storage.SourceKey(sub.ID, sub.ID) {
 		t.Fatalf("payload has %d bytes of content and key %q", len(p.Content), p.ContentKey)
 	}
 	if got := h.stored(p.ContentKey); string(got) != text {

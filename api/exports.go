@@ -162,13 +162,6 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	if err != nil {
 		return rec, false, err
 	}
-	ctx, cancel := s.deadline()
-	defer cancel()
-	if s.Keeper != nil {
-		if err := s.Keeper.Full(ctx); err != nil {
-			return rec, false, err
-		}
-	}
 	call := callOf(c.Context())
 	sub := tasks.Submission{
 		ID: tasks.NewID(), Kind: presswork.KindExport, Theme: r.visit.Theme, Owner: call.who.name, Filename: r.visit.Filename,
@@ -180,6 +173,11 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		sum := sha256.Sum256(b)
 		sub.IdempotencyKey, sub.Fingerprint = key, hex.EncodeToString(sum[:])
 	}
+	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
+		return rec, replayed, err
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
 	return s.Queue.Submit(ctx, sub)
 }
 

@@ -24,7 +24,8 @@ type fakeQueue struct {
 	refuse error
 	// watches counts those that are open, ever those that were opened.
 	watches, ever int
-	// late makes Replay miss what Submit then finds: two requests at once.
+	// late makes Replay and Reserve miss what Submit then finds: two requests at
+	// once.
 	late bool
 	// tasks are those that belong to no job, by id; enqueued is told of each, and
 	// enqueues counts the calls.
@@ -47,6 +48,24 @@ func newFakeQueue() *fakeQueue {
 }
 
 func stamp() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func (q *fakeQueue) Reserve(_ context.Context, s *tasks.Submission) (tasks.Record, bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if presswork.CodeOf(q.refuse) == presswork.QueueFull {
+		return tasks.Record{}, false, q.refuse
+	}
+	if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok && s.IdempotencyKey != "" {
+		if q.jobs[id].fingerprint != s.Fingerprint {
+			return tasks.Record{}, false, presswork.Errorf(presswork.IdempotencyConflict, "this Idempotency-Key was used for another submission")
+		}
+		s.ID = id
+		if !q.late {
+			return q.jobs[id].rec, true, nil
+		}
+	}
+	return tasks.Record{}, false, nil
+}
 
 func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record, bool, error) {
 	q.mu.Lock()

@@ -9,6 +9,9 @@ import (
 // Queue is the wall between HTTP and the task queue. tasks.Client is the one
 // in production.
 type Queue interface {
+	// Reserve is the first half of Submit, for what is stored under the job's id
+	// before it is submitted; see tasks.Client. Errors: as Submit.
+	Reserve(ctx context.Context, s *tasks.Submission) (rec tasks.Record, replayed bool, err error)
 	// Submit accepts a job for good: once it returns nil the job survives any
 	// crash. Replayed tells that the idempotency key was known and rec is the
 	// earlier job. Errors: IdempotencyConflict, QueueFull, QueueUnavailable.

@@ -4,22 +4,22 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"presswork"
 	"presswork/storage"
 )
 
-// put stores a source and counts it.
+// put counts a source and stores it, in this order: what is counted and never
+// stored, or stored for nothing, the next sweeps find.
 func (s *Server) put(ctx context.Context, key string, r io.Reader, size int64, contentType string) error {
-	info, err := s.Store.Put(ctx, key, r, size, storage.Attrs{ContentType: contentType})
-	if err != nil {
+	if s.Keeper != nil {
+		if err := s.Keeper.Record(ctx, key, size); err != nil {
+			return presswork.Errorf(presswork.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
+		}
+	}
+	if _, err := s.Store.Put(ctx, key, r, size, storage.Attrs{ContentType: contentType}); err != nil {
 		return storeError(err)
-	}
-	if s.Keeper == nil {
-		return nil
-	}
-	if err := s.Keeper.Record(ctx, info.Key, info.Size); err != nil {
-		s.Log.Warn("an object was stored but not counted; the next sweep finds it", "key", key, "error", err)
 	}
 	return nil
 }
@@ -31,6 +31,14 @@ func (s *Server) remove(ctx context.Context, key string) error {
 		err = errors.Join(err, s.Keeper.Forget(ctx, key))
 	}
 	return err
+}
+
+// now is the time, the same on all nodes.
+func (s *Server) now() time.Time {
+	if s.Keeper != nil {
+		return s.Keeper.Now()
+	}
+	return time.Now()
 }
 
 // storeError coins what the store says.

@@ -36,10 +36,10 @@ func TestDiskDeletesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	d := openDisk(t, dir)
-	for _, key := range []string{storage.ArtifactKey("01J"), storage.SourceKey("01J"), storage.AssetKey("01J", "0")} {
+	for _, key := range []string{storage.ArtifactKey("01J"), storage.SourceKey("01J", "01K"), storage.AssetKey("01J", "01K", "0")} {
 		put(t, d, key, "x")
 	}
-	for _, key := range []string{storage.ArtifactKey("01J"), storage.AssetKey("01J", "0"), storage.SourceKey("01J")} {
+	for _, key := range []string{storage.ArtifactKey("01J"), storage.AssetKey("01J", "01K", "0"), storage.SourceKey("01J", "01K")} {
 		if err := d.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,9 @@ type KeeperOptions struct {
 	Store Store
 	// Redis holds the index that all nodes share. Mandatory.
 	Redis redis.UniversalClient
-	// MaxBytes caps artifacts and renders together; 0 is no cap. A copy that
-	// shares its bytes on the disk counts as well.
+	// MaxBytes caps what is stored; 0 is no cap. A copy that shares its bytes on
+	// the disk counts as well, and so do sources, though only artifacts and
+	// renders are deleted for it.
 	MaxBytes int64
 	// Retention is how long an object is kept after it was stored. Default 30
 	// days.
@@ -37,7 +38,7 @@ type KeeperOptions struct {
 	// Reconcile is the time between two comparisons of the index with the
 	// whole store. Default 24 h.
 	Reconcile time.Duration
-	// Now is the clock. Default time.Now.
+	// Now is the clock, the same on all nodes. Default time.Now.
 	Now func() time.Time
 	// Log gets what was deleted, and failures. Default: discard.
 	Log *slog.Logger
@@ -144,7 +145,8 @@ func (k *Keeper) loop(ctx context.Context) {
 	}
 }
 
-// Record notes that an object was stored.
+// Record notes that an object was stored, or is about to be: what is noted first
+// is found by a sweep even when the process dies in between.
 func (k *Keeper) Record(ctx context.Context, key string, size int64) error {
 	return k.record(ctx, entry{key: key, size: size, made: k.Now()})
 }
@@ -161,7 +163,7 @@ func (k *Keeper) RecordUntil(ctx context.Context, key string, size int64, until 
 }
 
 func (k *Keeper) record(ctx context.Context, e entry) error {
-	total, err := k.add(ctx, false, e)
+	total, err := k.add(ctx, "", e)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", e.key, err)
 	}
@@ -211,6 +213,16 @@ func (k *Keeper) Forget(ctx context.Context, key string) error {
 	return nil
 }
 
+// Discard deletes the artifact of a job, of whatever type, if there is one.
+func (k *Keeper) Discard(ctx context.Context, jobID string) error {
+	var errs []error
+	for _, contentType := range []string{"application/pdf", "image/png", "image/jpeg", "image/webp"} {
+		key := ArtifactKeyOf(jobID, contentType)
+		errs = append(errs, k.Store.Delete(ctx, key), k.Forget(ctx, key))
+	}
+	return errors.Join(errs...)
+}
+
 // Full fails with StoreFull while the store is over its cap with nothing old
 // enough to delete. The answer may be a second old. A Redis that does not
 // answer is no full store: a submission learns of that elsewhere.
@@ -234,7 +246,7 @@ func (k *Keeper) Full(ctx context.Context) error {
 	case total <= k.MaxBytes:
 	case oldest.IsZero() || now.Sub(oldest) < k.MinAge:
 		k.full = presswork.Errorf(presswork.StoreFull,
-			"the store holds %d MB of at most %d MB, and all of it is younger than %s; try again later, or raise CACHE_MAX_SIZE_GB",
+			"the store holds %d MB of at most %d MB, and all of it is younger than %s or needed by a job; try again later, or raise CACHE_MAX_SIZE_GB",
 			total/1e6, k.MaxBytes/1e6, k.MinAge)
 	default:
 		k.wake()

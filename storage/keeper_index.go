@@ -13,7 +13,7 @@ import (
 // The index. All keys share a hash tag, so that a script may touch several of
 // them on a cluster. Times are Unix milliseconds.
 const (
-	sizeKey    = "pw:{keep}:size"    // hash: capped object → bytes
+	sizeKey    = "pw:{keep}:size"    // hash: object → bytes, and the comparison that last saw it
 	madeKey    = "pw:{keep}:made"    // sorted set: capped object by the time it was stored
 	usedKey    = "pw:{keep}:used"    // sorted set: capped object by its last use
 	untilKey   = "pw:{keep}:until"   // sorted set: capped object that goes early, by when
@@ -23,40 +23,51 @@ const (
 	lockKey    = "pw:{keep}:lock"    // the token of the node that sweeps
 )
 
-// capped tells whether an object counts towards the cap: sources do not, since
-// a job needs them until it has ended.
+// capped tells whether the cap may take an object. Sources it may not, since a
+// job needs them until it has ended, but they count towards it.
 func capped(key string) bool {
 	return strings.HasPrefix(key, Artifacts) || strings.HasPrefix(key, Renders)
 }
 
-// recordScript adds objects and returns the total. ARGV: "absent" to leave
-// alone what is in the index already, then key, size, time and, 0 for none, the
-// time to go of each.
-var recordScript = redis.NewScript(`
-for i = 2, #ARGV, 4 do
-  local key, size, time, gone = ARGV[i], ARGV[i+1], ARGV[i+2], ARGV[i+3]
+// bytesOf is how scripts read a value of sizeKey.
+const bytesOf = `
+local function bytes(value) return value and string.match(value, '^%d+') or '0' end
+`
+
+// recordScript adds objects and returns the total. KEYS: see indexKeys. ARGV: the
+// comparison that found them, then key, size, time, time to go (0 for none) and
+// "1" for what the cap may take, of each. A comparison adds what the index lacks
+// and marks what it has.
+var recordScript = redis.NewScript(bytesOf + `
+local mark = ARGV[1] ~= '' and ' ' .. ARGV[1] or ''
+for i = 2, #ARGV, 5 do
+  local key, size, time, gone, capped = ARGV[i], ARGV[i+1], ARGV[i+2], ARGV[i+3], ARGV[i+4]
   local old = redis.call('HGET', KEYS[1], key)
-  if not old or ARGV[1] ~= 'absent' then
-    redis.call('HSET', KEYS[1], key, size)
-    redis.call('ZADD', KEYS[2], time, key)
-    redis.call('ZADD', KEYS[3], 'GT', time, key)
-    redis.call('INCRBY', KEYS[4], size - (old or 0))
-    if gone ~= '0' then redis.call('ZADD', KEYS[5], gone, key) end
+  if old and mark ~= '' then
+    redis.call('HSET', KEYS[1], key, bytes(old) .. mark)
+  else
+    redis.call('HSET', KEYS[1], key, size .. mark)
+    redis.call('INCRBY', KEYS[4], size - bytes(old))
+    if capped ~= '1' then
+      redis.call('ZADD', KEYS[6], time, key)
+    else
+      redis.call('ZADD', KEYS[2], time, key)
+      redis.call('ZADD', KEYS[3], 'GT', time, key)
+      if gone ~= '0' then redis.call('ZADD', KEYS[5], gone, key) end
+    end
   end
 end
 return tonumber(redis.call('GET', KEYS[4]) or '0')`)
 
-// forgetScript removes objects. ARGV: their keys.
-var forgetScript = redis.NewScript(`
+// forgetScript removes objects. KEYS: see indexKeys. ARGV: the objects' keys.
+var forgetScript = redis.NewScript(bytesOf + `
 for _, key in ipairs(ARGV) do
   local old = redis.call('HGET', KEYS[1], key)
   if old then
     redis.call('HDEL', KEYS[1], key)
-    redis.call('DECRBY', KEYS[4], old)
+    redis.call('DECRBY', KEYS[4], bytes(old))
   end
-  redis.call('ZREM', KEYS[2], key)
-  redis.call('ZREM', KEYS[3], key)
-  redis.call('ZREM', KEYS[5], key)
+  for _, set in ipairs({2, 3, 5, 6}) do redis.call('ZREM', KEYS[set], key) end
 end
 return 0`)
 
@@ -75,39 +86,30 @@ type entry struct {
 	until time.Time
 }
 
-func cappedKeys() []string { return []string{sizeKey, madeKey, usedKey, totalKey, untilKey} }
-
-// add puts objects into the index; with absent, only those it lacks.
-func (k *Keeper) add(ctx context.Context, absent bool, entries ...entry) (total int64, err error) {
-	args := []any{""}
-	if absent {
-		args[0] = "absent"
-	}
-	var sources []redis.Z
-	for _, e := range entries {
-		if capped(e.key) {
-			gone := int64(0)
-			if !e.until.IsZero() {
-				gone = e.until.UnixMilli()
-			}
-			args = append(args, e.key, e.size, e.made.UnixMilli(), gone)
-		} else {
-			sources = append(sources, redis.Z{Score: float64(e.made.UnixMilli()), Member: e.key})
-		}
-	}
-	if len(sources) > 0 {
-		if err := k.Redis.ZAddNX(ctx, sourcesKey, sources...).Err(); err != nil {
-			return 0, err
-		}
-	}
-	if len(args) == 1 {
-		return 0, nil
-	}
-	return recordScript.Run(ctx, k.Redis, cappedKeys(), args...).Int64()
+func indexKeys() []string {
+	return []string{sizeKey, madeKey, usedKey, totalKey, untilKey, sourcesKey}
 }
 
-// lacking gives those of the entries that the index does not have.
-func (k *Keeper) lacking(ctx context.Context, entries []entry) ([]entry, error) {
+// add puts objects into the index. When a comparison with the store found them,
+// those that are there are only marked with it.
+func (k *Keeper) add(ctx context.Context, comparison string, entries ...entry) (total int64, err error) {
+	args := make([]any, 1, 1+5*len(entries))
+	args[0] = comparison
+	for _, e := range entries {
+		gone, taken := int64(0), "0"
+		if !e.until.IsZero() {
+			gone = e.until.UnixMilli()
+		}
+		if capped(e.key) {
+			taken = "1"
+		}
+		args = append(args, e.key, e.size, e.made.UnixMilli(), gone, taken)
+	}
+	return recordScript.Run(ctx, k.Redis, indexKeys(), args...).Int64()
+}
+
+// known tells of each of the entries whether the index has it.
+func (k *Keeper) known(ctx context.Context, entries []entry) ([]bool, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
@@ -119,24 +121,19 @@ func (k *Keeper) lacking(ctx context.Context, entries []entry) ([]entry, error) 
 	if err != nil {
 		return nil, err
 	}
-	var out []entry
-	for i, e := range entries {
-		if sizes[i] == nil {
-			out = append(out, e)
-		}
+	out := make([]bool, len(entries))
+	for i, size := range sizes {
+		out[i] = size != nil
 	}
 	return out, nil
 }
 
 func (k *Keeper) remove(ctx context.Context, key string) error {
-	if !capped(key) {
-		return k.Redis.ZRem(ctx, sourcesKey, key).Err()
-	}
-	return forgetScript.Run(ctx, k.Redis, cappedKeys(), key).Err()
+	return forgetScript.Run(ctx, k.Redis, indexKeys(), key).Err()
 }
 
-// level returns what the capped objects sum up to, and when the oldest of them
-// was stored.
+// level returns what the objects sum up to, and when the oldest of those that
+// the cap may take was stored.
 func (k *Keeper) level(ctx context.Context) (total int64, oldest time.Time, err error) {
 	total, err = k.Redis.Get(ctx, totalKey).Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {

@@ -15,8 +15,8 @@ import (
 // batch is how many objects are looked at between two renewals of the lock.
 const batch = 100
 
-// Sweep deletes what is past its retention, then, while the capped objects sum
-// up to more than the cap, the least recently used of those that are old
+// Sweep deletes what is past its retention, then, while the objects sum up to
+// more than the cap, the least recently used of those that are old
 // enough. While another node sweeps it does nothing.
 func (k *Keeper) Sweep(ctx context.Context) error {
 	token := rand.Text()
@@ -43,8 +43,8 @@ type sweep struct {
 }
 
 // expire deletes what was stored longer than the retention ago, what was to go
-// earlier, and the sources of jobs that have ended: nobody asks for those again,
-// and they count towards no cap.
+// earlier, and the sources of jobs that have ended or never were: nobody asks for
+// those again.
 func (s sweep) expire(ctx context.Context) error {
 	for index, age := range map[string]time.Duration{madeKey: s.Retention, untilKey: 0, sourcesKey: min(s.MinAge, s.Retention)} {
 		until := strconv.FormatInt(s.Now().Add(-age).UnixMilli(), 10)
@@ -135,7 +135,9 @@ func (s sweep) delete(ctx context.Context, key, reason string) error {
 
 // reconcile compares the index with the store when that was not done for long,
 // or never since the index was lost: it adds what it lacks and removes what is
-// stored no more.
+// stored no more. Neither side is ever held in memory: what the store lists is
+// marked in the index with the name of this comparison, and what then has no
+// mark was not listed.
 func (s sweep) reconcile(ctx context.Context) error {
 	began := s.Now()
 	last, err := s.Redis.Get(ctx, readyKey).Int64()
@@ -145,31 +147,28 @@ func (s sweep) reconcile(ctx context.Context) error {
 	if began.Sub(time.UnixMilli(last)) < s.Reconcile {
 		return nil
 	}
-	listed := map[string]struct{}{}
+	mark := strconv.FormatInt(began.UnixMilli(), 36)
 	for _, prefix := range []string{Artifacts, Renders, Sources} {
-		if err := s.addListed(ctx, prefix, listed); err != nil {
+		if err := s.addListed(ctx, prefix, mark); err != nil {
 			return err
 		}
 	}
-	for _, index := range []string{madeKey, sourcesKey} {
-		if err := s.removeUnlisted(ctx, index, listed); err != nil {
-			return err
-		}
+	if err := s.removeUnlisted(ctx, mark); err != nil {
+		return err
 	}
 	return s.Redis.Set(ctx, readyKey, began.UnixMilli(), 0).Err()
 }
 
-func (s sweep) addListed(ctx context.Context, prefix string, listed map[string]struct{}) error {
+func (s sweep) addListed(ctx context.Context, prefix, mark string) error {
 	var entries []entry
 	flush := func() error {
-		if err := s.renew(ctx, s.token); err != nil {
+		if err := s.renew(ctx, s.token); err != nil || len(entries) == 0 {
 			return err
 		}
-		lacking, err := s.dated(ctx, prefix, entries)
-		if err != nil {
+		if err := s.date(ctx, prefix, entries); err != nil {
 			return err
 		}
-		_, err = s.add(ctx, true, lacking...)
+		_, err := s.add(ctx, mark, entries...)
 		entries = entries[:0]
 		return err
 	}
@@ -177,7 +176,6 @@ func (s sweep) addListed(ctx context.Context, prefix string, listed map[string]s
 		if err != nil {
 			return err
 		}
-		listed[info.Key] = struct{}{}
 		entries = append(entries, entry{key: info.Key, size: info.Size, made: info.Modified})
 		if len(entries) == batch {
 			if err := flush(); err != nil {
@@ -188,22 +186,24 @@ func (s sweep) addListed(ctx context.Context, prefix string, listed map[string]s
 	return flush()
 }
 
-// dated gives those of the entries that the index lacks; of artifacts, with the
-// time each goes.
-func (s sweep) dated(ctx context.Context, prefix string, entries []entry) ([]entry, error) {
+// date finds out when each of the listed artifacts goes that the index lacks.
+func (s sweep) date(ctx context.Context, prefix string, entries []entry) error {
 	if prefix != Artifacts {
-		return entries, nil
+		return nil
 	}
-	lacking, err := s.lacking(ctx, entries)
+	known, err := s.known(ctx, entries)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range lacking {
-		if lacking[i].until, err = s.until(ctx, lacking[i].key); err != nil {
-			return nil, err
+	for i := range entries {
+		if known[i] {
+			continue
+		}
+		if entries[i].until, err = s.until(ctx, entries[i].key); err != nil {
+			return err
 		}
 	}
-	return lacking, nil
+	return nil
 }
 
 // until is what a listed artifact says about when it goes: a listing carries no
@@ -226,13 +226,13 @@ func (s sweep) until(ctx context.Context, key string) (time.Time, error) {
 	return until, nil
 }
 
-// removeUnlisted forgets entries that the listing lacks. One may have been
-// stored behind its back, so the store has the last word.
-func (s sweep) removeUnlisted(ctx context.Context, index string, listed map[string]struct{}) error {
-	it := s.Redis.ZScan(ctx, index, 0, "", batch).Iterator()
+// removeUnlisted forgets entries without the mark. One may have been stored
+// behind the listing's back, so the store has the last word.
+func (s sweep) removeUnlisted(ctx context.Context, mark string) error {
+	it := s.Redis.HScan(ctx, sizeKey, 0, "", batch).Iterator()
 	for n := 0; it.Next(ctx); n++ {
 		key := it.Val()
-		if !it.Next(ctx) { // the score
+		if !it.Next(ctx) { // the value
 			break
 		}
 		if n%batch == 0 {
@@ -240,7 +240,7 @@ func (s sweep) removeUnlisted(ctx context.Context, index string, listed map[stri
 				return err
 			}
 		}
-		if _, ok := listed[key]; ok {
+		if _, seen, _ := strings.Cut(it.Val(), " "); seen == mark {
 			continue
 		}
 		switch _, err := s.Store.Stat(ctx, key); {

@@ -26,15 +26,17 @@ func ArtifactKeyOf(jobID, contentType string) string {
 	return Artifacts + jobID + extension
 }
 
-// SourceKey is where the Markdown of a job lies when its payload is too large.
-func SourceKey(jobID string) string { return Sources + jobID + "/content.md" }
+// SourceKey is where a request for a job puts its Markdown when that is too
+// large for the payload. Several requests may be for one job; each has an id of
+// its own, so that none overwrites or deletes what another stored.
+func SourceKey(jobID, request string) string { return path.Join(Sources+jobID, request, "content.md") }
 
 // RequestKey is where the body of a call lies when it is too large for Redis.
 func RequestKey(callID string) string { return Sources + callID + "/request.json" }
 
-// AssetKey is where asset number n of a job lies. The asset's own name comes
-// from outside, so it travels in the payload and never in a key.
-func AssetKey(jobID string, n string) string { return path.Join(Sources+jobID, "assets", n) }
+// AssetKey is where a request for a job puts its asset number n. The asset's own
+// name comes from outside, so it travels in the payload and never in a key.
+func AssetKey(jobID, request, n string) string { return path.Join(Sources+jobID, request, "assets", n) }
 
 // RenderKey is where the render cache keeps the PDF of a page with this hash.
 func RenderKey(hash string) string { return Renders + hash + ".pdf" }

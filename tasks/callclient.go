@@ -19,7 +19,7 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	if !ValidID(call.ID) {
 		return nil, fmt.Errorf("call id %q is not from NewID", call.ID)
 	}
-	call.QueuedAt = now()
+	call.QueuedAt = time.Now().UTC().Truncate(time.Millisecond)
 	if err := c.admit(ctx, Infer); err != nil {
 		return nil, err
 	}

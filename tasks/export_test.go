@@ -2,7 +2,10 @@ package tasks
 
 import (
 	"context"
+	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // What the tests of package tasks_test see of the inside.
@@ -10,6 +13,7 @@ var (
 	IdempotencyKey = idempotencyKey
 	JobKey         = jobKey
 	LogKey         = logKey
+	OwnerKey       = ownerKey
 	WebhookTask    = webhookTask
 	AsynqTask      = asynqTask
 	AsynqPending   = asynqPending
@@ -19,6 +23,7 @@ var (
 	CallKey        = callKey
 	RingKey        = ringKey
 	WaitersKey     = waitersKey
+	ReapScript     = reapScript
 )
 
 const (
@@ -30,6 +35,23 @@ const (
 func (c *Client) Accept(ctx context.Context, s Submission) error {
 	_, _, err := c.accept(ctx, s)
 	return err
+}
+
+// Begin is the beginning of a run, as when its process dies after it.
+func (c *Client) Begin(t testing.TB, id string) {
+	t.Helper()
+	if _, _, err := c.records.begin(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Requeue puts the task of a small conversion on the queue again.
+func (c *Client) Requeue(ctx context.Context, id string) error {
+	task, err := ConvertPDF.Task(Convert{})
+	if err != nil {
+		return err
+	}
+	return c.outbox.enqueue(ctx, plainOwner, id, task)
 }
 
 // Bell tells how often Asynq's dequeue was recognised, and how often the bell
@@ -44,8 +66,10 @@ func (s *Server) ProgressAt(at time.Time) error { return s.progress(at) }
 // Running counts the handlers at work.
 func (s *Server) Running() int { return len(s.active.all()) }
 
-// SweepLedger is the sweeper's look at the open jobs, at another time.
-func (s *Server) SweepLedger(ctx context.Context, at time.Time) error { return s.sweepLedger(ctx, at) }
+// SweepLedger is the sweeper's look at the open jobs, at a time from now.
+func (s *Server) SweepLedger(ctx context.Context, ahead time.Duration) error {
+	return s.sweepLedger(ctx, ahead)
+}
 
 // SweepGhosts is the sweeper's comparison of a queue's lists.
 func (s *Server) SweepGhosts(ctx context.Context, q Queue, before []string) ([]string, error) {
@@ -67,3 +91,6 @@ func (s *Server) Taking() bool { return s.taking.Err() == nil }
 
 // Active counts the runs of this process.
 func (s *Server) Active() int { return len(s.active.all()) }
+
+// AddHook lets a test change what the server sends, after everything else has.
+func (s *Server) AddHook(h redis.Hook) { s.rdb.AddHook(h) }

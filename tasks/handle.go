@@ -174,6 +174,14 @@ func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 	case loss(err) != nil:
 		// Finished, cancelled or gone: the task is done.
 		s.log.Debug("a task's job needs no work", "job_id", id, "reason", err)
+		// Its last run may have died with the result stored.
+		rec, err := s.records.read(ctx, id)
+		if err == nil {
+			err = s.outbox.clear(ctx, rec)
+		}
+		if err != nil {
+			return &retryError{delay: delayOf(patient, 0, nil), cause: err}
+		}
 		return nil
 	case errors.Is(context.Cause(ctx), errDraining):
 		return &retryError{cause: errDraining}
@@ -196,7 +204,7 @@ func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
 		return &retryError{cause: err}
 	}
 	v := judge(err)
-	exhausted := v == again && tried >= h.retries || v == patient && time.Since(run.Record.CreatedAt) > patience
+	exhausted := v == again && tried >= h.retries || v == patient && s.clock.now().Sub(run.Record.CreatedAt) > patience
 	if v == final || exhausted {
 		// The run's own context may have ended; what it reports outlives it.
 		rec, ferr := run.finish(context.Background(), failed("", "", public(err)))
@@ -247,6 +255,9 @@ func (s *Server) superseded(run *Run) error {
 	defer cancel()
 	rec, err := s.records.read(ctx, run.ID)
 	if err == nil && (rec == nil || rec.Status.Terminal()) {
+		if err := s.outbox.clear(ctx, rec); err != nil {
+			s.log.Warn("a job has ended, and a later run left something", "err", err)
+		}
 		return nil
 	}
 	s.log.Warn("a run was superseded by another", "job_id", run.ID, "attempt", run.Attempt)

@@ -38,6 +38,7 @@ func idempotencyKey(owner, key string) string {
 const (
 	asynqQueues  = "asynq:queues"
 	asynqServers = "asynq:servers"
+	asynqWorkers = "asynq:workers"
 )
 
 func asynqKey(q Queue, part string) string { return "asynq:{" + string(q) + "}:" + part }

@@ -117,6 +117,7 @@ func (d dialer) MakeRedisClient() any {
 	if err != nil {
 		return err
 	}
+	client.AddHook(&amended{})
 	return client
 }
 

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -21,6 +22,12 @@ type Options struct {
 	// WebhookData makes the "data" of a webhook's body: the job as its caller
 	// sees it, with addresses that work outside. Default: Record.Job.
 	WebhookData func(Record) any
+
+	// Discard deletes what a run may have stored for a job that has then failed or
+	// was cancelled: the run may have died before it could. It is called for each
+	// such job that a run began, again while it fails, and may find nothing.
+	// Default: nothing is deleted.
+	Discard func(ctx context.Context, job Record) error
 
 	// MaxPending (Client) is how many tasks may wait in one queue before
 	// submissions to it are refused with QueueFull. Default 100 000; negative
@@ -72,6 +79,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.TextConcurrency = cmp.Or(o.TextConcurrency, 2*runtime.NumCPU())
 	o.InferConcurrency = cmp.Or(o.InferConcurrency, defaultInfer)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, defaultDrain)
+	if o.Discard == nil {
+		o.Discard = func(context.Context, Record) error { return nil }
+	}
 	if o.WebhookData == nil {
 		o.WebhookData = func(r Record) any { return r.Job }
 	}

@@ -33,9 +33,18 @@ const (
 // somebody.
 type outbox struct {
 	rdb         redis.UniversalClient
+	clock       *clock
 	asynq       *asynq.Client
 	webhookData func(Record) any
+	discard     func(context.Context, Record) error
 	log         *slog.Logger
+}
+
+func newOutbox(rdb redis.UniversalClient, clock *clock, o Options) *outbox {
+	return &outbox{
+		rdb: rdb, clock: clock, asynq: asynq.NewClientFromRedisClient(rdb),
+		webhookData: o.WebhookData, discard: o.Discard, log: o.Log,
+	}
 }
 
 // enqueue puts a task on its queue, in its owner's line; that it is there already
@@ -53,8 +62,9 @@ func (o *outbox) enqueue(ctx context.Context, owner, id string, t Task, opts ...
 	return nil
 }
 
-// settle does what remains after a job's end: its webhook goes on the queue,
-// then the job leaves the ledger. Until both are done the sweeper repeats it.
+// settle does what remains after a job's end: its webhook goes on the queue, an
+// artifact that it shall not have is deleted, then the job leaves the ledger.
+// Until all is done the sweeper repeats it.
 func (o *outbox) settle(ctx context.Context, r *stored) error {
 	if r.WebhookURL != "" {
 		body, err := o.webhookBody(r)
@@ -62,7 +72,7 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 			return err
 		}
 		t, err := DeliverWebhook.Task(Webhook{
-			MessageID: "msg_" + r.ID, URL: r.WebhookURL, Body: string(body), CreatedAt: now(),
+			MessageID: "msg_" + r.ID, URL: r.WebhookURL, Body: string(body), CreatedAt: o.clock.now(),
 		})
 		if err != nil {
 			return err
@@ -71,8 +81,23 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 			return err
 		}
 	}
+	if err := o.clear(ctx, r); err != nil {
+		return err
+	}
 	if err := o.rdb.ZRem(ctx, ledgerKey, r.ID).Err(); err != nil {
 		return unavailable(err)
+	}
+	return nil
+}
+
+// clear deletes what runs may have stored for a job that ended without an
+// artifact.
+func (o *outbox) clear(ctx context.Context, r *stored) error {
+	if r == nil || r.Attempts == 0 || r.Status != presswork.Failed && r.Status != presswork.Cancelled {
+		return nil
+	}
+	if err := o.discard(ctx, r.Record); err != nil {
+		return fmt.Errorf("what job %s has stored could not be deleted: %w", r.ID, err)
 	}
 	return nil
 }

@@ -22,13 +22,13 @@ const (
 	crashCap = 3
 )
 
-// reapScript: KEYS active, lease, pending; ARGV lease score up to which, task
-// key prefix, crash cap, now in ns. It puts the tasks of dead workers back at
+// reapScript: KEYS active, lease, pending; ARGV how many seconds a lease may
+// have left, task key prefix, crash cap. It puts the tasks of dead workers back at
 // the head of the queue, drops entries whose task is gone, and answers the ids
 // of tasks that have crashed too often; those it leaves in place.
-var reapScript = redis.NewScript(`
+var reapScript = redis.NewScript(serverTime + `
 local condemned = {}
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, 100)) do
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', clock[1] + ARGV[1], 'LIMIT', 0, 100)) do
   local task = ARGV[2] .. id
   if redis.call('EXISTS', task) == 0 then
     redis.call('LREM', KEYS[1], 0, id)
@@ -37,7 +37,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT
     redis.call('LREM', KEYS[1], 0, id)
     redis.call('ZREM', KEYS[2], id)
     redis.call('RPUSH', KEYS[3], id)
-    redis.call('HSET', task, 'state', 'pending', 'pending_since', ARGV[4])
+    redis.call('HSET', task, 'state', 'pending', 'pending_since', nanos())
   else
     condemned[#condemned + 1] = id
   end
@@ -80,11 +80,10 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 // but late after the machine slept, and no more for a task of which two runs
 // were here: it would be reaped under a run that lives.
 func (s *Server) holdLeases(ctx context.Context) error {
-	until := float64(time.Now().Add(leaseLength).Unix())
-	held := map[Queue][]redis.Z{}
+	held := map[Queue][]any{}
 	for _, r := range s.active.all() {
 		if r.ctx.Err() == nil {
-			held[r.queue] = append(held[r.queue], redis.Z{Score: until, Member: r.task})
+			held[r.queue] = append(held[r.queue], leaseLength.Seconds(), r.task)
 		}
 	}
 	if len(held) == 0 {
@@ -92,7 +91,7 @@ func (s *Server) holdLeases(ctx context.Context) error {
 	}
 	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for q, leases := range held {
-			p.ZAddXX(ctx, asynqLease(q), leases...)
+			p.Eval(ctx, extendScript, []string{asynqLease(q)}, append([]any{"1"}, leases...)...)
 		}
 		return nil
 	})
@@ -100,9 +99,8 @@ func (s *Server) holdLeases(ctx context.Context) error {
 }
 
 func (s *Server) reapQueue(ctx context.Context, q Queue) error {
-	at := time.Now()
 	condemned, err := reapScript.Run(ctx, s.rdb, []string{asynqActive(q), asynqLease(q), asynqPending(q)},
-		at.Add(leaseLeft).Unix(), asynqTaskPrefix(q), crashCap, at.UnixNano()).StringSlice()
+		leaseLeft.Seconds(), asynqTaskPrefix(q), crashCap).StringSlice()
 	if err != nil {
 		return err
 	}

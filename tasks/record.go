@@ -164,7 +164,4 @@ func (d *decoder) json(field, text string, into any) {
 	}
 }
 
-// now is the time in the precision of everything we write: milliseconds, UTC.
-func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
-
 func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05.000Z07:00") }

@@ -34,6 +34,7 @@ const (
 type Server struct {
 	options    Options
 	rdb        redis.UniversalClient
+	clock      *clock
 	blocking   redis.UniversalClient
 	records    *records
 	outbox     *outbox
@@ -76,12 +77,15 @@ func NewServer(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A process has a client as well, which warns.
+	clock := newClock(rdb, slog.New(slog.DiscardHandler))
 	s := &Server{
 		options:    o,
 		rdb:        rdb,
+		clock:      clock,
 		blocking:   blocking,
-		records:    &records{rdb: rdb, ttl: o.Retention + afterRetention},
-		outbox:     &outbox{rdb: rdb, asynq: asynq.NewClientFromRedisClient(rdb), webhookData: o.WebhookData, log: o.Log},
+		records:    &records{rdb: rdb, clock: clock, ttl: o.Retention + afterRetention},
+		outbox:     newOutbox(rdb, clock, o),
 		slots:      slots,
 		completion: &completion{log: o.Log, muted: map[string]int{}},
 		active:     &active{runs: map[*activeRun]struct{}{}},
@@ -98,7 +102,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	rdb.AddHook(s.doorbell)
 	rdb.AddHook(&lines{rdb: rdb})
 	rdb.AddHook(s.completion)
-	rdb.AddHook(&volatileTickets{})
+	rdb.AddHook(&amended{})
 	return s, nil
 }
 
@@ -139,6 +143,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.rdb.Ping(ctx).Err(); err != nil {
 		return unavailable(err)
 	}
+	s.clock.look(ctx)
 	for _, q := range queues {
 		srv := asynq.NewServerFromRedisClient(s.rdb, s.config(q))
 		if err := srv.Start(asynq.HandlerFunc(s.process)); err != nil {
@@ -152,6 +157,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.started = true
 	s.calls.writer.start()
 	// Cancellations reach the handlers while they drain, too.
+	s.keepers.Go(func() { s.clock.run(s.work) })
 	s.keepers.Go(func() { s.watchCancels(s.work) })
 	s.keepers.Go(func() { s.calls.watch(s.work) })
 	if slices.Contains(queues, Infer) {

@@ -56,7 +56,7 @@ func (c *Client) Stats(ctx context.Context) ([]QueueStats, error) {
 			Queue: Queues()[i], Pending: a.pending.Val(), Active: a.active.Val(), Retry: a.retry.Val(), Archived: a.archived.Val(),
 		}
 		if ns, err := strconv.ParseInt(a.since.Val(), 10, 64); err == nil {
-			out[i].Oldest = max(0, time.Since(time.Unix(0, ns)))
+			out[i].Oldest = max(0, c.clock.exact().Sub(time.Unix(0, ns)))
 		}
 	}
 	return out, nil
@@ -70,12 +70,14 @@ func (c *Client) Health(ctx context.Context) error {
 	return nil
 }
 
+// livingScript answers the members that have not ended. KEYS: a sorted set by
+// when each ends.
+var livingScript = redis.NewScript(`return redis.call('ZRANGEBYSCORE', KEYS[1], redis.call('TIME')[1], '+inf')`)
+
 // Workers counts the worker processes that are alive: those with a heartbeat in
 // the last ten seconds.
 func (c *Client) Workers(ctx context.Context) (int, error) {
-	members, err := c.rdb.ZRangeByScore(ctx, asynqServers, &redis.ZRangeBy{
-		Min: strconv.FormatInt(time.Now().Unix(), 10), Max: "+inf",
-	}).Result()
+	members, err := livingScript.Run(ctx, c.rdb, []string{asynqServers}).StringSlice()
 	if err != nil {
 		return 0, unavailable(err)
 	}

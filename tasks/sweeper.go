@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,21 +19,28 @@ const (
 	ghostsEvery = 30 * time.Second
 )
 
-// dueScript: KEYS ledger; ARGV now, next look, how many. It answers the due ids
-// and postpones them, so that no two workers look at the same job.
-var dueScript = redis.NewScript(`
-local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
-for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
+// openScript: KEYS ledger; ARGV id, first look in ms from now.
+var openScript = redis.NewScript(serverTime + `
+return redis.call('ZADD', KEYS[1], 'NX', millis() + ARGV[2], ARGV[1])
+`)
+
+// dueScript: KEYS ledger; ARGV how far ahead of now to look and when to look
+// next, in ms, how many. It answers the due ids and postpones them, so that no
+// two workers look at the same job.
+var dueScript = redis.NewScript(serverTime + `
+local now = millis() + ARGV[1]
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[3])
+for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], id) end
 return ids
 `)
 
-// ghostScript: KEYS active, lease, pending; ARGV task key prefix, now in ns,
-// then the suspects of the sweep before. It drops active and leased ids whose
+// ghostScript: KEYS active, lease, pending; ARGV task key prefix, then the
+// suspects of the sweep before. It drops active and leased ids whose
 // task is gone, puts suspects that are still active without a lease back on the
 // queue, and answers the present suspects.
-var ghostScript = redis.NewScript(`
+var ghostScript = redis.NewScript(serverTime + `
 local before, suspects = {}, {}
-for i = 3, #ARGV do before[ARGV[i]] = true end
+for i = 2, #ARGV do before[ARGV[i]] = true end
 for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, 9999)) do
   local task = ARGV[1] .. id
   if redis.call('EXISTS', task) == 0 then
@@ -44,7 +50,7 @@ for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, 9999)) do
     if before[id] then
       redis.call('LREM', KEYS[1], 0, id)
       redis.call('RPUSH', KEYS[3], id)
-      redis.call('HSET', task, 'state', 'pending', 'pending_since', ARGV[2])
+      redis.call('HSET', task, 'state', 'pending', 'pending_since', nanos())
     else
       suspects[#suspects + 1] = id
     end
@@ -69,7 +75,7 @@ func (s *Server) sweep(ctx context.Context, queues []Queue) {
 		case <-ctx.Done():
 			return
 		case <-ledger.C:
-			if err := s.sweepLedger(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			if err := s.sweepLedger(ctx, 0); err != nil && ctx.Err() == nil {
 				s.log.Warn("the ledger of open jobs could not be swept", "err", err)
 			}
 		case <-ghosts.C:
@@ -84,11 +90,12 @@ func (s *Server) sweep(ctx context.Context, queues []Queue) {
 	}
 }
 
-// sweepLedger looks at the open jobs that are due at a moment. A job that it can
-// do nothing for is logged and looked at again with the next batch it is due in.
-func (s *Server) sweepLedger(ctx context.Context, at time.Time) error {
+// sweepLedger looks at the open jobs that are due by then, counted from now. A
+// job that it can do nothing for is logged and looked at again with the next
+// batch it is due in.
+func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	ids, err := dueScript.Run(ctx, s.rdb, []string{ledgerKey},
-		at.UnixMilli(), at.Add(ledgerAgain).UnixMilli(), ledgerBatch).StringSlice()
+		ahead.Milliseconds(), ledgerAgain.Milliseconds(), ledgerBatch).StringSlice()
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -160,7 +167,7 @@ func (s *Server) sweepGhosts(ctx context.Context, q Queue, before []string) ([]s
 	if err := s.rdb.SAdd(ctx, asynqQueues, string(q)).Err(); err != nil {
 		return before, err
 	}
-	args := []any{asynqTaskPrefix(q), strconv.FormatInt(time.Now().UnixNano(), 10)}
+	args := []any{asynqTaskPrefix(q)}
 	for _, id := range before {
 		args = append(args, id)
 	}

@@ -49,7 +49,7 @@ type Record struct {
 
 // Submission is a job to accept.
 type Submission struct {
-	// ID is the job's ULID, from NewID.
+	// ID is the job's ULID, from NewID; see Client.Reserve.
 	ID string
 	// Job kind, shown to callers.
 	Kind       presswork.Kind
@@ -66,6 +66,9 @@ type Submission struct {
 	TraceParent string
 	// Task is what the worker will run, from Kind.Task.
 	Task Task
+
+	// reserved is set by Client.Reserve.
+	reserved bool
 }
 
 // Query selects jobs of one owner, newest first.

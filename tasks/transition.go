@@ -57,7 +57,8 @@ func isAnswer(err error) bool {
 
 // records holds the job records: reading, and one method per transition.
 type records struct {
-	rdb redis.UniversalClient
+	rdb   redis.UniversalClient
+	clock *clock
 	// ttl is how long a record lives after its creation, and again after its end.
 	ttl time.Duration
 }
@@ -182,7 +183,7 @@ func (r *records) task(ctx context.Context, id string) (Task, error) {
 // begin starts an attempt and returns the fence it holds. Errors: errGone,
 // endedError, an outage.
 func (r *records) begin(ctx context.Context, id string) (*stored, string, error) {
-	args := []any{stamp(now()), NewID()}
+	args := []any{stamp(r.clock.now()), NewID()}
 	for _, f := range recordFields() {
 		args = append(args, f)
 	}
@@ -200,12 +201,12 @@ func (r *records) begin(ctx context.Context, id string) (*stored, string, error)
 }
 
 func (r *records) progress(ctx context.Context, id, fence string, stage presswork.Stage, percent int, message string) error {
-	return r.apply(ctx, progressScript, id, []any{fence, stamp(now()), string(stage), percent, message})
+	return r.apply(ctx, progressScript, id, []any{fence, stamp(r.clock.now()), string(stage), percent, message})
 }
 
 // note adds warnings and sets fields, as one event with this message.
 func (r *records) note(ctx context.Context, id, fence, message string, warnings []presswork.Warning, fields ...any) error {
-	args := []any{fence, stamp(now()), message, len(warnings)}
+	args := []any{fence, stamp(r.clock.now()), message, len(warnings)}
 	for _, w := range warnings {
 		b, err := json.Marshal(w)
 		if err != nil {
@@ -255,7 +256,7 @@ func (r *records) finish(ctx context.Context, id string, e ending) (*stored, err
 	if e.cached {
 		pairs = append(pairs, fieldCached, "1")
 	}
-	args := []any{e.fence, e.nonce, stamp(now()), string(e.status), e.message, extra, r.ttl.Milliseconds(), len(pairs)}
+	args := []any{e.fence, e.nonce, stamp(r.clock.now()), string(e.status), e.message, extra, r.ttl.Milliseconds(), len(pairs)}
 	args = append(args, pairs...)
 	for _, f := range recordFields() {
 		args = append(args, f)

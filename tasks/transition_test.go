@@ -120,7 +120,7 @@ func TestRepeatedTransitionsAfterALostAnswerHappenOnce(t *testing.T) {
 	t.Parallel()
 	r, id := newJob(t)
 	ctx := t.Context()
-	args := []any{stamp(now()), "nonce"}
+	args := []any{stamp(r.clock.now()), "nonce"}
 	for _, f := range recordFields() {
 		args = append(args, f)
 	}

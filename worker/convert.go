@@ -35,7 +35,7 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 		err = context.Cause(ctx)
 	}
 	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, storage.ArtifactKey(run.ID))
+		w.discard(ctx, run.ID)
 	}
 	ended(cached, err)
 	return err
@@ -68,7 +68,7 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 		}
 	}
 	artifact.Filename = filename(task.Filename, composed.Meta.Title)
-	artifact.ExpiresAt = time.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
 	if err := run.Complete(ctx, artifact, cached); err != nil {
 		return cached, err
 	}
@@ -204,6 +204,7 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact,
 	if err != nil {
 		return presswork.Artifact{}, false, storeError(err)
 	}
+	w.count(ctx, info)
 	return artifactOf(run, info), true, nil
 }
 
@@ -256,21 +257,20 @@ func (w *Worker) store(ctx context.Context, run *tasks.Run, key string, printed 
 		return presswork.Artifact{}, storeError(err)
 	}
 	w.count(ctx, info)
-	w.remember(ctx, info.Key, storage.RenderKey(key))
+	w.remember(ctx, info, storage.RenderKey(key))
 	return artifactOf(run, info), nil
 }
 
-// remember keeps a printed page for the next equal one. The job does not
+// remember keeps a printed page for the next equal one. It is counted before it
+// is there, because nobody comes back for it after a crash. The job does not
 // depend on it, so a failure is only logged.
-func (w *Worker) remember(ctx context.Context, artifact, render string) {
-	info, err := w.Store.Copy(ctx, artifact, render)
-	if err != nil {
-		if !errors.Is(err, storage.ErrExists) {
-			w.Log.WarnContext(ctx, "the render cache did not take a page", "error", err)
-		}
-		return
+func (w *Worker) remember(ctx context.Context, artifact storage.Info, render string) {
+	copied := artifact
+	copied.Key = render
+	w.count(ctx, copied)
+	if _, err := w.Store.Copy(ctx, artifact.Key, render); err != nil && !errors.Is(err, storage.ErrExists) {
+		w.Log.WarnContext(ctx, "the render cache did not take a page", "error", errors.Join(err, w.Keeper.Forget(ctx, render)))
 	}
-	w.count(ctx, info)
 }
 
 func (w *Worker) count(ctx context.Context, info storage.Info) {
@@ -281,11 +281,11 @@ func (w *Worker) count(ctx context.Context, info storage.Info) {
 
 // discard deletes what a run stored before it learned that its job is
 // cancelled. A superseded run deletes nothing: the artifact is its successor's.
-func (w *Worker) discard(ctx context.Context, key string) {
+func (w *Worker) discard(ctx context.Context, jobID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
-	if err := errors.Join(w.Store.Delete(ctx, key), w.Keeper.Forget(ctx, key)); err != nil {
-		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "key", key, "error", err)
+	if err := w.Keeper.Discard(ctx, jobID); err != nil {
+		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "job_id", jobID, "error", err)
 	}
 }
 

@@ -260,14 +260,14 @@ func TestSourcesAreReadFromTheStoreAndTidiedAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(storage.SourceKey(id), "# Stored elsewhere\n\n![a square](img/a.svg)\n")
-	put(storage.AssetKey(id, "0"), `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>`)
-	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id), Theme: "light", Assets: []tasks.Asset{{Name: "img/a.svg", Key: storage.AssetKey(id, "0")}}})
+	put(storage.SourceKey(id, id), "# Stored elsewhere\n\n![a square](img/a.svg)\n")
+	put(storage.AssetKey(id, id, "0"), `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>`)
+	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light", Assets: []tasks.Asset{{Name: "img/a.svg", Key: storage.AssetKey(id, id, "0")}}})
 	rec := s.ended(id)
 	if rec.Status != presswork.Completed || len(rec.Warnings) != 0 || rec.Artifact.Filename != "stored-elsewhere.pdf" {
 		t.Errorf("record %+v, artifact %+v", rec.Job, rec.Artifact)
 	}
-	for deadline := time.Now().Add(10 * time.Second); s.stored(storage.SourceKey(id)) || s.stored(storage.AssetKey(id, "0")); time.Sleep(5 * time.Millisecond) { // polling a condition
+	for deadline := time.Now().Add(10 * time.Second); s.stored(storage.SourceKey(id, id)) || s.stored(storage.AssetKey(id, id, "0")); time.Sleep(5 * time.Millisecond) { // polling a condition
 		if time.Now().After(deadline) {
 			t.Fatal("the sources of a completed job are still stored")
 		}
@@ -278,7 +278,7 @@ func TestASourceThatIsGoneFailsTheJobForGood(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 	id := tasks.NewID()
-	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id), Theme: "light"})
+	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
 	if rec := s.ended(id); rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderFailed || rec.Attempts != 1 {
 		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
 	}
@@ -323,7 +323,7 @@ func TestADeadlineThatPassesBeforePrintingIsNoOutage(t *testing.T) {
 	s := setup(t, 300*time.Millisecond)
 	s.store.beforeGet = func(ctx context.Context) { <-ctx.Done() }
 	id := tasks.NewID()
-	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id), Theme: "light"})
+	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
 	if rec := s.ended(id); rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderTimeout || rec.Attempts != 1 {
 		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
 	}

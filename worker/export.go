@@ -25,14 +25,14 @@ func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 		err = context.Cause(ctx)
 	}
 	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, storage.ArtifactKeyOf(run.ID, exportType(task)))
+		w.discard(ctx, run.ID)
 	}
 	ended(false, err)
 	return err
 }
 
 func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
-	artifact, stored, err := w.adopted(ctx, run, exportType(task))
+	artifact, stored, err := w.adopted(ctx, run, task)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	if artifact.Filename == "" {
 		artifact.Filename = pageName(task.URL, exportType(task))
 	}
-	artifact.ExpiresAt = time.Now().UTC().Add(w.kept(task)).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task)).Truncate(time.Millisecond)
 	return run.Complete(ctx, artifact, false)
 }
 
@@ -127,39 +127,43 @@ func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
 	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
-	until := time.Now().UTC().Add(w.kept(task))
 	if task.Keep > 0 {
-		attrs.Meta[storage.MetaUntil] = until.Format(time.RFC3339)
+		attrs.Meta[storage.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task)).Format(time.RFC3339)
 	}
 	info, err := w.Store.Put(ctx, storage.ArtifactKeyOf(run.ID, d.contentType), bytes.NewReader(d.data), int64(len(d.data)), attrs)
 	if errors.Is(err, storage.ErrExists) {
-		artifact, _, err := w.adopted(ctx, run, d.contentType)
+		artifact, _, err := w.adopted(ctx, run, task)
 		return artifact, err
 	}
 	if err != nil {
 		return presswork.Artifact{}, storeError(err)
 	}
-	if task.Keep > 0 {
-		err = w.Keeper.RecordUntil(ctx, info.Key, info.Size, until)
-	} else {
-		err = w.Keeper.Record(ctx, info.Key, info.Size)
-	}
-	if err != nil {
-		w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", info.Key, "error", err)
-	}
+	w.countExport(ctx, task, info)
 	return artifactOf(run, info), nil
 }
 
+// countExport counts the result of an export for as long as it is kept.
+func (w *Worker) countExport(ctx context.Context, task tasks.PageExport, info storage.Info) {
+	if task.Keep == 0 {
+		w.count(ctx, info)
+		return
+	}
+	if err := w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.kept(task))); err != nil {
+		w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", info.Key, "error", err)
+	}
+}
+
 // adopted is what an earlier run of this job stored, if it died before it could
-// say so.
-func (w *Worker) adopted(ctx context.Context, run *tasks.Run, contentType string) (presswork.Artifact, bool, error) {
-	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, contentType))
+// say so, or count it.
+func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExport) (presswork.Artifact, bool, error) {
+	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, exportType(task)))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return presswork.Artifact{}, false, nil
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
 	}
+	w.countExport(ctx, task, info)
 	return artifactOf(run, info), true, nil
 }
 

@@ -108,6 +108,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		Log:         log.With("room", "tasks"),
 		Retention:   p.retention,
 		WebhookData: func(rec tasks.Record) any { return api.WebhookData(p.secret, rec) },
+		Discard:     func(ctx context.Context, rec tasks.Record) error { return p.keeper.Discard(ctx, rec.ID) },
 		Queues:      queues(cfg),
 		RenderSlots: workers(cfg),
 
@@ -119,11 +120,16 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	if err := life.start(ctx, "queue", p.queue); err != nil {
 		return nil, err
 	}
+	p.metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "presswork_clock_skew_seconds",
+		Help: "How far this machine's clock is ahead of Redis'.",
+	}, func() float64 { return p.queue.Skew().Seconds() }))
 	p.keeper = storage.NewKeeper(storage.KeeperOptions{
 		Store:     p.store,
 		Redis:     p.redis,
 		MaxBytes:  int64(cfg.CacheMaxSizeGB * (1 << 30)),
 		Retention: p.retention,
+		Now:       p.queue.Now,
 		Live:      func(ctx context.Context, jobID string) (bool, error) { return live(p.queue.Job(ctx, jobID)) },
 		Log:       log.With("room", "storage"),
 	})

@@ -79,7 +79,7 @@ func (s *Server) Restart() {
 		s.cmd = nil
 		s.t.Fatalf("redis-server: %v (`make setup` installs it)", err)
 	}
-	client := redis.NewClient(&redis.Options{Network: "unix", Addr: s.Address[len("unix://"):]})
+	client := s.client()
 	defer client.Close()
 	deadline := time.Now().Add(10 * time.Second)
 	for client.Ping(s.t.Context()).Err() != nil {
@@ -88,4 +88,9 @@ func (s *Server) Restart() {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// client reaches this server alone.
+func (s *Server) client() *redis.Client {
+	return redis.NewClient(&redis.Options{Network: "unix", Addr: s.Address[len("unix://"):]})
 }

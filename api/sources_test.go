@@ -1,0 +1,259 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/api"
+	"presswork/internal/redistest"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// accepting is a server on a real queue, with the keeper of its store: what
+// happens to sources between a request and a worker.
+type accepting struct {
+	*house
+	queue  *tasks.Client
+	rdb    redis.UniversalClient
+	keeper *storage.Keeper
+	// ahead is how far the keeper's clock is moved.
+	ahead atomic.Int64
+}
+
+func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accepting {
+	t.Helper()
+	address := redistest.Start(t)
+	a := &accepting{}
+	var err error
+	if a.queue, err = tasks.NewClient(address, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.queue.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.queue.Stop(context.Background()) })
+	if a.rdb, err = tasks.Dial(address, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.rdb.Close() })
+	a.house = serve(t, append(change, func(o *api.Options) {
+		a.keeper = storage.NewKeeper(storage.KeeperOptions{
+			Store: o.Store, Redis: a.rdb, MaxBytes: 1 << 30,
+			Now: func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) },
+			Live: func(ctx context.Context, id string) (bool, error) {
+				rec, err := a.queue.Job(ctx, id)
+				if presswork.CodeOf(err) == presswork.NotFound {
+					return false, nil
+				}
+				return !rec.Status.Terminal(), err
+			},
+		})
+		o.Queue, o.Keeper = a.queue, a.keeper
+	})...)
+	return a
+}
+
+// sweep deletes what is old enough a long time from now.
+func (a *accepting) sweep() {
+	a.t.Helper()
+	a.ahead.Add(int64(2 * time.Hour))
+	if err := a.keeper.Sweep(a.t.Context()); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// sources are the store's keys that the job's task reads.
+func (a *accepting) sources(id string) (keys []string) {
+	a.t.Helper()
+	payload, err := a.rdb.HGet(a.t.Context(), "pw:{"+id+"}:job", "payload").Bytes()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var task tasks.Convert
+	if err := json.Unmarshal(payload, &task); err != nil {
+		a.t.Fatal(err)
+	}
+	if task.ContentKey != "" {
+		keys = append(keys, task.ContentKey)
+	}
+	for _, asset := range task.Assets {
+		keys = append(keys, asset.Key)
+	}
+	return keys
+}
+
+// complete fails when the job's task lacks a source after the next sweep.
+func (a *accepting) complete(id string, want int) {
+	a.t.Helper()
+	a.sweep()
+	keys := a.sources(id)
+	if len(keys) != want {
+		a.t.Errorf("job %s reads %q, want %d sources", id, keys, want)
+	}
+	for _, key := range keys {
+		if _, err := a.store.Stat(a.t.Context(), key); err != nil {
+			a.t.Errorf("job %s waits, and its source is gone: %v", id, err)
+		}
+	}
+}
+
+// long is a document that does not fit on the queue.
+func long(n int) string { return strings.Repeat(fmt.Sprintf("Paragraph of document %d.\n\n", n), 1400) }
+
+// markdown is a request for a long document, and withAssets one for a form with
+// files, in an order that is not always the same.
+func markdown(n int) (body, contentType string) { return long(n), "text/markdown" }
+
+func withAssets(n int) (body, contentType string) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	w.WriteField("content", "# Hi\n\n![a](a.png) ![b](b.png)\n")
+	for i := range 2 {
+		name := []string{"a.png", "b.png"}[(i+n)%2]
+		out, _ := w.CreateFormFile("assets", name)
+		io.WriteString(out, strings.Repeat(name, 100))
+	}
+	w.Close()
+	return b.String(), w.FormDataContentType()
+}
+
+func TestSimultaneousDuplicatesLoseNoSource(t *testing.T) {
+	t.Parallel()
+	a := accept(t, tasks.Options{})
+	for round := range 15 {
+		request, sources := markdown, 1
+		if round%3 == 2 {
+			request, sources = withAssets, 2
+		}
+		var ids sync.Map
+		var wg sync.WaitGroup
+		gate := make(chan struct{})
+		for n := range 20 {
+			wg.Go(func() {
+				variant := round
+				if sources == 2 {
+					variant = n
+				}
+				body, contentType := request(variant)
+				<-gate
+				r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body),
+					"Content-Type: "+contentType, fmt.Sprintf("Idempotency-Key: round-%d", round))
+				r.want(t, http.StatusAccepted, "")
+				ids.Store(jobIDOf(t, r), true)
+			})
+		}
+		close(gate)
+		wg.Wait()
+		for id := range ids.Range {
+			a.complete(id.(string), sources)
+		}
+		jobs := 0
+		ids.Range(func(any, any) bool { jobs++; return true })
+		if jobs != 1 {
+			t.Errorf("round %d made %d jobs", round, jobs)
+		}
+	}
+}
+
+func jobIDOf(t *testing.T, r reply) string {
+	t.Helper()
+	var accepted struct {
+		JobID string `json:"job_id"`
+	}
+	r.decode(t, &accepted)
+	return accepted.JobID
+}
+
+func TestARetryAfterACrashBetweenClaimAndRecordHasItsSources(t *testing.T) {
+	t.Parallel()
+	a := accept(t, tasks.Options{})
+	for name, request := range map[string]func(int) (string, string){"content": markdown, "assets": withAssets} {
+		sources := map[string]int{"content": 1, "assets": 2}[name]
+		body, contentType := request(0)
+		headers := []string{"Content-Type: " + contentType, "Idempotency-Key: " + name}
+		r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
+		r.want(t, http.StatusAccepted, "")
+		id := jobIDOf(t, r)
+		// As if the first had died before it could write the record.
+		a.rdb.Del(t.Context(), "pw:{"+id+"}:job", "pw:{"+id+"}:events")
+		a.rdb.ZRem(t.Context(), "pw:open", id)
+		r = a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
+		r.want(t, http.StatusAccepted, "")
+		if again := jobIDOf(t, r); again != id {
+			t.Errorf("%s: the retry is job %s, the key is bound to %s", name, again, id)
+		}
+		a.complete(id, sources)
+	}
+}
+
+func TestAFullQueueStoresNothing(t *testing.T) {
+	t.Parallel()
+	counted := &brittle{}
+	a := accept(t, tasks.Options{MaxPending: 1}, counted.wrap)
+	a.post(`{"content":"# Hi"}`).want(t, http.StatusAccepted, "")
+	body, contentType := withAssets(0)
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		before := counted.puts.Load()
+		r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), "Content-Type: "+contentType)
+		if r.StatusCode != http.StatusAccepted {
+			r.want(t, http.StatusTooManyRequests, presswork.QueueFull)
+			if n := counted.puts.Load() - before; n != 0 {
+				t.Errorf("%d files of a refused submission were stored", n)
+			}
+			return
+		}
+		// The length of the queue is known to a tenth of a second.
+		if time.Now().After(deadline) {
+			t.Fatal("the queue was never full")
+		}
+	}
+}
+
+func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
+	t.Parallel()
+	broken := &brittle{}
+	a := accept(t, tasks.Options{}, broken.wrap)
+	body, contentType := withAssets(0)
+	headers := []string{"Content-Type: " + contentType, "Idempotency-Key: k"}
+	broken.fails.Store(true)
+	a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...).want(t, http.StatusServiceUnavailable, presswork.StoreUnavailable)
+	if keys := a.storedKeys(); len(keys) != 0 {
+		t.Errorf("the store has %q", keys)
+	}
+	broken.fails.Store(false)
+	r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
+	r.want(t, http.StatusAccepted, "")
+	a.complete(jobIDOf(t, r), 2)
+}
+
+// brittle is a store that counts what is put into it, and can refuse every
+// second object.
+type brittle struct {
+	storage.Store
+	puts  atomic.Int64
+	fails atomic.Bool
+}
+
+func (b *brittle) wrap(o *api.Options) { b.Store, o.Store = o.Store, b }
+
+func (b *brittle) Put(ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs) (storage.Info, error) {
+	if n := b.puts.Add(1); b.fails.Load() && n%2 == 0 {
+		return storage.Info{}, errors.New("the disk is gone")
+	}
+	return b.Store.Put(ctx, key, r, size, attrs)
+}

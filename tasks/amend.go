@@ -1,0 +1,188 @@
+package tasks
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// volatile keeps what a script writes out of the append-only file and from
+// replicas. A call lives as long as its caller's connection, so there is nothing
+// to bring back after a restart of Redis: the caller hears that the call is
+// lost. Where every write is synced, the nine on the way to a first token would
+// cost as many syncs of the disk, and every token one more.
+const volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
+
+// amended is a go-redis hook that changes what Asynq sends in two ways. Times
+// that several machines compare (leases, retries, which servers live) are
+// Redis' instead of the sender's, whose clock may be wrong. And the scripts on
+// Infer are volatile: a ticket without its call is worth nothing.
+//
+// Asynq sends a script by its digest first and whole when Redis does not know
+// it; the hook answers for Redis until it has seen the whole, and sends its own
+// form from then on.
+type amended struct {
+	// ours holds the digest of our form by what was added and Asynq's digest.
+	ours sync.Map
+}
+
+func (a *amended) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (a *amended) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (a *amended) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if own := extension(ctx, cmd); own != nil {
+			err := next(ctx, own)
+			cmd.SetErr(err)
+			return err
+		}
+		keys, argv := scriptOf(cmd)
+		lines := addition(keys)
+		whole, ok := cmd.(*redis.Cmd)
+		if lines == "" || !ok {
+			return next(ctx, cmd)
+		}
+		// The command itself stays as it is: it may be sent again.
+		args := slices.Clone(cmd.Args())
+		script, _ := args[1].(string)
+		if cmd.Name() == "eval" {
+			args[1] = lines + script
+			a.ours.Store(lines+digest(script), digest(lines+script))
+		} else if ours, known := a.ours.Load(lines + script); known {
+			args[1] = ours
+		} else {
+			cmd.SetErr(noScript{})
+			return noScript{}
+		}
+		if isRetry(keys) {
+			args = append(args, fromNow(argv[2]))
+		}
+		own := redis.NewCmd(ctx, args...)
+		err := next(ctx, own)
+		whole.SetVal(own.Val())
+		cmd.SetErr(err)
+		return err
+	}
+}
+
+// addition is what goes before the script of Asynq's with these keys, "" for
+// nothing.
+func addition(keys []string) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	q, part := partOf(keys[0])
+	lines := ""
+	if q == Infer {
+		lines = volatile
+	}
+	switch {
+	case len(keys) >= 4 && part == "pending" && keys[3] == asynqLease(q):
+		return lines + "ARGV[1] = redis.call('TIME')[1] + " + strconv.Itoa(int(leaseLength.Seconds())) + "\n"
+	case len(keys) == 1 && part == "lease":
+		// Whose lease ended: Asynq waits this long after the end.
+		return lines + "ARGV[1] = redis.call('TIME')[1] - 30\n"
+	case len(keys) == 1 && part == "completed":
+		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
+	case len(keys) == 2 && (part == "retry" || part == "scheduled"):
+		return lines + serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
+	case len(keys) >= 2 && strings.HasPrefix(part, "t:") && keys[1] == asynqPending(q):
+		return lines + serverTime + "ARGV[3] = nanos()\n"
+	case isRetry(keys):
+		return lines + "ARGV[3] = redis.call('TIME')[1] + ARGV[#ARGV]\n"
+	}
+	return lines
+}
+
+// partOf splits one of Asynq's keys: asynq:{queue}:part.
+func partOf(key string) (q Queue, part string) {
+	rest, ok := strings.CutPrefix(key, "asynq:{")
+	name, part, found := strings.Cut(rest, "}:")
+	if !ok || !found {
+		return "", ""
+	}
+	return Queue(name), part
+}
+
+// isRetry recognises the script that puts a task off: its fourth key.
+func isRetry(keys []string) bool {
+	if len(keys) != 8 {
+		return false
+	}
+	_, part := partOf(keys[3])
+	return part == "retry"
+}
+
+// extendScript sets what ends some time from now. KEYS: a sorted set. ARGV: "1"
+// to add no member, then seconds and member.
+const extendScript = `
+local now = redis.call('TIME')[1]
+for i = 2, #ARGV, 2 do
+  if ARGV[1] == '1' then redis.call('ZADD', KEYS[1], 'XX', now + ARGV[i], ARGV[i + 1])
+  else redis.call('ZADD', KEYS[1], now + ARGV[i], ARGV[i + 1]) end
+end
+return 1
+`
+
+// extension is what to send in the place of Asynq's heartbeat, which says until
+// when leases, servers and workers count; nil for any other command.
+func extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
+	if cmd.Name() != "zadd" {
+		return nil
+	}
+	args := cmd.Args()
+	key, _ := args[1].(string)
+	q, part := partOf(key)
+	if part != "lease" && key != asynqServers && key != asynqWorkers {
+		return nil
+	}
+	only, members := "0", args[2:]
+	if members[0] == "xx" {
+		only, members = "1", members[1:]
+	}
+	own := []any{"eval", extendScript, 1, key, only}
+	if q == Infer {
+		own[1] = volatile + extendScript
+	}
+	for i := 0; i+1 < len(members); i += 2 {
+		own = append(own, fromNow(members[i]), members[i+1])
+	}
+	return redis.NewCmd(ctx, own...)
+}
+
+// fromNow is how many seconds a time that Asynq has just computed, by this
+// machine's clock, is ahead.
+func fromNow(at any) int64 {
+	now := time.Now().Unix()
+	switch at := at.(type) {
+	case int64:
+		return at - now
+	case float64:
+		return int64(at) - now
+	}
+	return 0
+}
+
+// digest is how Redis names a script.
+func digest(script string) string {
+	sum := sha1.Sum([]byte(script))
+	return hex.EncodeToString(sum[:])
+}
+
+// noScript is Redis's answer to a digest that it does not know.
+type noScript struct{}
+
+func (noScript) Error() string { return "NOSCRIPT No matching script. Please use EVAL." }
+
+// RedisError marks it as an answer of the server.
+func (noScript) RedisError() {}

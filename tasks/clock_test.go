@@ -1,0 +1,147 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/tasks"
+)
+
+// wrongClock is a go-redis hook that makes a process send what it would send if
+// its clock were ahead by so much: every number that looks like a time of about
+// now is shifted, Asynq's and ours.
+type wrongClock struct {
+	ahead time.Duration
+	// reaps counts the looks at leases.
+	reaps atomic.Int64
+}
+
+func (w *wrongClock) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (w *wrongClock) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			w.shift(cmd)
+		}
+		return next(ctx, cmds)
+	}
+}
+
+func (w *wrongClock) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		w.shift(cmd)
+		return next(ctx, cmd)
+	}
+}
+
+func (w *wrongClock) shift(cmd redis.Cmder) {
+	args := cmd.Args()
+	for i, arg := range args {
+		if arg == tasks.ReapScript.Hash() {
+			w.reaps.Add(1)
+		}
+		var n float64
+		switch arg := arg.(type) {
+		case int64:
+			n = float64(arg)
+		case float64:
+			n = arg
+		case string:
+			n, _ = strconv.ParseFloat(arg, 64)
+		}
+		for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Nanosecond} {
+			at := n * float64(unit)
+			if off := time.Duration(at) - time.Duration(time.Now().UnixNano()); n != 0 && off.Abs() < time.Hour {
+				args[i] = int64(n) + int64(w.ahead/unit)
+			}
+		}
+	}
+}
+
+func TestAWrongClockHarmsNoJob(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{20 * time.Second, 5 * time.Minute, -20 * time.Second, -5 * time.Minute} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, tasks.Options{})
+			const each = 4 // and the two that overlap
+			begun, goOn := make(chan string, 100), make(chan struct{})
+			var ids []string
+			var clocks []*wrongClock
+			for _, by := range []time.Duration{0, ahead} {
+				w := &wrongClock{ahead: by}
+				clocks = append(clocks, w)
+				s := b.server(t, tasks.Options{RenderSlots: each})
+				s.AddHook(w)
+				tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+					begun <- run.ID
+					select {
+					case <-goOn:
+						return complete(ctx, run, c)
+					case <-ctx.Done():
+						return context.Cause(ctx)
+					}
+				})
+				if err := s.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for range each + 2 {
+					ids = append(ids, b.submit(t, submission(t)))
+				}
+				for range each + 2 {
+					receive(t, "a run", begun)
+				}
+			}
+			eventually(t, "both have looked at the leases some times", func() bool {
+				return clocks[0].reaps.Load() >= 12 && clocks[1].reaps.Load() >= 12
+			})
+			now := float64(time.Now().Unix())
+			for _, id := range ids {
+				if until := b.rdb.ZScore(t.Context(), tasks.AsynqLease(tasks.Render), id).Val(); until < now+20 || until > now+31 {
+					t.Errorf("job %s is leased for %.0f s", id, until-now)
+				}
+			}
+			close(goOn)
+			for _, id := range ids {
+				if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
+					t.Errorf("job %s: %s after %d attempts", id, rec.Status, rec.Attempts)
+				}
+			}
+		})
+	}
+}
+
+func TestAWorkerWithAWrongClockIsCountedAndRetriesInTime(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, tasks.Options{})
+			s := b.server(t, tasks.Options{})
+			s.AddHook(&wrongClock{ahead: ahead})
+			slow := tasks.ConvertPDF
+			slow.Backoff = []time.Duration{10 * time.Minute}
+			tasks.Handle(s, slow, func(context.Context, *tasks.Run, tasks.Convert) error { return errors.New("not this time") })
+			if err := s.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			id := b.submit(t, submission(t))
+			retry := tasks.AsynqKey(tasks.Render, "retry")
+			eventually(t, "the job waits for its second try", func() bool { return b.rdb.ZCard(t.Context(), retry).Val() == 1 })
+			in := time.Until(time.Unix(int64(b.rdb.ZScore(t.Context(), retry, id).Val()), 0))
+			if in < 9*time.Minute || in > 12*time.Minute {
+				t.Errorf("the second try is due in %s, want about 10m", in)
+			}
+			if n, err := b.client.Workers(t.Context()); n != 1 || err != nil {
+				t.Errorf("%d workers, %v", n, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,319 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+)
+
+const (
+	idempotencyTTL = 24 * time.Hour
+	// fullnessAge is how old the known length of a queue may be when a
+	// submission is admitted by it.
+	fullnessAge = 100 * time.Millisecond
+	// enqueueTimeout bounds the second half of a submission, which the caller's
+	// leaving does not end.
+	enqueueTimeout = 2 * time.Second
+	// trimEvery is how many submissions pass between two trimmings of an owner's
+	// list.
+	trimEvery = 256
+)
+
+// fullness is how many tasks waited in a queue, and when.
+type fullness struct {
+	pending int64
+	at      time.Time
+}
+
+// Reserve is the first half of Submit, for callers that store something under
+// the job's id before they submit it. It refuses what a full queue would refuse
+// and binds the idempotency key: s.ID becomes the id that the job will have,
+// which is an earlier request's when that one died before it had made the job.
+// When the key has a job already, that job is returned and there is nothing to
+// submit. Of s.Task only the queue is read.
+//
+// Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
+func (c *Client) Reserve(ctx context.Context, s *Submission) (rec Record, replayed bool, err error) {
+	if !ValidID(s.ID) {
+		return Record{}, false, fmt.Errorf("submission id %q is not from NewID", s.ID)
+	}
+	if s.IdempotencyKey != "" {
+		id, claimed, err := c.claim(ctx, *s)
+		if err != nil {
+			return Record{}, false, err
+		}
+		if !claimed {
+			earlier, err := c.replayed(ctx, id)
+			if err != nil || earlier != nil {
+				return recordOf(earlier), earlier != nil, err
+			}
+			s.ID = id
+		}
+	}
+	if err := c.admit(ctx, s.Task.Queue); err != nil {
+		return Record{}, false, err
+	}
+	s.reserved = true
+	return Record{}, false, nil
+}
+
+// Submit accepts a job for good: the record, which holds the whole task, is
+// written before the task goes on the queue. When only the second step fails
+// the job is accepted all the same, and the sweeper of a running worker puts its
+// task on the queue: about 20 seconds after the submission, or else at one of its
+// later looks, which are half a minute apart.
+//
+// An error means that the job was not accepted. After QueueUnavailable it may
+// still exist, when only the answer was lost: with an idempotency key a second
+// submission finds it, and puts right what the first left undone.
+func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed bool, err error) {
+	if err := s.check(); err != nil {
+		return Record{}, false, err
+	}
+	if !s.reserved {
+		rec, replayed, err := c.Reserve(ctx, &s)
+		if err != nil || replayed {
+			return rec, replayed, err
+		}
+	}
+	job, created, err := c.accept(ctx, s)
+	if err != nil {
+		return Record{}, false, err
+	}
+	if !created {
+		return job.Record, true, c.repair(ctx, job)
+	}
+	c.enqueue(ctx, s.Owner, s.ID, s.Task)
+	return job.Record, false, nil
+}
+
+// enqueue puts the task of an accepted job on its queue. A failure is the
+// sweeper's to mend.
+func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
+	defer cancel()
+	if err := c.outbox.enqueue(ctx, owner, id, t); err != nil {
+		c.log.Warn("an accepted job is not on the queue yet; the sweeper will put it there", "job_id", id, "err", err)
+	}
+}
+
+// Enqueue puts a task that belongs to no job on its queue, under an id of the
+// caller's; one with that id that waits or runs already is success. The task is
+// lost with the queue. Errors: QueueFull, QueueUnavailable.
+func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
+	if err := c.admit(ctx, t.Queue); err != nil {
+		return err
+	}
+	return c.outbox.enqueue(ctx, plainOwner, id, t)
+}
+
+func (s Submission) check() error {
+	switch {
+	case s.Task.Kind == "" || s.Task.Queue == "":
+		return errors.New("submission has no task")
+	case s.Task.Retries < 1:
+		// Asynq archives a crashed task that has no retry left.
+		return fmt.Errorf("task kind %s allows no retry", s.Task.Kind)
+	}
+	return nil
+}
+
+// claim binds the idempotency key to the job's id, or returns the id that an
+// earlier submission bound it to.
+func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bool, err error) {
+	key := idempotencyKey(s.Owner, s.IdempotencyKey)
+	var fresh *redis.BoolCmd
+	var bound *redis.StringCmd
+	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		fresh = p.SetNX(ctx, key, s.ID+" "+s.Fingerprint, idempotencyTTL)
+		bound = p.Get(ctx, key)
+		return nil
+	})
+	if err != nil {
+		return "", false, unavailable(err)
+	}
+	id, err = boundID(bound.Val(), s.Fingerprint)
+	return id, fresh.Val(), err
+}
+
+// boundID reads what an idempotency key is bound to.
+func boundID(value, fingerprint string) (string, error) {
+	id, first, _ := strings.Cut(value, " ")
+	if first != fingerprint {
+		return "", presswork.Errorf(presswork.IdempotencyConflict,
+			"this Idempotency-Key was used for another request within the last 24 hours; use a new key")
+	}
+	return id, nil
+}
+
+// Replay looks an idempotency key up before the work of a submission is done.
+// Errors: IdempotencyConflict, QueueUnavailable.
+func (c *Client) Replay(ctx context.Context, owner, key, fingerprint string) (rec Record, found bool, err error) {
+	value, err := c.rdb.Get(ctx, idempotencyKey(owner, key)).Result()
+	if errors.Is(err, redis.Nil) {
+		return Record{}, false, nil
+	}
+	if err != nil {
+		return Record{}, false, unavailable(err)
+	}
+	id, err := boundID(value, fingerprint)
+	if err != nil {
+		return Record{}, false, err
+	}
+	job, err := c.replayed(ctx, id)
+	return recordOf(job), job != nil && err == nil, err
+}
+
+// replayed returns the job that an idempotency key is bound to, with everything
+// that accepting it takes; nil when it was never written.
+func (c *Client) replayed(ctx context.Context, id string) (*stored, error) {
+	job, err := c.records.read(ctx, id)
+	if err != nil || job == nil {
+		return nil, err
+	}
+	return job, c.repair(ctx, job)
+}
+
+func recordOf(job *stored) Record {
+	if job == nil {
+		return Record{}
+	}
+	return job.Record
+}
+
+// repair gives an existing job what its submission may have left undone: the
+// entry in the ledger, the place in the owner's list, the task.
+func (c *Client) repair(ctx context.Context, job *stored) error {
+	if job.Status.Terminal() {
+		return nil
+	}
+	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		c.openLedger(ctx, p, job.ID)
+		c.list(ctx, p, job.Owner, job.ID)
+		return nil
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	t, err := c.records.task(ctx, job.ID)
+	if err != nil || t.Kind == "" {
+		return err
+	}
+	c.enqueue(ctx, job.Owner, job.ID, t)
+	return nil
+}
+
+// admit refuses a submission to a full queue, by a length that is at most
+// fullnessAge old.
+func (c *Client) admit(ctx context.Context, q Queue) error {
+	if c.maxPending < 0 {
+		return nil
+	}
+	c.mu.Lock()
+	known := c.fullness[q]
+	stale := time.Since(known.at) > fullnessAge
+	if stale {
+		// The others go on with the old figure while this one asks.
+		c.fullness[q] = fullness{known.pending, time.Now()}
+	}
+	c.mu.Unlock()
+	if stale {
+		n, err := c.rdb.LLen(ctx, asynqPending(q)).Result()
+		if err != nil {
+			return unavailable(err)
+		}
+		known.pending = n
+		c.mu.Lock()
+		c.fullness[q] = fullness{n, time.Now()}
+		c.mu.Unlock()
+	}
+	if known.pending >= c.maxPending {
+		return presswork.Errorf(presswork.QueueFull, "%d jobs are waiting already; try again later", known.pending)
+	}
+	return nil
+}
+
+// accept writes the ledger entry, the record and the owner's list in this order,
+// so that no record is ever unknown to the sweeper. One Redis takes all of it in
+// one round trip. The shards of a cluster get their parts of a pipeline at the
+// same time, so there the ledger has a round trip of its own. created is false
+// when the record existed.
+func (c *Client) accept(ctx context.Context, s Submission) (job *stored, created bool, err error) {
+	at := c.clock.now()
+	args := c.records.createArgs(s, at)
+	trim := c.trimDue()
+	_, cluster := c.rdb.(*redis.ClusterClient)
+	if cluster {
+		if err := c.openLedger(ctx, c.rdb, s.ID).Err(); err != nil {
+			return nil, false, unavailable(err)
+		}
+	}
+	var create *redis.Cmd
+	write := func(run func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
+		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			if !cluster {
+				c.openLedger(ctx, p, s.ID)
+			}
+			create = run(createScript, ctx, p, []string{jobKey(s.ID), logKey(s.ID)}, args...)
+			c.list(ctx, p, s.Owner, s.ID)
+			if trim {
+				p.ZRemRangeByLex(ctx, ownerKey(s.Owner), "-", "("+firstID(at.Add(-c.records.ttl)))
+			}
+			return nil
+		})
+		return err
+	}
+	err = write((*redis.Script).EvalSha)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		// It is sent whole rather than loaded, which a cluster would want from
+		// all its shards.
+		err = write((*redis.Script).Eval)
+	}
+	if err != nil {
+		return nil, false, unavailable(err)
+	}
+	if n, _ := create.Int(); n == 1 {
+		return newRecord(s, at), true, nil
+	}
+	job, err = c.records.read(ctx, s.ID)
+	if err == nil && job == nil {
+		err = unavailable(errGone)
+	}
+	return job, false, err
+}
+
+// openLedger puts a job into the ledger, if it is not there. The script goes whole: it
+// is short, and a digest that Redis does not know would leave the record alone.
+func (c *Client) openLedger(ctx context.Context, r redis.Scripter, id string) *redis.Cmd {
+	return openScript.Eval(ctx, r, []string{ledgerKey}, id, firstLook.Milliseconds())
+}
+
+// list puts a job into its owner's list, which outlives the record of the job
+// even when that ends at its very last.
+func (c *Client) list(ctx context.Context, p redis.Pipeliner, owner, id string) {
+	p.ZAdd(ctx, ownerKey(owner), redis.Z{Member: id})
+	p.Expire(ctx, ownerKey(owner), 2*c.records.ttl)
+}
+
+func (c *Client) trimDue() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.submitted++
+	return c.submitted%trimEvery == 1
+}
+
+// firstID is the smallest job id of a moment.
+func firstID(t time.Time) string {
+	var id ulid.ULID
+	if err := id.SetTime(ulid.Timestamp(t)); err != nil {
+		return ""
+	}
+	return id.String()
+}
