@@ -85,7 +85,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Status(http.StatusOK)
-	return c.SendString(composed.Page.HTML)
+	return c.SendString(composed.Standalone())
 }
 
 // composing bounds work that is done while the client waits; it ends with the

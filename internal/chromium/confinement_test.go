@@ -295,3 +295,17 @@ func TestSilentBrowserIsGivenUp(t *testing.T) {
 	wantCode(t, err, presswork.BrowserUnavailable)
 	eventually(t, 5*time.Second, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 }
+
+// The policy that a tab lays on its documents lasts as long as the tab.
+func TestATabKeepsItsPolicy(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 1})
+	for n := range 5 {
+		// A style sheet from a data: address is what the policy forbids, while the
+		// browser by itself allows it.
+		got := text(t, mustPrint(t, b, page(`<link rel=stylesheet href="data:text/css,p{display:none}"><p>shown`)))
+		if got != "shown" {
+			t.Fatalf("print %d: a forbidden style sheet was applied: %q", n, got)
+		}
+	}
+}

@@ -64,6 +64,9 @@ func flags(dataDir string, sandbox, smallShm, foreign bool) []string {
 	}
 	if foreign {
 		f = forForeignPages(f)
+	} else {
+		// For tabs that nobody sees (openTab), and for their frames (capture).
+		f = append(f, "--enable-begin-frame-control", "--run-all-compositor-stages-before-draw")
 	}
 	if !sandbox {
 		f = append(f, "--no-sandbox")

@@ -28,6 +28,8 @@ type instance struct {
 	born    time.Time
 	// noSandbox is why Chromium's own sandbox is off; empty when it is on.
 	noSandbox string
+	// frameControl: tabs draw frames only when told to.
+	frameControl bool
 	// keep is how many idle tabs are kept.
 	keep        int
 	openTimeout time.Duration

@@ -2,11 +2,14 @@ package chromium
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"time"
 
 	"github.com/go-rod/rod"
+	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 )
 
@@ -42,6 +45,7 @@ func launchOnce(ctx context.Context, exe string, sandbox bool, opt Options) (i *
 	i = &instance{
 		proc: p, log: opt.Log.With("pid", p.pid), born: time.Now(),
 		tabs: map[string]*tab{}, visits: map[string]*visit{}, keep: opt.Tabs, openTimeout: opt.StartTimeout,
+		frameControl: !opt.foreign && runtime.GOOS != "darwin", // which has none
 	}
 	if opt.foreign {
 		i.keep = 0 // each page has a context of its own
@@ -77,6 +81,10 @@ func (i *instance) connect(ctx context.Context) error {
 		return nil
 	}
 	t, err := i.openTab(ctx)
+	if _, refused := errors.AsType[*cdp.Error](err); refused && i.frameControl {
+		i.frameControl = false // only the headless shell has it
+		t, err = i.openTab(ctx)
+	}
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"time"
 
 	"presswork"
 )
@@ -31,49 +30,62 @@ const (
 // those of Print.
 func (b *Browser) Screenshot(ctx context.Context, page presswork.Page, o ScreenshotOptions) ([]byte, error) {
 	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
-		return t.screenshot(ctx, page, o, b.opt.MaxPDFBytes)
-	})
-}
-
-// screenshot takes the picture and leaves the tab as it was.
-func (t *tab) screenshot(ctx context.Context, page presswork.Page, o ScreenshotOptions, limit int64) ([]byte, error) {
-	t.dirty, t.used = true, time.Now()
-	width := math.Round(cmp.Or(page.Sheet.Width, defaultWidth) * cssPixels)
-	height := math.Round(cmp.Or(page.Sheet.Height, defaultHeight) * cssPixels)
-	params := map[string]any{
-		"format": cmp.Or(o.Format, "png"),
-		"clip":   map[string]any{"x": 0, "y": 0, "width": width, "height": height, "scale": 1},
-	}
-	if o.Format == "jpeg" || o.Format == "webp" {
-		params["quality"] = cmp.Or(o.Quality, 85)
-	}
-	var picture []byte
-	for _, step := range []struct {
-		method string
-		params any
-	}{
-		{"Emulation.setEmulatedMedia", map[string]any{"media": "print"}},
-		{"Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height,
-			"deviceScaleFactor": min(cmp.Or(o.Density, 1), maxDensity), "mobile": false}},
-		{"Page.setDocumentContent", map[string]any{"frameId": t.target, "html": page.HTML}},
-		{"Page.captureScreenshot", params},
-		{"Emulation.clearDeviceMetricsOverride", nil},
-		{"Emulation.setEmulatedMedia", map[string]any{"media": ""}},
-	} {
-		answer, err := t.call(ctx, step.method, step.params)
+		drawing, err := t.inst.openDrawingTab(ctx, page.Sheet, o.Density)
 		if err != nil {
 			return nil, err
 		}
-		if step.method != "Page.captureScreenshot" {
-			continue
-		}
-		// The answer of a page that had left for elsewhere is not ours.
-		if err := context.Cause(t.life); err != nil {
-			return nil, err
-		}
-		if picture, err = decodePDF(answer, limit); err != nil {
-			return nil, err
-		}
+		defer func() { go t.inst.closeTab(drawing) }()
+		return drawing.screenshot(ctx, page, o, b.opt.MaxPDFBytes)
+	})
+}
+
+// openDrawingTab makes a tab whose window is the sheet. It is paired with
+// closeTab.
+func (i *instance) openDrawingTab(ctx context.Context, s presswork.Sheet, density float64) (*tab, error) {
+	width, height := pixels(s)
+	return i.prepareTab(ctx, i.frameControl, map[string]any{
+		"width": width, "height": height, "deviceScaleFactor": min(cmp.Or(density, 1), maxDensity), "mobile": false,
+	})
+}
+
+// pixels is the size of a sheet in CSS pixels.
+func pixels(s presswork.Sheet) (width, height float64) {
+	return math.Round(cmp.Or(s.Width, defaultWidth) * cssPixels), math.Round(cmp.Or(s.Height, defaultHeight) * cssPixels)
+}
+
+// screenshot takes the picture.
+func (t *tab) screenshot(ctx context.Context, page presswork.Page, o ScreenshotOptions, limit int64) ([]byte, error) {
+	params := map[string]any{"format": cmp.Or(o.Format, "png")}
+	if o.Format == "jpeg" || o.Format == "webp" {
+		params["quality"] = cmp.Or(o.Quality, 85)
 	}
-	return picture, nil
+	if err := t.setContent(ctx, page.HTML); err != nil {
+		return nil, err
+	}
+	answer, err := t.capture(ctx, params)
+	if err == nil {
+		// The answer of a page that had left for elsewhere is not ours.
+		err = context.Cause(t.life)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decodePDF(answer, limit)
+}
+
+// capture draws the window. Under frame control the browser waits for the frames
+// that the picture needs.
+func (t *tab) capture(ctx context.Context, params map[string]any) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if t.inst.frameControl {
+		go func() {
+			for {
+				if _, err := t.call(ctx, "HeadlessExperimental.beginFrame", struct{}{}); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	return t.call(ctx, "Page.captureScreenshot", params)
 }

@@ -19,6 +19,7 @@ const blank = "about:blank"
 
 // tab is one warm page: scripts off, reused from print to print.
 type tab struct {
+	inst    *instance
 	conn    *conn
 	target  string // also its main frame's id
 	session string
@@ -36,28 +37,74 @@ type tab struct {
 	used    time.Time // last print
 }
 
-// openTab makes a tab. The instance must already watch events.
+// printPolicy forbids a printed page everything but showing what is in it, should
+// some reference ever get past the sanitisers of those who wrote it.
+const printPolicy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+// openTab makes a tab for printing. The instance must already watch events.
+//
+// Nobody sees the tab, so it draws no frames, holds print media from the start
+// (each change of media styles the document anew), and has a window of one pixel.
+// Together they halve the CPU time of a small document.
 func (i *instance) openTab(ctx context.Context) (*tab, error) {
-	browser := i.rod.Context(ctx)
-	target, err := proto.TargetCreateTarget{URL: blank}.Call(browser)
+	return i.prepareTab(ctx, i.frameControl, map[string]any{"width": 1, "height": 1, "deviceScaleFactor": 1, "mobile": false})
+}
+
+// prepareTab makes a tab for documents of ours, with the given device metrics.
+func (i *instance) prepareTab(ctx context.Context, frameControl bool, metrics map[string]any) (*tab, error) {
+	t, err := i.newTab(ctx, frameControl)
 	if err != nil {
 		return nil, err
 	}
-	t := &tab{conn: i.conn, target: string(target.TargetID), gone: make(chan struct{})}
+	for _, step := range []struct {
+		method string
+		params map[string]any
+	}{
+		{"Emulation.setScriptExecutionDisabled", map[string]any{"value": true}},
+		{"Emulation.setEmulatedMedia", map[string]any{"media": "print"}},
+		{"Emulation.setDeviceMetricsOverride", metrics},
+	} {
+		if _, err = t.call(ctx, step.method, step.params); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = t.confine(ctx)
+	}
+	if err != nil {
+		i.closeTab(t)
+		return nil, err
+	}
+	return t, nil
+}
+
+// confine lays printPolicy on all documents that the tab will hold. A tab's
+// window outlives the documents that Page.setDocumentContent writes into it, and
+// with it every policy: one in each document would make the tab slower with each
+// print (10 ms became 69 after 2000).
+func (t *tab) confine(ctx context.Context) error {
+	return t.setContent(ctx, `<meta http-equiv="Content-Security-Policy" content="`+printPolicy+`">`)
+}
+
+// newTab makes a tab as the browser makes it.
+func (i *instance) newTab(ctx context.Context, frameControl bool) (*tab, error) {
+	browser := i.rod.Context(ctx)
+	target, err := proto.TargetCreateTarget{URL: blank, EnableBeginFrameControl: frameControl}.Call(browser)
+	if err != nil {
+		return nil, err
+	}
+	t := &tab{inst: i, conn: i.conn, target: string(target.TargetID), gone: make(chan struct{})}
 	t.life, t.end = context.WithCancelCause(context.Background())
 	i.mu.Lock()
 	i.tabs[t.target] = t
 	i.mu.Unlock()
 
 	session, err := proto.TargetAttachToTarget{TargetID: target.TargetID, Flatten: true}.Call(browser)
-	if err == nil {
-		t.session = string(session.SessionID)
-		_, err = t.call(ctx, "Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
-	}
 	if err != nil {
 		i.closeTab(t)
 		return nil, err
 	}
+	t.session = string(session.SessionID)
 	return t, nil
 }
 

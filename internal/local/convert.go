@@ -101,7 +101,7 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) ([]byte,
 		return nil, strictly(err, out.Warnings)
 	}
 	if c.o.HTML {
-		return []byte(composed.Page.HTML), nil
+		return []byte(composed.Standalone()), nil
 	}
 	c.o.Progress(in.Path, presswork.StagePrinting)
 	begun = time.Now()

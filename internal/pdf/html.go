@@ -27,9 +27,23 @@ var (
 // sharedCSS is the three of them as they are sent to the browser.
 var sharedCSS = sync.OnceValue(func() string { return themes.CompactCSS(printCSS + paperCSS + syntaxCSS) })
 
-// policy forbids the page everything but showing what is in it, should some
-// reference ever get past the sanitisers.
+// policy forbids a page that is shown elsewhere everything but showing what is in
+// it, should some reference ever get past the sanitisers. The printer has its own.
 const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+// unseen spares the printer, whose window is one pixel wide, the layout for that
+// window. In a style element of its own, so that the others need not be read anew
+// for the page.
+const unseen = "<style>@media (max-width:9px){body{display:none!important}}</style>\n"
+
+// charset is the head's first element.
+const charset = `<meta charset="utf-8">` + "\n"
+
+// Standalone is the page for another program than the Printer: with a policy of
+// its own that lets it fetch nothing.
+func (d Composed) Standalone() string {
+	return strings.Replace(d.Page.HTML, charset, charset+`<meta http-equiv="Content-Security-Policy" content="`+policy+"\">\n", 1)
+}
 
 // page is everything a document's HTML is made of.
 type page struct {
@@ -50,10 +64,10 @@ func (p page) html() string {
 	var b strings.Builder
 	b.Grow(len(p.body) + len(sharedCSS()) + 8<<10)
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(p.lang) + `" dir="` + direction(p.lang) + `"`)
-	b.WriteString(` data-theme="` + html.EscapeString(p.theme.Name) + "\">\n<head>\n<meta charset=\"utf-8\">\n")
-	b.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n")
+	b.WriteString(` data-theme="` + html.EscapeString(p.theme.Name) + "\">\n<head>\n" + charset)
 	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
 	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
+	b.WriteString(unseen)
 	for _, sheet := range p.stylesheets() {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
