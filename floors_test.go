@@ -17,8 +17,8 @@ import (
 // lower floors only (and storage/minio its parent). docs/architecture.md holds
 // the same table.
 var floors = [][]string{
-	{".", "internal/config", "internal/suggest", "internal/imagetype", "internal/recent", "api/web"},
-	{"internal/strictjson", "internal/export", "internal/tex", "internal/hyphen", "internal/fonts", "internal/telemetry"},
+	{".", "internal/suggest", "internal/imagetype", "internal/recent", "internal/plainfile", "api/web"},
+	{"internal/strictjson", "internal/export", "internal/tex", "internal/hyphen", "internal/fonts", "internal/telemetry", "internal/config"},
 	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/diagram", "internal/meter"},
 	{"storage/minio", "internal/pdf", "internal/chromium", "internal/advise", "internal/toolbox", "internal/inference/openai", "internal/inference/ollama", "internal/analysis/evaluate"},
 	{"api", "worker", "internal/local", "internal/analysis/train", "internal/analysis/evaluate/cmd"},

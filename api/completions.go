@@ -208,7 +208,7 @@ func (s *Server) call(ctx context.Context, cmpl *completion) (*tasks.Answer, err
 	if err != nil {
 		return nil, err
 	}
-	if len(body) <= tasks.InlineLimit {
+	if _, none := s.Store.(storage.None); none || len(body) <= tasks.InlineLimit {
 		cmpl.call.Body = body
 	} else {
 		cmpl.call.BodyKey = storage.RequestKey(cmpl.call.ID)

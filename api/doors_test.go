@@ -1,12 +1,15 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -217,6 +220,52 @@ func TestNamedKeys(t *testing.T) {
 	}
 	eventually(t, "the new key is taken", func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK })
 	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+}
+
+func TestAFileOfKeysThatAppearsLocksTheDoor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keys.yaml")
+	h := serve(t, open, func(o *api.Options) { o.KeysFile, o.KeysFileOptional = path, true })
+	h.key = ""
+	h.get("/api/themes").want(t, http.StatusOK, "")
+	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: bobs}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a key is asked for", func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized })
+	h.get("/api/themes", "X-API-Key: bobs").want(t, http.StatusOK, "")
+
+	o := options(t)
+	o.Addr, o.KeysFile, o.KeysFileOptional = "0.0.0.0:0", path+".none", true
+	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "no key is set") {
+		t.Errorf("open to the world: %v", err)
+	}
+}
+
+func TestAFileOfKeysThatOthersReadIsNamed(t *testing.T) {
+	t.Parallel()
+	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} {
+		var log bytes.Buffer
+		o := options(t)
+		keysFile(t, "keys: []")(&o)
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		if err := os.Chmod(o.KeysFile, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := api.New(o); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(log.String(), "chmod 600 "+o.KeysFile); got != warned {
+			t.Errorf("%o: warned %v: %s", mode, got, &log)
+		}
+	}
+	o := options(t)
+	o.KeysFile = filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(o.KeysFile, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a pipe: %v", err)
+	}
 }
 
 func TestWrongKeyFilesAreNamedByLine(t *testing.T) {

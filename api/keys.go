@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -44,13 +47,16 @@ type keyring struct {
 	file   string
 	getenv func(string) string
 	log    *slog.Logger
+	// optional: the file may be absent, until it has been there once.
+	optional bool
+	present  atomic.Bool
 	// named holds the keys of the file.
 	named atomic.Pointer[[]key]
 	seen  [sha256.Size]byte
 }
 
 func newKeyring(o Options) (*keyring, error) {
-	r := &keyring{file: o.KeysFile, getenv: o.Getenv, log: o.Log}
+	r := &keyring{file: o.KeysFile, optional: o.KeysFileOptional, getenv: o.Getenv, log: o.Log}
 	r.named.Store(new([]key))
 	for _, k := range o.Keys {
 		sum := sha256.Sum256([]byte(k))
@@ -62,12 +68,16 @@ func newKeyring(o Options) (*keyring, error) {
 		return r, nil
 	}
 	_, err := r.reload()
+	if info, serr := os.Stat(r.file); serr == nil && info.Mode().Perm()&0o077 != 0 {
+		r.log.Warn("other users of this machine may read the file of keys", "file", r.file, "mode", info.Mode().Perm().String(),
+			"mend_with", "chmod 600 "+r.file)
+	}
 	return r, err
 }
 
 // required reports whether a request needs a key at all. A file, even an empty
-// one, says that it does.
-func (r *keyring) required() bool { return len(r.shared) > 0 || r.file != "" }
+// or a wrong one, says that it does, and its removal does not take that back.
+func (r *keyring) required() bool { return len(r.shared) > 0 || r.present.Load() }
 
 // find returns whose key it is. Every key is compared, each in constant time.
 func (r *keyring) find(presented string) (who caller, ok bool) {
@@ -85,6 +95,10 @@ func (r *keyring) find(presented string) (who caller, ok bool) {
 // reload reads the file if it changed, and keeps the old keys when it is wrong.
 func (r *keyring) reload() (changed bool, err error) {
 	data, err := readKeysFile(r.file)
+	if errors.Is(err, fs.ErrNotExist) && r.optional && !r.present.Load() {
+		return false, nil
+	}
+	r.present.Store(true)
 	if err != nil {
 		return false, err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"regexp"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"presswork/internal/meter"
+	"presswork/internal/plainfile"
 )
 
 // maxKeysFile is the largest file of keys, in bytes.
@@ -37,17 +37,9 @@ type namedKey struct {
 }
 
 func readKeysFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	data, err := plainfile.Read(path, maxKeysFile)
 	if err != nil {
-		return nil, fmt.Errorf("KEYS_CONFIG: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxKeysFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("KEYS_CONFIG: %w", err)
-	}
-	if len(data) > maxKeysFile {
-		return nil, fmt.Errorf("KEYS_CONFIG: %s has more than %d bytes", path, maxKeysFile)
+		return nil, fmt.Errorf("KEYS_CONFIG: %s: %w", path, err)
 	}
 	return data, nil
 }

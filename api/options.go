@@ -67,6 +67,9 @@ type Options struct {
 	Keys []string
 	// KeysFile is a file of named keys, reloaded when it changes. Default: none.
 	KeysFile string
+	// KeysFileOptional lets KeysFile be absent; once it appears it is read, and
+	// from then on a key is needed. Default: it must be there.
+	KeysFileOptional bool
 	// Getenv resolves the ${NAME} of KeysFile. Default os.Getenv.
 	Getenv func(string) string
 	// AuthOff allows a server without keys on an address beyond loopback.
@@ -128,7 +131,12 @@ func (o *Options) validate() error {
 	if err != nil {
 		return fmt.Errorf("api: the listen address %q is not host:port", o.Addr)
 	}
-	if len(o.Keys) == 0 && o.KeysFile == "" && !o.AuthOff && !isLoopback(host) {
+	keyed := len(o.Keys) > 0 || o.KeysFile != ""
+	if o.KeysFileOptional && len(o.Keys) == 0 {
+		_, err := os.Stat(o.KeysFile)
+		keyed = err == nil
+	}
+	if !keyed && !o.AuthOff && !isLoopback(host) {
 		return fmt.Errorf("api: %s is reachable from other machines and no key is set: set API_KEY or KEYS_CONFIG, "+
 			"or API_AUTH=off to serve everybody", o.Addr)
 	}

@@ -46,5 +46,8 @@ func storeError(err error) error {
 	if presswork.CodeOf(err) != presswork.Internal {
 		return err
 	}
+	if errors.Is(err, storage.ErrFull) {
+		return presswork.Errorf(presswork.StoreFull, "the object store is full; try again later").WithCause(err)
+	}
 	return presswork.Errorf(presswork.StoreUnavailable, "the object store did not answer").WithCause(err)
 }

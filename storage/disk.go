@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -86,12 +87,20 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 	defer draft.discard()
 	info, err := draft.fill(ctx, r, size, attrs)
 	if err != nil {
-		return Info{}, fmt.Errorf("put %s: %w", key, err)
+		return Info{}, fmt.Errorf("put %s: %w", key, full(err))
 	}
 	if err := d.commit(draft); err != nil {
-		return Info{}, fmt.Errorf("put %s: %w", key, err)
+		return Info{}, fmt.Errorf("put %s: %w", key, full(err))
 	}
 	return info, nil
+}
+
+// full names the want of space, which a caller can be told.
+func full(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
 }
 
 // Copy implements Store. Objects never change, so a copy is a hard link where
@@ -125,7 +134,7 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 		err = d.commit(draft)
 	}
 	if err != nil {
-		return Info{}, fmt.Errorf("copy %s to %s: %w", src, dst, err)
+		return Info{}, fmt.Errorf("copy %s to %s: %w", src, dst, full(err))
 	}
 	return info, nil
 }
@@ -168,7 +177,7 @@ func (d *Disk) Health(context.Context) error {
 	}
 	defer root.Close()
 	name := path.Join(tempDir, rand.Text())
-	err = root.WriteFile(name, []byte("health\n"), fileMode)
+	err = full(root.WriteFile(name, []byte("health\n"), fileMode))
 	return errors.Join(err, root.Remove(name))
 }
 

@@ -42,8 +42,8 @@ func TestDiskFull(t *testing.T) {
 	d := openDisk(t, dir)
 	put(t, d, "artifacts/small.pdf", "fits")
 	_, err := d.Put(t.Context(), "artifacts/big.pdf", strings.NewReader(strings.Repeat("x", 2<<20)), -1, storage.Attrs{})
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("got %v, want ENOSPC", err)
+	if !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, storage.ErrFull) {
+		t.Errorf("got %v, want ENOSPC and ErrFull", err)
 	}
 	if got := tree(t, dir); got != ".lock .tmp artifacts artifacts/.small.pdf.json artifacts/small.pdf" {
 		t.Errorf("left: %s", got)

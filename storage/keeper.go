@@ -90,8 +90,11 @@ func NewKeeper(o KeeperOptions) *Keeper {
 	return &Keeper{KeeperOptions: o, kick: make(chan struct{}, 1), touched: map[string]time.Time{}}
 }
 
-// Start begins to sweep.
+// Start begins to sweep, where there is a store.
 func (k *Keeper) Start(ctx context.Context) error {
+	if _, none := k.Store.(None); none {
+		return nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.cancel != nil || k.stopped {
@@ -227,6 +230,9 @@ func (k *Keeper) Discard(ctx context.Context, jobID string) error {
 // enough to delete. The answer may be a second old. A Redis that does not
 // answer is no full store: a submission learns of that elsewhere.
 func (k *Keeper) Full(ctx context.Context) error {
+	if none, ok := k.Store.(None); ok {
+		return none.missing()
+	}
 	if k.MaxBytes <= 0 {
 		return nil
 	}

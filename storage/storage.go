@@ -27,6 +27,8 @@ var (
 	ErrNotSupported = errors.New("not supported by this store")
 	// ErrRange: the range starts at or after the object's end.
 	ErrRange = errors.New("range not satisfiable")
+	// ErrFull: the store has no space left.
+	ErrFull = errors.New("the object store is full")
 	// ErrSize: the reader of a Put yielded more or fewer bytes than was said.
 	ErrSize = errors.New("size mismatch")
 	// ErrInvalidAttrs: the attributes are not of the allowed form.

@@ -24,6 +24,7 @@ type Client struct {
 	relay      *relay
 	calls      *callRelay
 	maxPending int64
+	memory     memory
 	log        *slog.Logger
 
 	// running is what goes on between Start and Stop, until its context ends.
@@ -59,6 +60,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		relay:      newRelay(recs, o.Log),
 		calls:      newCallRelay(rdb, o.Log),
 		maxPending: o.MaxPending,
+		memory:     memory{log: o.Log},
 		log:        o.Log,
 		fullness:   map[Queue]fullness{},
 	}

@@ -13,6 +13,8 @@ const (
 	// terminal, or terminal with a webhook not yet on the queue. The score is
 	// the next time, in Unix milliseconds, at which the sweeper looks.
 	ledgerKey = "pw:open"
+	// healthKey is what readiness checks write.
+	healthKey = "pw:health"
 	// eventsChannel carries every event of every job.
 	eventsChannel = "pw:events"
 	// cancelChannel carries the ids of cancelled jobs.

@@ -62,9 +62,13 @@ func (c *Client) Stats(ctx context.Context) ([]QueueStats, error) {
 	return out, nil
 }
 
-// Health returns nil when the queue answers.
+// healthScript writes, so that a Redis that is full, read-only or cannot write
+// its file shows; what it writes need not last.
+var healthScript = redis.NewScript(volatile + `return redis.call('SET', KEYS[1], '1', 'PX', 10000)`)
+
+// Health returns nil when the queue takes writes.
 func (c *Client) Health(ctx context.Context) error {
-	if err := c.rdb.Ping(ctx).Err(); err != nil {
+	if err := healthScript.Run(ctx, c.rdb, []string{healthKey}).Err(); err != nil {
 		return unavailable(err)
 	}
 	return nil

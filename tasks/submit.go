@@ -210,9 +210,12 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 	return nil
 }
 
-// admit refuses a submission to a full queue, by a length that is at most
-// fullnessAge old.
+// admit refuses a submission to an almost full Redis, and to a full queue by a
+// length that is at most fullnessAge old.
 func (c *Client) admit(ctx context.Context, q Queue) error {
+	if err := c.memory.admit(ctx, c.rdb); err != nil {
+		return err
+	}
 	if c.maxPending < 0 {
 		return nil
 	}

@@ -3,11 +3,13 @@ package themes_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -71,9 +73,10 @@ func TestCustomThemes(t *testing.T) {
 	write(t, dir, "we ird.css", minimal)
 	write(t, dir, "faint.css", ":root{--primary:red;--base-100:#fff;--base-content:#777;--link:#888}")
 	write(t, dir, "readme.txt", "x")
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "passwd.css")); err != nil {
+	if err := errors.Join(os.Symlink("/etc/passwd", filepath.Join(dir, "passwd.css")), syscall.Mkfifo(filepath.Join(dir, "pipe.css"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	write(t, dir, "huge.css", minimal+strings.Repeat(" ", 1<<20))
 	var log bytes.Buffer
 	c := open(t, themes.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 
@@ -90,7 +93,7 @@ func TestCustomThemes(t *testing.T) {
 	if v, err := c.Get("via-var"); err != nil || v.Colors["primary"] != "#123456" || v.Label != "By Var" {
 		t.Errorf("via-var: %+v, %v", v, err)
 	}
-	for name, reason := range map[string]string{"lacking": "--base-content", "colourless": "not a colour", "hidden": "--primary", "passwd": "cannot be read", "we ird": "letters"} {
+	for name, reason := range map[string]string{"lacking": "--base-content", "colourless": "not a colour", "hidden": "--primary", "passwd": "cannot be read", "pipe": "not a regular file", "huge": "larger than 1024 KB", "we ird": "letters"} {
 		_, err := c.Get(name)
 		if presswork.CodeOf(err) != presswork.ThemeNotFound || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: got %v, want %q in it", name, err, reason)

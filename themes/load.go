@@ -3,13 +3,14 @@ package themes
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
 	"path"
 	"regexp"
 	"strings"
+
+	"presswork/internal/plainfile"
 )
 
 // readableRatio is the contrast that WCAG AA asks of text.
@@ -161,17 +162,17 @@ func readTheme(root *os.Root, name string) (Theme, []string, error) {
 	if !themeName.MatchString(name) {
 		return Theme{}, nil, errors.New("a theme's name is made of letters, digits, - and _")
 	}
-	f, err := root.Open(name + ".css")
+	f, err := root.OpenFile(name+".css", plainfile.Flags, 0)
 	if err != nil {
 		return Theme{}, nil, errors.New("the file cannot be read")
 	}
 	defer f.Close()
-	css, err := io.ReadAll(io.LimitReader(f, maxThemeBytes+1))
-	if err != nil {
-		return Theme{}, nil, errors.New("the file cannot be read")
-	}
-	if len(css) > maxThemeBytes {
-		return Theme{}, nil, fmt.Errorf("the file is larger than %d KB", maxThemeBytes>>10)
+	css, err := plainfile.ReadAll(f, maxThemeBytes)
+	switch {
+	case errors.Is(err, plainfile.ErrNotRegular):
+		return Theme{}, nil, err
+	case err != nil:
+		return Theme{}, nil, fmt.Errorf("the file cannot be read, or is larger than %d KB", maxThemeBytes>>10)
 	}
 	return parse(name, string(css))
 }

@@ -3,6 +3,8 @@ package worker
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -181,7 +183,8 @@ func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
 
 // fromCache links the PDF of an equal page, printed before, to this job.
 func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) (presswork.Artifact, bool, error) {
-	info, err := w.Store.Copy(ctx, storage.RenderKey(c.Key), storage.ArtifactKey(run.ID))
+	render := w.renderKey(run, c.Key)
+	info, err := w.Store.Copy(ctx, render, storage.ArtifactKey(run.ID))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return presswork.Artifact{}, false, nil
@@ -193,10 +196,21 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) 
 		return presswork.Artifact{}, false, storeError(err)
 	}
 	w.count(ctx, info)
-	if err := w.Keeper.Touch(ctx, storage.RenderKey(c.Key)); err != nil {
+	if err := w.Keeper.Touch(ctx, render); err != nil {
 		w.Log.WarnContext(ctx, "the render cache's last use was not recorded", "error", err)
 	}
 	return artifactOf(run, info), true, nil
+}
+
+// renderKey is where the print of a page is remembered, for its owner alone
+// unless SharedRenders says otherwise.
+func (w *Worker) renderKey(run *tasks.Run, page string) string {
+	owner := run.Record.Owner
+	if w.SharedRenders || owner == "" {
+		return storage.RenderKey(page)
+	}
+	sum := sha256.Sum256([]byte(page + " " + owner))
+	return storage.RenderKey(hex.EncodeToString(sum[:]))
 }
 
 func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact, bool, error) {
@@ -257,7 +271,7 @@ func (w *Worker) store(ctx context.Context, run *tasks.Run, key string, printed 
 		return presswork.Artifact{}, storeError(err)
 	}
 	w.count(ctx, info)
-	w.remember(ctx, info, storage.RenderKey(key))
+	w.remember(ctx, info, w.renderKey(run, key))
 	return artifactOf(run, info), nil
 }
 
@@ -324,6 +338,9 @@ func storeError(err error) error {
 	}
 	if errors.Is(err, storage.ErrNotFound) {
 		return presswork.Errorf(presswork.RenderFailed, "the document of this job is no longer stored").WithCause(err)
+	}
+	if errors.Is(err, storage.ErrFull) {
+		return presswork.Errorf(presswork.StoreFull, "the object store is full").WithCause(err)
 	}
 	return presswork.Errorf(presswork.StoreUnavailable, "the object store did not answer").WithCause(err)
 }

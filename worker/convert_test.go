@@ -86,6 +86,11 @@ func (s *faultyStore) Put(ctx context.Context, key string, r io.Reader, size int
 
 func setup(t *testing.T, timeout time.Duration) *shop {
 	t.Helper()
+	return setupSharing(t, timeout, false)
+}
+
+func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
+	t.Helper()
 	address := redistest.Start(t)
 	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
 	if err != nil {
@@ -107,6 +112,7 @@ func setup(t *testing.T, timeout time.Duration) *shop {
 	t.Cleanup(func() { index.Close() })
 	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}}
 	w := worker.New(worker.Options{
+		SharedRenders: shared,
 		Store:         s.store,
 		Keeper:        storage.NewKeeper(storage.KeeperOptions{Store: disk, Redis: index}),
 		Converter:     pdf.New(pdf.Options{Printer: s.printer, Themes: catalogue}),
@@ -126,11 +132,16 @@ func setup(t *testing.T, timeout time.Duration) *shop {
 
 func (s *shop) submit(id string, payload tasks.Convert) {
 	s.t.Helper()
+	s.submitFor("", id, payload)
+}
+
+func (s *shop) submitFor(owner, id string, payload tasks.Convert) {
+	s.t.Helper()
 	task, err := tasks.ConvertPDF.Task(payload)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{ID: id, Kind: presswork.KindConversion, Theme: payload.Theme, Task: task}); err != nil {
+	if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{ID: id, Owner: owner, Kind: presswork.KindConversion, Theme: payload.Theme, Task: task}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -185,6 +196,28 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 	s.submit(other, tasks.Convert{Content: "# Same", Theme: "dracula"})
 	if c := s.ended(other); c.Cached || s.printer.prints.Load() != 2 {
 		t.Errorf("another theme came from the cache: %+v", c)
+	}
+}
+
+// Whether a document comes from the cache tells whether somebody had it printed.
+func TestTheRenderCacheTellsNoKeyOfAnother(t *testing.T) {
+	t.Parallel()
+	for _, shared := range []bool{false, true} {
+		s := setupSharing(t, time.Minute, shared)
+		print := func(owner string) bool {
+			id := tasks.NewID()
+			s.submitFor(owner, id, tasks.Convert{Content: "# Secret", Theme: "nord"})
+			return s.ended(id).Cached
+		}
+		if print("alice") {
+			t.Error("the first print came from the cache")
+		}
+		if got := print("bob"); got != shared {
+			t.Errorf("shared %v: cached for another key: %v", shared, got)
+		}
+		if !print("alice") || !print("bob") {
+			t.Errorf("shared %v: a key's own print did not come from the cache", shared)
+		}
 	}
 }
 

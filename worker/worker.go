@@ -41,6 +41,10 @@ type Options struct {
 	// RenderTimeout bounds what comes before the printing, and what comes after;
 	// the printing is bounded by the browser's own limit. Default 120 s.
 	RenderTimeout time.Duration
+	// SharedRenders gives every key the prints of the others. That a document
+	// comes from the cache, or comes quickly, then tells that somebody else had
+	// the same text printed. Default: each key has those of its own.
+	SharedRenders bool
 	// Retention is how long an artifact is kept. Default 30 days.
 	Retention time.Duration
 	// Metrics is where the worker's metrics are registered. Default: nowhere.

@@ -37,6 +37,26 @@ func (l *lifecycle) onStop(name string, stop func(context.Context) error) {
 	l.started = append(l.started, namedStop{name, stop})
 }
 
+// inBackground runs work until its stop, which ends work's context and waits for
+// it.
+func (l *lifecycle) inBackground(name string, work func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		work(ctx)
+	}()
+	l.onStop(name, func(stopping context.Context) error {
+		cancel()
+		select {
+		case <-done:
+			return nil
+		case <-stopping.Done():
+			return context.Cause(stopping)
+		}
+	})
+}
+
 // stop drains every part, the last started first, and joins what went wrong.
 func (l *lifecycle) stop(ctx context.Context) error {
 	var errs []error

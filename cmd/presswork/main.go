@@ -10,12 +10,20 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal drains; a second one then ends the process at once.
-	context.AfterFunc(ctx, stop)
+	// The first signal drains; a second one then ends the process at once, and so
+	// does time, whatever hangs.
+	context.AfterFunc(ctx, func() {
+		stop()
+		time.AfterFunc(drainLimit+drainGrace, func() {
+			fmt.Fprintf(os.Stderr, "presswork: not done %s after the signal; ending all the same\n", drainLimit+drainGrace)
+			os.Exit(exitFailed)
+		})
+	})
 	code := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

@@ -5,16 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"presswork/internal/config"
+	"presswork/tasks"
 )
 
 // drainLimit bounds the whole stop: the queue's own drain and what follows it.
 const drainLimit = 45 * time.Second
+
+// drainGrace is what a stop may take beyond its limit until the process ends as it
+// is: containers are killed after a minute.
+const drainGrace = 10 * time.Second
 
 // apiDrainLimit bounds the API's part of it: what is left is enough for the
 // queue's 30 seconds and the grace after them.
@@ -104,10 +110,17 @@ func (r roles) check(cfg config.Config) error {
 	if cfg.RedisURL == "" {
 		return errors.New("REDIS_URL is not set: the nodes of a fleet meet on one Redis; a private one is for `presswork serve`")
 	}
-	if cfg.S3Endpoint == "" {
-		return errors.New("S3_ENDPOINT is not set: the nodes of a fleet share one S3 store; files in PDF_OUTPUT_DIR are for `presswork serve`")
+	if cfg.S3Endpoint == "" && !completionsOnly(cfg) {
+		return errors.New("S3_ENDPOINT is not set: the nodes of a fleet share one S3 store (unless every node has WORKER_QUEUES=infer); " +
+			"files in PDF_OUTPUT_DIR are for `presswork serve`")
 	}
 	return nil
+}
+
+// completionsOnly reports whether the node's fleet stores nothing, because
+// nothing but completions is served.
+func completionsOnly(cfg config.Config) bool {
+	return slices.Equal(cfg.WorkerQueues, []string{string(tasks.Infer)})
 }
 
 // redisLog takes what the Redis client has to say about its connections; the

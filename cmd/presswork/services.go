@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"presswork"
 	"presswork/internal/chromium"
@@ -36,8 +37,12 @@ func redisAddress(ctx context.Context, cfg config.Config, log *slog.Logger, life
 	return child.URL(), life.start(ctx, "redis", child)
 }
 
-// openStore is the operator's S3, else a folder.
-func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, life *lifecycle) (storage.Store, error) {
+// openStore is the operator's S3, else a folder; a fleet for completions alone
+// needs neither.
+func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, life *lifecycle) (storage.Store, error) {
+	if cfg.S3Endpoint == "" && !(r.api && r.worker) {
+		return storage.None{}, nil
+	}
 	if cfg.S3Endpoint == "" {
 		return storage.OpenDisk(storage.DiskOptions{Dir: cfg.PDFOutputDir})
 	}
@@ -54,7 +59,10 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, life *l
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return s3, life.start(ctx, "store", s3)
+	return s3, await(ctx, log, "S3_ENDPOINT", func(ctx context.Context) (bool, error) {
+		err := life.start(ctx, "store", s3)
+		return minio.Refused(err), err
+	})
 }
 
 // live tells whether a job still needs its sources.
@@ -120,14 +128,6 @@ func webhookSecret(ctx context.Context, queue *tasks.Client, given string) (stri
 
 const defaultKeys = "keys.yaml"
 
-// keysFile is KEYS_CONFIG, else keys.yaml where there is one.
-func keysFile(cfg config.Config) string {
-	if _, err := os.Stat(defaultKeys); cfg.KeysConfig == "" && err == nil {
-		return defaultKeys
-	}
-	return cfg.KeysConfig
-}
-
 // ownAddresses are the services of Presswork itself: no document and no webhook
 // may reach them, whatever OUTBOUND_ALLOW_PRIVATE opens.
 func ownAddresses(cfg config.Config, redisURL string) ([]string, error) {
@@ -166,6 +166,23 @@ func endpoint(s string, secure bool) string {
 		port = "443"
 	}
 	return net.JoinHostPort(strings.Trim(host, "[]"), port)
+}
+
+// A probe writes, so that a full Redis or store shows; the writes are rare,
+// because /readyz needs no key.
+const (
+	redisLook = time.Second
+	storeLook = 15 * time.Second
+)
+
+// dependencies are the checks of what every node needs. An API whose store is
+// away still serves the state of jobs, and lists, and takes small documents.
+func dependencies(queue *tasks.Client, store storage.Store, r roles) []ready.Check {
+	checks := []ready.Check{{Name: "redis", Probe: ready.Every(redisLook, queue.Health)}}
+	if _, none := store.(storage.None); !none {
+		checks = append(checks, ready.Check{Name: "store", Optional: r.api, Probe: ready.Every(storeLook, store.Health)})
+	}
+	return checks
 }
 
 func workersCheck(queue *tasks.Client, r roles) ready.Check {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,13 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	}
 	p.redis = index
 	life.onStop("index", func(context.Context) error { return index.Close() })
-	if p.store, err = openStore(ctx, cfg, log, life); err != nil {
+	if err := await(ctx, log, "REDIS_URL", func(ctx context.Context) (bool, error) { return tasks.Reach(ctx, index) }); err != nil {
+		return nil, err
+	}
+	if err := tasks.CheckEviction(ctx, index); err != nil {
+		log.ErrorContext(ctx, "REDIS_URL: accepted jobs may be lost", "error", err)
+	}
+	if p.store, err = openStore(ctx, cfg, log, r, life); err != nil {
 		return nil, err
 	}
 	p.retention = time.Duration(cfg.CacheRetentionDays) * 24 * time.Hour
@@ -145,10 +152,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	if err := life.start(ctx, "themes", p.themes); err != nil {
 		return nil, err
 	}
-	p.checks = []ready.Check{
-		{Name: "redis", Probe: func(ctx context.Context) (map[string]any, error) { return nil, p.queue.Health(ctx) }},
-		{Name: "store", Probe: func(ctx context.Context) (map[string]any, error) { return nil, p.store.Health(ctx) }},
-	}
+	p.checks = dependencies(p.queue, p.store, r)
 	if err := p.policies(); err != nil {
 		return nil, err
 	}
@@ -218,36 +222,37 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 	}
 	p.life.onStop("monitor", monitor.Stop)
 	server, err := api.New(api.Options{
-		Addr:            net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)),
-		TLSCert:         cfg.APITLSCert,
-		TLSKey:          cfg.APITLSKey,
-		Queue:           p.queue,
-		Store:           p.store,
-		Keeper:          p.keeper,
-		Themes:          p.themes,
-		Webhooks:        p.outbound,
-		Exports:         p.exports,
-		ExportAuthOff:   cfg.ExportAuth == "off",
-		Advisor:         p.advisor,
-		Inference:       p.inferenceRoutes(),
-		TokenSecret:     p.secret,
-		Keys:            cfg.APIKeys,
-		KeysFile:        keysFile(cfg),
-		AuthOff:         cfg.APIAuth == "off",
-		AllowedOrigins:  cfg.AllowedOrigins,
-		TrustedProxies:  cfg.TrustedProxies,
-		Fetch:           p.fetcher().Fetch,
-		Diagrams:        p.diagrams,
-		MaxContentBytes: cfg.MaxContentBytes,
-		MaxUploadBytes:  cfg.MaxUploadBytes,
-		RateLimitRPM:    cfg.RateLimitRPM,
-		Redis:           p.redis,
-		Checks:          append(p.checks, workersCheck(p.queue, p.roles)),
-		Monitor:         monitor,
-		Stats:           p.queue.Stats,
-		Metrics:         p.metrics,
-		Tracer:          p.tracer,
-		Log:             p.log.With("room", "api"),
+		Addr:             net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)),
+		TLSCert:          cfg.APITLSCert,
+		TLSKey:           cfg.APITLSKey,
+		Queue:            p.queue,
+		Store:            p.store,
+		Keeper:           p.keeper,
+		Themes:           p.themes,
+		Webhooks:         p.outbound,
+		Exports:          p.exports,
+		ExportAuthOff:    cfg.ExportAuth == "off",
+		Advisor:          p.advisor,
+		Inference:        p.inferenceRoutes(),
+		TokenSecret:      p.secret,
+		Keys:             cfg.APIKeys,
+		KeysFile:         cmp.Or(cfg.KeysConfig, defaultKeys),
+		KeysFileOptional: cfg.KeysConfig == "",
+		AuthOff:          cfg.APIAuth == "off",
+		AllowedOrigins:   cfg.AllowedOrigins,
+		TrustedProxies:   cfg.TrustedProxies,
+		Fetch:            p.fetcher().Fetch,
+		Diagrams:         p.diagrams,
+		MaxContentBytes:  cfg.MaxContentBytes,
+		MaxUploadBytes:   cfg.MaxUploadBytes,
+		RateLimitRPM:     cfg.RateLimitRPM,
+		Redis:            p.redis,
+		Checks:           append(p.checks, workersCheck(p.queue, p.roles)),
+		Monitor:          monitor,
+		Stats:            p.queue.Stats,
+		Metrics:          p.metrics,
+		Tracer:           p.tracer,
+		Log:              p.log.With("room", "api"),
 	})
 	if err != nil {
 		return usageError{err}

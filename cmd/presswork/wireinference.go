@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 
@@ -20,20 +23,13 @@ import (
 
 const defaultModels = "models.yaml"
 
-// modelsFile is INFERENCE_CONFIG, else models.yaml where there is one.
-func modelsFile(given string) string {
-	if _, err := os.Stat(defaultModels); given == "" && err == nil {
-		return defaultModels
-	}
-	return given
-}
-
 // modelSource says where the models come from.
 func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
 	engine := ollama.New("")
 	return inference.SourceOptions{
-		Path: modelsFile(cfg.InferenceConfig),
-		Log:  log,
+		Path:     cmp.Or(cfg.InferenceConfig, defaultModels),
+		Optional: cfg.InferenceConfig == "",
+		Log:      log,
 		Discover: []func(context.Context) ([]inference.Model, error){engine.Models, func(ctx context.Context) ([]inference.Model, error) {
 			return openai.FindLlamaServer(ctx, openai.DefaultLlamaServer)
 		}},
@@ -47,7 +43,8 @@ func (p *parts) startOllama(ctx context.Context) error {
 	if p.cfg.InferenceStartOllama && p.roles.worker {
 		return p.life.start(ctx, "ollama", embedded.NewOllama(log))
 	}
-	if p.roles.api && p.roles.worker && modelsFile(p.cfg.InferenceConfig) == "" && embedded.OllamaInstalled() && !embedded.OllamaRunning(ctx) {
+	_, err := os.Stat(cmp.Or(p.cfg.InferenceConfig, defaultModels))
+	if p.roles.api && p.roles.worker && errors.Is(err, fs.ErrNotExist) && embedded.OllamaInstalled() && !embedded.OllamaRunning(ctx) {
 		log.InfoContext(ctx, "ollama is installed and not running: INFERENCE_START_OLLAMA=true starts it with Presswork")
 	}
 	return nil
@@ -64,13 +61,8 @@ func (p *parts) openModels(ctx context.Context) error {
 	}
 	p.models = source
 	p.meter = meter.New(p.redis, p.log.With("room", "meter"))
-	background, halt := context.WithCancel(context.Background())
-	go source.Run(background)
-	go p.meter.Keep(background)
-	p.life.onStop("models", func(context.Context) error {
-		halt()
-		return nil
-	})
+	p.life.inBackground("models", source.Run)
+	p.life.inBackground("meter", p.meter.Keep)
 	return nil
 }
 

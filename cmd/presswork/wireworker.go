@@ -62,6 +62,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 		Exporter:      exporter,
 		Themes:        p.themes,
 		Advisor:       p.advisor,
+		SharedRenders: p.cfg.RenderCacheShared,
 		RenderTimeout: p.cfg.RenderTimeout,
 		Retention:     p.retention,
 		Metrics:       p.metrics,

@@ -17,21 +17,22 @@ type Config struct {
 	TrustedProxies []string `env:"TRUSTED_PROXIES" check:"cidr" help:"Comma list of addresses or CIDRs whose X-Forwarded-* headers count."`
 	APIKeys        []string `env:"API_KEY" secret:"true" help:"Shared key; a comma list is several. Unset, the API is open on loopback and refuses to start on any other address unless API_AUTH is off."`
 	APIAuth        string   `env:"API_AUTH" default:"on" allowed:"on,off" help:"off lets an API without keys listen beyond loopback."`
-	KeysConfig     string   `env:"KEYS_CONFIG" help:"File of named keys, reloaded when it changes. Unset: keys.yaml if present."`
+	KeysConfig     string   `env:"KEYS_CONFIG" help:"File of named keys, reloaded when it changes. Unset: keys.yaml if present, also when it appears later."`
 	Debug          bool     `env:"DEBUG" default:"false" help:"Debug logging; the same as LOG_LEVEL=debug."`
 
 	DataDir      string `env:"DATA_DIR" default:"./.presswork" help:"What must last: the private Redis."`
 	CacheDir     string `env:"CACHE_DIR" default:"./.cache" help:"What can be made again: browser profiles (a process of root keeps those in the temporary directory, where the browser's own user can reach them). Safe to delete."`
-	ThemesDir    string `env:"THEMES_DIR" default:"./themes" help:"Custom themes, NAME.css each, reloaded when they change. May be absent."`
+	ThemesDir    string `env:"THEMES_DIR" default:"./themes" help:"Custom themes, NAME.css each (a file of at most 1 MB), reloaded when they change. May be absent."`
 	PDFOutputDir string `env:"PDF_OUTPUT_DIR" default:"./output" help:"Artifact directory when no S3 store is set."`
 
 	Workers      int      `env:"WORKERS" default:"0" min:"0" max:"256" help:"Renders at a time in this process: one limit shared by render, export and bulk. 0: the number of CPUs."`
-	WorkerQueues []string `env:"WORKER_QUEUES" allowed:"render,export,text,infer,bulk" help:"Comma list of the queues this worker takes. Unset: all."`
+	WorkerQueues []string `env:"WORKER_QUEUES" allowed:"render,export,text,infer,bulk" help:"Comma list of the queues this worker takes. Unset: all. On every node of a fleet infer alone: completions are all it serves, and it needs no S3 store."`
 	ChromiumPath string   `env:"CHROMIUM_PATH" help:"The browser's program, a name in PATH or a file. Unset: the first of the well-known places, a headless shell before a whole browser."`
 	WorkerAddr   string   `env:"WORKER_ADDR" default:"127.0.0.1:9090" check:"hostport" help:"Where a worker serves /healthz, /readyz and /metrics."`
 
 	CacheMaxSizeGB     float64 `env:"CACHE_MAX_SIZE_GB" default:"2.0" min:"0" max:"1000000" help:"Cap on what is stored, in GB: artifacts, the render cache and the sources of jobs. The least recently used artifacts and renders go first, never one younger than an hour; when nothing may go, submissions get 503 store_full."`
 	CacheRetentionDays int     `env:"CACHE_RETENTION_DAYS" default:"30" min:"1" max:"3650" help:"Artifacts and job records older than this are deleted; the record of a deleted artifact stays 7 days more."`
+	RenderCacheShared  bool    `env:"RENDER_CACHE_SHARED" default:"false" help:"Keys share the render cache: quicker where they print the same documents, but a job then tells its key that another had the same text printed."`
 
 	RedisURL         string `env:"REDIS_URL" redact:"url" help:"redis://, rediss://, unix:// or redis-sentinel:// address; a comma list is a cluster. Unset: a private redis-server under DATA_DIR."`
 	CacheRedisURL    string `env:"CACHE_REDIS_URL" redact:"url" help:"Redis that remembers analyses and choices of themes; it may forget them (an LRU). Unset: REDIS_URL's."`
@@ -57,7 +58,7 @@ type Config struct {
 	ExportAllowHosts     string `env:"EXPORT_ALLOW_HOSTS" help:"Comma list of host globs (*.example.com) that pages to export may reach; their addresses are checked all the same. Unset: every host."`
 	ExportDenyHosts      string `env:"EXPORT_DENY_HOSTS" help:"Comma list of host globs that pages to export may not reach."`
 
-	InferenceConfig      string `env:"INFERENCE_CONFIG" help:"File of models and their upstreams, reloaded when it changes. Unset: models.yaml if present, else what an Ollama or llama-server on this machine offers."`
+	InferenceConfig      string `env:"INFERENCE_CONFIG" help:"File of models and their upstreams, reloaded when it changes. Unset: models.yaml if present, also when it appears later, else what an Ollama or llama-server on this machine offers."`
 	InferenceVendor      string `env:"INFERENCE_VENDOR" default:"presswork" check:"word" help:"Names the member x_<vendor> of completions."`
 	InferenceLax         bool   `env:"INFERENCE_LAX" default:"false" help:"Completions take options that exclude each other, as the tests of some SDKs send them."`
 	InferenceConcurrency int    `env:"INFERENCE_CONCURRENCY" default:"512" min:"1" max:"10000" help:"Completions at a time in this worker."`

@@ -6,13 +6,17 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"presswork/internal/plainfile"
 )
+
+// maxSecretFile is the largest file of a secret, in bytes.
+const maxSecretFile = 64 << 10
 
 // Load reads every setting through getenv and checks it. The error joins one
 // line per wrong variable: its name, its value (unless secret), what is allowed.
@@ -69,7 +73,7 @@ func read(tag reflect.StructTag, getenv func(string) string) (string, error) {
 	if raw != "" {
 		return "", fmt.Errorf("%s and %s_FILE are both set; set one", name, name)
 	}
-	b, err := os.ReadFile(path)
+	b, err := plainfile.Read(path, maxSecretFile)
 	if err != nil {
 		return "", fmt.Errorf("%s_FILE: %w", name, err)
 	}

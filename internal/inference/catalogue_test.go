@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -148,6 +149,38 @@ func until(t *testing.T, s *inference.Source, want int) {
 	}
 }
 
+func TestAFileOfModelsThatAppearsIsRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "models.yaml")
+	find := func(context.Context) ([]inference.Model, error) { return []inference.Model{{ID: "found"}}, nil }
+	s, err := inference.NewSource(t.Context(), inference.SourceOptions{
+		Path: path, Optional: true, Getenv: env, Interval: time.Millisecond, DiscoverInterval: time.Millisecond,
+		Discover: []func(context.Context) ([]inference.Model, error){find},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { s.Run(ctx); close(done) }()
+	until(t, s, 1)
+	if err := os.WriteFile(path+".new", []byte(modelsYAML), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, 2)
+	stop()
+	<-done
+	if err := syscall.Mkfifo(path+".pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: path + ".pipe"}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a pipe: %v", err)
+	}
+}
+
 func TestModelsOfThisMachineComeAndGo(t *testing.T) {
 	t.Parallel()
 	var found atomic.Pointer[[]inference.Model]
@@ -160,7 +193,7 @@ func TestModelsOfThisMachineComeAndGo(t *testing.T) {
 		}
 		return nil, fmt.Errorf("ask: %w", context.DeadlineExceeded)
 	}
-	s, err := inference.NewSource(t.Context(), inference.SourceOptions{Discover: []func(context.Context) ([]inference.Model, error){find}, Interval: time.Millisecond})
+	s, err := inference.NewSource(t.Context(), inference.SourceOptions{Discover: []func(context.Context) ([]inference.Model, error){find}, DiscoverInterval: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"presswork/internal/plainfile"
 )
 
 // maxCatalogueFile is the largest models.yaml, in bytes.
@@ -21,15 +22,18 @@ const maxCatalogueFile = 1 << 20
 type SourceOptions struct {
 	// Path is the models.yaml; "" has none, and then Discover is asked.
 	Path string
+	// Optional lets the file be absent: until it appears Discover is asked.
+	Optional bool
 	// Getenv gives the values of ${NAME} in the file.
 	Getenv func(string) string
 	// Discover find the models of engines on this machine. An error is an engine
 	// without models, unless it is a time-out: a busy one keeps those it had.
 	Discover []func(context.Context) ([]Model, error)
-	// Interval is how often the file, or this machine, is looked at. Default 2 s
-	// for the file, 15 s for this machine.
+	// Interval is how often the file is looked at. Default 2 s.
 	Interval time.Duration
-	Log      *slog.Logger
+	// DiscoverInterval is how often Discover is asked. Default 15 s.
+	DiscoverInterval time.Duration
+	Log              *slog.Logger
 }
 
 // Source holds the catalogue as it is now and follows its file. It is safe for
@@ -58,18 +62,24 @@ func NewSource(ctx context.Context, o SourceOptions) (*Source, error) {
 	}
 	if o.Interval <= 0 {
 		o.Interval = 2 * time.Second
-		if o.Path == "" {
-			o.Interval = 15 * time.Second
-		}
+	}
+	if o.DiscoverInterval <= 0 {
+		o.DiscoverInterval = 15 * time.Second
 	}
 	s := &Source{opts: o, found: make([][]Model, len(o.Discover))}
 	s.current.Store(NewCatalogue(nil))
-	if o.Path == "" {
+	s.seen = stateOf(o.Path)
+	if s.discovers() {
 		s.discover(ctx)
 		return s, nil
 	}
-	s.seen = stateOf(o.Path)
 	return s, s.read()
+}
+
+// discovers reports whether the models are those of this machine: there is no
+// file, and none has been there yet.
+func (s *Source) discovers() bool {
+	return s.opts.Path == "" || s.opts.Optional && s.seen == fileState{}
 }
 
 // Current is the catalogue as it was read last without an error.
@@ -78,20 +88,23 @@ func (s *Source) Current() *Catalogue { return s.current.Load() }
 // Run follows the file, or this machine, until ctx ends. A wrong file is logged
 // and the models before it stay.
 func (s *Source) Run(ctx context.Context) {
-	tick := time.NewTicker(s.opts.Interval)
+	tick, look := time.NewTicker(s.opts.Interval), time.NewTicker(s.opts.DiscoverInterval)
 	defer tick.Stop()
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-look.C:
+			if s.discovers() {
+				s.discover(ctx)
+			}
+			continue
 		case <-tick.C:
 		}
-		if s.opts.Path == "" {
-			s.discover(ctx)
-			continue
-		}
 		now := stateOf(s.opts.Path)
-		if now == s.seen {
+		if now == s.seen || now == (fileState{}) && s.opts.Optional {
+			// A file that went away may be on its way back: its models stay.
 			continue
 		}
 		s.seen = now
@@ -125,20 +138,12 @@ func (s *Source) discover(ctx context.Context) {
 }
 
 func (s *Source) read() error {
-	f, err := os.Open(s.opts.Path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s does not exist", s.opts.Path)
-		}
-		return err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxCatalogueFile+1))
-	if err != nil {
-		return err
-	}
-	if len(data) > maxCatalogueFile {
-		return fmt.Errorf("%s has more than %d bytes", s.opts.Path, maxCatalogueFile)
+	data, err := plainfile.Read(s.opts.Path, maxCatalogueFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist", s.opts.Path)
+	case err != nil:
+		return fmt.Errorf("%s: %w", s.opts.Path, err)
 	}
 	c, err := ParseCatalogue(s.opts.Path, data, s.opts.Getenv)
 	if err != nil {

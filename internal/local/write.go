@@ -6,7 +6,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+
+	"presswork"
 )
 
 // write puts all of data at path, or leaves there what was there.
@@ -29,11 +32,24 @@ func WriteFile(ctx context.Context, path string, data []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && standard(path):
+		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, 0) })
+	case err == nil && info.Mode()&os.ModeSymlink != 0:
+		// Whoever may write to the folder could lead the output anywhere.
+		return presswork.Errorf(presswork.StoreUnavailable, "cannot write %s: it is a symbolic link; name what it points to, or remove it", path)
+	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
 		// A device or a pipe is written to, never replaced.
-		return writeWaiting(ctx, path, func() error { return writeThrough(path, data) })
+		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, syscall.O_NOFOLLOW) })
 	}
 	return unwritable(path, writeFile(path, data))
+}
+
+// standard reports whether path is one of the system's own links to the open
+// files of this process.
+func standard(path string) bool {
+	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
 // writeWaiting writes to what may never take it, such as a pipe that nobody
@@ -65,12 +81,8 @@ func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 }
 
 func writeFile(path string, data []byte) (err error) {
-	// A link stays a link: what it points to is replaced.
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
 	mode := os.FileMode(0)
-	switch info, err := os.Stat(path); {
+	switch info, err := os.Lstat(path); {
 	case err != nil: // nothing is there, or the steps below say what is wrong
 	case info.IsDir():
 		return syscall.EISDIR
@@ -99,8 +111,8 @@ func writeFile(path string, data []byte) (err error) {
 	return os.Rename(temp, path)
 }
 
-func writeThrough(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+func writeThrough(path string, data []byte, flags int) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|flags, 0)
 	if err != nil {
 		return err
 	}

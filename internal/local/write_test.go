@@ -20,21 +20,41 @@ func TestTheOutputIsReplacedAsItWas(t *testing.T) {
 	t.Parallel()
 	c := start(t, local.Options{HTML: true})
 	dir := files(t, map[string]string{"a.md": "# New", "target.html": "older"})
-	target, link := filepath.Join(dir, "target.html"), filepath.Join(dir, "link.html")
+	target := filepath.Join(dir, "target.html")
 	if err := os.Chmod(target, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("target.html", link); err != nil {
+	if _, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: target}); err != nil {
 		t.Fatal(err)
-	}
-	if _, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: link}); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the link was replaced: %v, %v", info, err)
 	}
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 || !strings.Contains(readFile(t, target), "New") {
 		t.Errorf("the target: %v, %v", info, err)
+	}
+}
+
+func TestNothingIsWrittenThroughALink(t *testing.T) {
+	t.Parallel()
+	c := start(t, local.Options{HTML: true})
+	dir := files(t, map[string]string{"a.md": "# New", "outside/target": "older"})
+	pipe := filepath.Join(dir, "outside/pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"file": "outside/target", "nothing": "outside/new", "pipe": pipe} {
+		link := filepath.Join(dir, name+".html")
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: link})
+		if err == nil || !strings.Contains(local.Message(err), "symbolic link") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s: the link was replaced: %v, %v", name, info, err)
+		}
+	}
+	if got := names(t, filepath.Join(dir, "outside")); len(got) != 2 || readFile(t, filepath.Join(dir, "outside/target")) != "older" {
+		t.Errorf("outside has %q", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"sync"
 	"time"
 
 	"presswork"
@@ -26,6 +27,31 @@ type Check struct {
 	// Probe returns details to show beside "ok" ("count": 2) and an error when
 	// the thing is not usable; both may be given. The context ends after Cap.
 	Probe func(ctx context.Context) (detail map[string]any, err error)
+}
+
+// retryAfter is how long Every keeps a failure.
+const retryAfter = time.Second
+
+// Every makes a probe that asks once in d, and within a second after a failure,
+// and gives the last answer meanwhile: /readyz needs no key, and asking may cost
+// a write.
+func Every(d time.Duration, ask func(ctx context.Context) error) func(context.Context) (map[string]any, error) {
+	var mu sync.Mutex
+	var next time.Time
+	var last error
+	return func(ctx context.Context) (map[string]any, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Now().Before(next) {
+			return nil, last
+		}
+		last = ask(ctx)
+		next = time.Now().Add(d)
+		if last != nil {
+			next = time.Now().Add(min(d, retryAfter))
+		}
+		return nil, last
+	}
 }
 
 // Report is the body of /readyz.

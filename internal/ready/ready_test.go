@@ -70,6 +70,42 @@ func TestAnOptionalCheckOnlyWarns(t *testing.T) {
 	}
 }
 
+func TestAProbeThatCostsSomethingIsMadeNowAndThen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked, answer := 0, errors.New("full")
+		probe := ready.Every(15*time.Second, func(context.Context) error { asked++; return answer })
+		ask := func() error {
+			_, err := probe(t.Context())
+			return err
+		}
+		for range 10 {
+			if err := ask(); !errors.Is(err, answer) {
+				t.Error(err)
+			}
+		}
+		if asked != 1 {
+			t.Errorf("asked %d times at once", asked)
+		}
+		answer = nil
+		time.Sleep(time.Second)
+		for range 14 {
+			if err := ask(); err != nil {
+				t.Errorf("a failure outlasts a second: %v", err)
+			}
+			time.Sleep(time.Second)
+		}
+		if asked != 2 {
+			t.Errorf("asked %d times", asked)
+		}
+		time.Sleep(time.Second)
+		_ = ask()
+		if asked != 3 {
+			t.Errorf("asked %d times after 15 s", asked)
+		}
+	})
+}
+
 func TestChecksRunTogetherAndNoneOutlastsTheCap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,6 +19,12 @@ func Start(t testing.TB) string {
 	return run(t, "--appendonly", "no").Address
 }
 
+// StartSmall is Start with no more memory than that ("24mb").
+func StartSmall(t testing.TB, memory string) string {
+	t.Helper()
+	return run(t, "--appendonly", "no", "--maxmemory", memory).Address
+}
+
 // StartDurable runs a redis-server that keeps an append-only file, so that the
 // test may kill it and start it again. It syncs always: with everysec Redis
 // holds answered writes back in memory while an earlier sync is busy, and a kill

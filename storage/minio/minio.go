@@ -142,6 +142,13 @@ func (s *Store) Start(ctx context.Context) error {
 	return s.probe(ctx)
 }
 
+// Refused reports whether the server answered that it will not do this, because
+// of a wrong key, say, as opposed to not answering or not being up yet.
+func Refused(err error) bool {
+	r, ok := errors.AsType[minio.ErrorResponse](err)
+	return ok && r.StatusCode >= 400 && r.StatusCode < 500
+}
+
 // Stop does nothing: a Store has nothing to drain.
 func (s *Store) Stop(context.Context) error { return nil }
 
@@ -173,18 +180,15 @@ func notImplemented(err error) bool {
 	return ok && r.StatusCode == http.StatusNotImplemented
 }
 
-// Health implements storage.Store.
+// Health implements storage.Store: it writes, so that a full store shows.
 func (s *Store) Health(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx, s.HealthTimeout)
 	defer cancel()
-	exists, err := s.client.BucketExists(ctx, s.Bucket)
-	if err = ended(ctx, err); err != nil {
-		return failed("health", s.Bucket, err)
+	key := "probe/" + rand.Text()
+	if _, err := s.send(ctx, key, strings.NewReader("health"), 6, "", storage.Attrs{}); err != nil {
+		return fmt.Errorf("storage/minio: bucket %s: %w", s.Bucket, err)
 	}
-	if !exists {
-		return fmt.Errorf("storage/minio: the bucket %s is gone", s.Bucket)
-	}
-	return nil
+	return s.Delete(ctx, key)
 }
 
 // Presign implements storage.Store.
@@ -232,6 +236,8 @@ func failed(call, key string, err error) error {
 		err = storage.ErrExists
 	case "InvalidRange":
 		err = storage.ErrRange
+	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
+		err = fmt.Errorf("%w: %w", storage.ErrFull, err)
 	}
 	return fmt.Errorf("%s %s: %w", call, key, err)
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// At the start of a fleet the services may come up after its nodes: each is
+// waited for, and then the process ends, so that whoever runs it notices.
+const (
+	startPatience = time.Minute
+	startRetry    = 500 * time.Millisecond
+	startTell     = 5 * time.Second
+)
+
+// await tries until it succeeds, until waiting cannot help (final), or for
+// startPatience. setting is the variable that says where the service is.
+func await(ctx context.Context, log *slog.Logger, setting string, try func(context.Context) (final bool, err error)) error {
+	patient, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("no answer within %s", startPatience))
+	defer cancel()
+	for told := (time.Time{}); ; {
+		final, err := try(patient)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case final:
+			return fmt.Errorf("%s: %w", setting, err)
+		case patient.Err() != nil:
+			return fmt.Errorf("%s: %w; the last error: %w", setting, context.Cause(patient), err)
+		}
+		if time.Since(told) >= startTell {
+			told = time.Now()
+			log.WarnContext(ctx, "waiting for a service", "setting", setting, "limit", startPatience.String(), "error", err)
+		}
+		select {
+		case <-time.After(startRetry):
+		case <-patient.Done():
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package storage
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"presswork"
+)
+
+// None is the store of a node that has none, because its fleet serves nothing
+// but completions. Every call fails with StoreUnavailable.
+type None struct{}
+
+var _ Store = None{}
+
+func (None) missing() error {
+	return presswork.Errorf(presswork.StoreUnavailable, "this server has no object store: it serves completions only")
+}
+
+// Put implements Store.
+func (n None) Put(context.Context, string, io.Reader, int64, Attrs) (Info, error) {
+	return Info{}, n.missing()
+}
+
+// Get implements Store.
+func (n None) Get(context.Context, string, Range) (io.ReadCloser, Info, error) {
+	return nil, Info{}, n.missing()
+}
+
+// Stat implements Store.
+func (n None) Stat(context.Context, string) (Info, error) { return Info{}, n.missing() }
+
+// Copy implements Store.
+func (n None) Copy(context.Context, string, string) (Info, error) { return Info{}, n.missing() }
+
+// Delete implements Store.
+func (n None) Delete(context.Context, string) error { return n.missing() }
+
+// List implements Store.
+func (n None) List(context.Context, string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) { yield(Info{}, n.missing()) }
+}
+
+// Presign implements Store.
+func (n None) Presign(context.Context, string, string, time.Duration) (string, error) {
+	return "", n.missing()
+}
+
+// Health implements Store.
+func (n None) Health(context.Context) error { return n.missing() }

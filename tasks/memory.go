@@ -1,0 +1,139 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+)
+
+const (
+	// submissionShare is how much of Redis' memory submissions may fill. The rest
+	// is for the jobs accepted before: a step or an end that cannot be written
+	// would keep them, and what they hold, where they are.
+	submissionShare = 0.95
+	// memoryAge is how old the known figure may be when a submission is admitted
+	// by it.
+	memoryAge = time.Second
+)
+
+// memory knows how full Redis is.
+type memory struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	at   time.Time
+	full bool
+}
+
+// admit refuses a submission to a Redis that is almost full, by a figure that is
+// at most memoryAge old. A Redis that does not tell is not full.
+func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
+	m.mu.Lock()
+	stale := time.Since(m.at) > memoryAge
+	if stale {
+		// The others go on with the old figure while this one asks.
+		m.at = time.Now()
+	}
+	m.mu.Unlock()
+	if stale {
+		full := false
+		servers, err := memoryOf(ctx, rdb)
+		if err != nil {
+			m.log.Debug("how full Redis is, is not known", "err", err)
+		}
+		for _, s := range servers {
+			full = full || s.limit > 0 && float64(s.used) > submissionShare*float64(s.limit)
+		}
+		m.mu.Lock()
+		if full != m.full {
+			m.log.Warn("submissions follow the memory of Redis", "refused", full)
+		}
+		m.full = full
+		m.mu.Unlock()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.full {
+		return presswork.Errorf(presswork.QueueUnavailable, "the queue's memory is almost full, and what is left is for the jobs in it; try again later")
+	}
+	return nil
+}
+
+// serverMemory is what one Redis server says of its memory.
+type serverMemory struct {
+	used, limit int64
+	policy      string
+}
+
+// memoryOf asks every server that holds data.
+func memoryOf(ctx context.Context, rdb redis.UniversalClient) (servers []serverMemory, err error) {
+	var mu sync.Mutex
+	ask := func(ctx context.Context, one redis.Cmdable) error {
+		text, err := one.Info(ctx, "memory").Result()
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		servers = append(servers, readMemory(text))
+		return nil
+	}
+	if cluster, ok := rdb.(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(ctx, func(ctx context.Context, one *redis.Client) error { return ask(ctx, one) })
+		return servers, err
+	}
+	err = ask(ctx, rdb)
+	return servers, err
+}
+
+func readMemory(info string) (m serverMemory) {
+	var buffers int64
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		n, _ := strconv.ParseInt(value, 10, 64)
+		switch name {
+		case "used_memory":
+			m.used = n
+		case "mem_not_counted_for_evict":
+			buffers = n
+		case "maxmemory":
+			m.limit = n
+		case "maxmemory_policy":
+			m.policy = value
+		}
+	}
+	// Redis compares without its replicas' and the file's buffers.
+	m.used -= buffers
+	return m
+}
+
+// Reach returns nil when Redis at rdb answers. final: it does, and will not serve
+// this client however long it waits (a wrong password, say).
+func Reach(ctx context.Context, rdb redis.UniversalClient) (final bool, err error) {
+	err = rdb.Ping(ctx).Err()
+	_, answered := errors.AsType[redis.Error](err)
+	return answered && !isOutage(err), err
+}
+
+// CheckEviction returns an error when Redis may evict what jobs need.
+func CheckEviction(ctx context.Context, rdb redis.UniversalClient) error {
+	servers, err := memoryOf(ctx, rdb)
+	if err != nil {
+		return fmt.Errorf("the eviction policy of Redis is not known: %w", err)
+	}
+	for _, s := range servers {
+		if s.policy != "" && s.policy != "noeviction" {
+			return fmt.Errorf("maxmemory-policy is %s: a full Redis would drop accepted jobs; set maxmemory-policy noeviction", s.policy)
+		}
+	}
+	return nil
+}
