@@ -40,6 +40,10 @@ type Options struct {
 	StartTimeout time.Duration
 	// PrintTimeout bounds one print, from the moment it has a tab. Default 120 s.
 	PrintTimeout time.Duration
+	// ScriptTimeout bounds one expression of Script, from the moment it begins.
+	// Default 20 s: many times what the largest diagram takes, because a machine
+	// may be busy.
+	ScriptTimeout time.Duration
 	// FontConfig is a fontconfig file for the browser alone. The browser's user
 	// must be able to read it and what it names. Default: the system's.
 	FontConfig string
@@ -70,6 +74,7 @@ func (o Options) withDefaults() Options {
 	o.MaxPDFBytes = cmp.Or(o.MaxPDFBytes, 512<<20)
 	o.StartTimeout = cmp.Or(o.StartTimeout, 20*time.Second)
 	o.PrintTimeout = cmp.Or(o.PrintTimeout, 120*time.Second)
+	o.ScriptTimeout = cmp.Or(o.ScriptTimeout, 20*time.Second)
 	o.Dir = cmp.Or(o.Dir, os.TempDir())
 	o.UID = cmp.Or(o.UID, defaultUID)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
@@ -90,6 +95,7 @@ func (o Options) validate() error {
 		{"MaxPDFBytes", o.MaxPDFBytes},
 		{"StartTimeout", int64(o.StartTimeout)},
 		{"PrintTimeout", int64(o.PrintTimeout)},
+		{"ScriptTimeout", int64(o.ScriptTimeout)},
 		{"UID", int64(o.UID)},
 	} {
 		if f.value <= 0 {

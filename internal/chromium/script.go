@@ -6,60 +6,84 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"presswork"
 )
 
-// scriptTimeout bounds one Script, from the moment it has a slot.
-const scriptTimeout = 10 * time.Second
-
-// Script runs a library of ours in an empty page, then a JavaScript expression,
-// and returns the JSON of its value, awaited if it is a promise. The page is
-// the only one with scripts on: it has a browser context of its own, without a
-// network like every other, and nothing of it is left afterwards. It counts as
-// one of the tabs. Errors: RenderTimeout when ctx's deadline or ten seconds
-// have passed, RenderFailed when the script throws, navigates away or takes its
-// renderer down, BrowserUnavailable, ctx's own cause otherwise.
-func (b *Browser) Script(ctx context.Context, library, expression string) (json.RawMessage, error) {
+// Script runs a library of ours in an empty page, then JavaScript expressions one
+// after the other, and returns the JSON of their values, awaited where they are
+// promises. The page is the only one with scripts on: it has a browser context
+// of its own, without a network like every other, and nothing of it is left
+// afterwards. It counts as one of the tabs. Each expression has ScriptTimeout
+// from the moment it begins, as has the library with its page; the first that
+// fails ends the run, and the values of those before it come with the error.
+// Errors: RenderTimeout when ctx's deadline or ScriptTimeout has passed,
+// RenderFailed when the script throws, navigates away or takes its renderer
+// down, BrowserUnavailable, ctx's own cause otherwise.
+func (b *Browser) Script(ctx context.Context, library string, expressions ...string) (values []json.RawMessage, err error) {
 	if err := b.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { <-b.slots }()
-	ctx, cancel := context.WithTimeoutCause(ctx, scriptTimeout,
-		presswork.Errorf(presswork.RenderTimeout, "the script took longer than %s", scriptTimeout))
-	defer cancel()
 	lost := false
 	for {
-		value, err := b.runScript(ctx, library, expression)
+		more, err := b.runScript(ctx, library, expressions[len(values):])
+		values = append(values, more...)
 		switch {
 		case err == nil:
-			return value, nil
+			return values, nil
 		case ctx.Err() == nil && errors.Is(err, errRetired):
 		case ctx.Err() == nil && errors.Is(err, errConnClosed) && !lost:
 			lost = true // perhaps through another page's fault
 		case errors.Is(err, errTabCrashed), errors.Is(err, errTabStrayed):
-			return nil, presswork.Errorf(presswork.RenderFailed, "the script broke its page").WithCause(err)
+			return values, presswork.Errorf(presswork.RenderFailed, "the script broke its page").WithCause(err)
 		default:
-			return nil, b.coin(ctx, err)
+			return values, b.coin(ctx, err)
 		}
 	}
 }
 
-func (b *Browser) runScript(ctx context.Context, library, expression string) (json.RawMessage, error) {
-	inst, err := b.current(ctx)
-	if err != nil {
-		return nil, err
+func (b *Browser) runScript(ctx context.Context, library string, expressions []string) (values []json.RawMessage, err error) {
+	var p *scriptPage
+	err = b.timed(ctx, func(ctx context.Context) error {
+		inst, err := b.current(ctx)
+		if err != nil {
+			return err
+		}
+		if p, err = inst.openScriptPage(ctx); err != nil {
+			return err
+		}
+		_, err = p.evaluate(ctx, library)
+		return err
+	})
+	if p != nil {
+		defer p.leave()
 	}
-	p, err := inst.openScriptPage(ctx)
-	if err != nil {
-		return nil, err
+	for _, expression := range expressions {
+		if err != nil {
+			break
+		}
+		err = b.timed(ctx, func(ctx context.Context) error {
+			value, err := p.evaluate(ctx, expression)
+			if err == nil {
+				values = append(values, value)
+			}
+			return err
+		})
 	}
-	defer p.leave()
-	if _, err := p.evaluate(ctx, library); err != nil {
-		return nil, err
+	return values, err
+}
+
+// timed gives one step of a script its time.
+func (b *Browser) timed(ctx context.Context, step func(context.Context) error) error {
+	limit := b.opt.ScriptTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, presswork.Errorf(presswork.RenderTimeout, "the script took longer than %s", limit))
+	defer cancel()
+	err := step(ctx)
+	if err != nil && ctx.Err() != nil {
+		return ended(ctx)
 	}
-	return p.evaluate(ctx, expression)
+	return err
 }
 
 // scriptPage is a page with scripts on, in a browser context of its own.

@@ -3,6 +3,7 @@ package chromium_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -18,15 +19,26 @@ func TestScriptReturnsItsValue(t *testing.T) {
 	t.Parallel()
 	b := start(t, chromium.Options{})
 	for range 2 {
-		value, err := b.Script(t.Context(), `if (globalThis.left) throw new Error("the last page is still here"); globalThis.left = true`,
-			`Promise.resolve({text: "ü\u2028<", at: location.href, body: document.body.outerHTML})`)
-		if want := `{"text":"\u00fc\u2028<","at":"about:blank","body":"<body></body>"}`; err != nil || string(value) != want {
-			t.Fatalf("%s, %v; want %s", value, err, want)
+		values, err := b.Script(t.Context(), `if (globalThis.left) throw new Error("the last page is still here"); globalThis.left = 1`,
+			`Promise.resolve({text: "ü\u2028<", at: location.href, body: document.body.outerHTML})`, `++globalThis.left`)
+		if want := `[{"text":"\u00fc\u2028<","at":"about:blank","body":"<body></body>"} 2]`; err != nil || fmt.Sprintf("%s", values) != want {
+			t.Fatalf("%s, %v; want %s", values, err, want)
 		}
 	}
-	_, err := b.Script(t.Context(), "", `null.x`)
-	if presswork.CodeOf(err) != presswork.RenderFailed || !strings.Contains(err.Error(), "TypeError") {
-		t.Errorf("a script that throws: %v", err)
+	values, err := b.Script(t.Context(), "", `1`, `null.x`, `2`)
+	if presswork.CodeOf(err) != presswork.RenderFailed || !strings.Contains(err.Error(), "TypeError") || fmt.Sprintf("%s", values) != "[1]" {
+		t.Errorf("a script that throws: %s, %v", values, err)
+	}
+}
+
+// On a busy machine many expressions take long together; each has its own time.
+func TestEveryExpressionHasItsTime(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{ScriptTimeout: 8 * time.Second})
+	mustPrint(t, b, page("the browser is up"))
+	const pause = `new Promise((done) => setTimeout(() => done(1), 3000))`
+	if values, err := b.Script(t.Context(), "", pause, pause, pause); err != nil || len(values) != 3 {
+		t.Errorf("%s, %v", values, err)
 	}
 }
 
@@ -63,7 +75,7 @@ func TestScriptsThatBreakTheirPage(t *testing.T) {
 			})
 		}
 	})
-	if v, err := b.Script(t.Context(), "", "1"); err != nil || string(v) != "1" {
+	if v, err := b.Script(t.Context(), "", "1"); err != nil || len(v) != 1 || string(v[0]) != "1" {
 		t.Errorf("a script afterwards: %s, %v", v, err)
 	}
 	if after := browserPIDs(t, dir); !slices.Equal(before, after) {
@@ -101,7 +113,7 @@ func TestScriptHasNoNetwork(t *testing.T) {
 		}
 	}()
 	at := l.Addr().String()
-	value, err := b.Script(t.Context(), "", `(async () => {
+	values, err := b.Script(t.Context(), "", `(async () => {
 		const url = "http://`+at+`/";
 		document.body.innerHTML = '<img src="'+url+'"><iframe src="'+url+'"></iframe><link rel=stylesheet href="'+url+'"><object data="'+url+'"></object>';
 		try { new WebSocket("ws://`+at+`/") } catch {}
@@ -109,8 +121,8 @@ func TestScriptHasNoNetwork(t *testing.T) {
 		try { open(url) } catch {}
 		return fetch(url, {mode: "no-cors"}).then(() => "answered", () => "refused");
 	})()`)
-	if err != nil && !errors.Is(err, context.Canceled) && presswork.CodeOf(err) != presswork.RenderFailed || err == nil && string(value) != `"refused"` {
-		t.Errorf("fetch: %s, %v", value, err)
+	if err != nil && !errors.Is(err, context.Canceled) && presswork.CodeOf(err) != presswork.RenderFailed || err == nil && string(values[0]) != `"refused"` {
+		t.Errorf("fetch: %s, %v", values, err)
 	}
 	if n := visits.Load(); n != 0 {
 		t.Errorf("%d connections got out", n)

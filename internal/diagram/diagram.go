@@ -9,41 +9,46 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"presswork"
 	"presswork/internal/recent"
 )
 
 const (
-	// MaxDiagrams and MaxSource bound one document: the diagrams, and the bytes
-	// of each.
-	MaxDiagrams = 100
+	// MaxDiagrams, MaxSource and maxSources bound one document: the diagrams, the
+	// bytes of each, and those of all.
+	MaxDiagrams = 500
 	MaxSource   = 50_000
-	// maxTime bounds the drawing of one document's diagrams one by one. Before,
-	// when they are drawn together, the browser bounds it from the moment it has
-	// a tab: waiting for one is nobody's fault.
-	maxTime = 30 * time.Second
+	maxSources  = 1 << 20
+	// perPage is how many diagrams are drawn in one page: another document may
+	// want its tab.
+	perPage = 25
+	// maxBroken is how many pages the diagrams of a document may break, or
+	// outlast their time in, before the rest are given up.
+	maxBroken = 4
 	// cacheBytes bounds what a Renderer remembers.
 	cacheBytes = 16 << 20
 )
 
 // Options wire a Renderer.
 type Options struct {
-	// Script runs a library and an expression in an empty page and returns the
-	// JSON of its value: chromium.Browser's. Mandatory.
-	Script func(ctx context.Context, library, expression string) (json.RawMessage, error)
+	// Script runs a library and expressions in an empty page, each of them with
+	// a time of its own, and returns the JSON of their values up to the first
+	// that fails: chromium.Browser's. Mandatory.
+	Script Script
 	// Log is where a browser that fails is reported. Default: discard.
 	Log *slog.Logger
 }
 
+// Script is chromium.Browser.Script.
+type Script func(ctx context.Context, library string, expressions ...string) ([]json.RawMessage, error)
+
 // Renderer draws diagrams. It is safe for concurrent use.
 type Renderer struct {
-	script func(ctx context.Context, library, expression string) (json.RawMessage, error)
+	script Script
 	log    *slog.Logger
 	cache  *recent.Cache[Picture]
 }
@@ -64,13 +69,14 @@ func New(o Options) *Renderer {
 }
 
 // Draw draws the diagrams of one document in a style, one picture for each
-// source. When ctx ends, what is missing then has a Problem.
-func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) []Picture {
+// source. Errors: BrowserUnavailable, ctx's cause.
+func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Picture, error) {
 	s.Accents = distinct(s.Accents)
 	pictures := make([]Picture, len(sources))
 	names := make([]string, len(sources))
 	missing := map[string]string{} // name → source
 	var order []string
+	size := 0
 	for i, src := range sources {
 		switch {
 		case i >= MaxDiagrams:
@@ -82,7 +88,11 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) []Pictur
 		case len(src) > MaxSource:
 			pictures[i].Problem = fmt.Sprintf("it has %d bytes; at most %d are allowed", len(src), MaxSource)
 			continue
+		case size+len(src) > maxSources:
+			pictures[i].Problem = fmt.Sprintf("the document's diagrams have more than %d KB together", maxSources>>10)
+			continue
 		}
+		size += len(src)
 		names[i] = nameOf(src, s)
 		if known, ok := r.cache.Get(names[i]); ok {
 			pictures[i] = known
@@ -91,7 +101,10 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) []Pictur
 			order = append(order, names[i])
 		}
 	}
-	drawn := r.drawMissing(ctx, order, missing, s)
+	drawn, err := r.drawMissing(ctx, order, missing, s)
+	if err != nil {
+		return nil, err
+	}
 	times := map[string]int{}
 	for i, name := range names {
 		if name == "" {
@@ -105,7 +118,7 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) []Pictur
 			pictures[i].SVG = strings.ReplaceAll(pictures[i].SVG, name, fmt.Sprintf("%s-%d", name, times[name]))
 		}
 	}
-	return pictures
+	return pictures, nil
 }
 
 // nameOf names a diagram by all that decides its picture. The name begins its
@@ -117,50 +130,55 @@ func nameOf(src string, s Style) string {
 	return "dg" + hex.EncodeToString(h.Sum(nil))[:20]
 }
 
-// drawMissing draws what the cache does not hold: all in one page, or, when one
-// of them spoils that page for the others, each in its own.
-func (r *Renderer) drawMissing(ctx context.Context, names []string, sources map[string]string, s Style) map[string]Picture {
+// drawMissing draws what the cache does not hold, many in one page. One that
+// breaks its page, or outlasts its time, is tried once more as the first of a
+// fresh one: what stood before it may have been at fault.
+func (r *Renderer) drawMissing(ctx context.Context, names []string, sources map[string]string, s Style) (map[string]Picture, error) {
 	drawn := map[string]Picture{}
-	if len(names) == 0 {
-		return drawn
-	}
-	runs := [][]string{names}
-	for len(runs) > 0 {
-		run := runs[0]
-		runs = runs[1:]
-		pictures, err := r.run(ctx, run, sources, s)
+	broken, again := 0, false
+	for left := names; len(left) > 0; {
+		pictures, err := r.run(ctx, left[:min(len(left), perPage)], sources, s)
+		for i, p := range pictures {
+			drawn[left[i]] = p
+			r.cache.Put(left[i], p, len(p.SVG)+len(p.Problem)+100)
+		}
+		left = left[len(pictures):]
+		again = again && len(pictures) == 0
+		code := presswork.CodeOf(err)
 		switch {
 		case err == nil:
-			for name, p := range pictures {
-				drawn[name] = p
-				r.cache.Put(name, p, len(p.SVG)+len(p.Problem)+100)
-			}
-		case len(run) > 1 && ctx.Err() == nil:
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, maxTime, presswork.Errorf(presswork.RenderTimeout, "the document's diagrams take too long"))
-			defer cancel()
-			for _, name := range run {
-				runs = append(runs, []string{name})
-			}
-		default:
-			for _, name := range run {
-				drawn[name] = Picture{Problem: r.explain(ctx, err)}
-			}
+			continue
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case code == presswork.BrowserUnavailable:
+			return nil, err
+		case code != presswork.RenderTimeout && code != presswork.RenderFailed:
+			r.log.WarnContext(ctx, "diagrams were not drawn", "error", err)
+			giveUp(drawn, left, "the browser that draws is not available")
+			return drawn, nil
+		}
+		if broken++; again || broken == maxBroken {
+			drawn[left[0]] = Picture{Problem: explain(code)}
+			left = left[1:]
+		}
+		again = !again
+		if broken == maxBroken {
+			giveUp(drawn, left, "others of the document could not be drawn, and those after them were not tried")
+			return drawn, nil
 		}
 	}
-	return drawn
+	return drawn, nil
 }
 
-// explain puts a failed run into words.
-func (r *Renderer) explain(ctx context.Context, err error) string {
-	switch presswork.CodeOf(err) {
-	case presswork.RenderTimeout:
+func giveUp(drawn map[string]Picture, names []string, problem string) {
+	for _, name := range names {
+		drawn[name] = Picture{Problem: problem}
+	}
+}
+
+func explain(code presswork.Code) string {
+	if code == presswork.RenderTimeout {
 		return "it takes too long to draw"
-	case presswork.RenderFailed:
-		return "it cannot be drawn"
 	}
-	if !errors.Is(err, context.Canceled) {
-		r.log.WarnContext(ctx, "diagrams were not drawn", "error", err)
-	}
-	return "the browser that draws is not available"
+	return "it cannot be drawn"
 }

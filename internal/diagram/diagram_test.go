@@ -10,9 +10,9 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,7 +77,7 @@ func TestEveryKindIsDrawn(t *testing.T) {
 	for _, k := range kinds {
 		sources = append(sources, k.source)
 	}
-	for i, p := range r.Draw(t.Context(), sources, style) {
+	for i, p := range draw(t, r, sources...) {
 		k := kinds[i]
 		if p.Problem != "" {
 			t.Errorf("%s: %s", k.source, p.Problem)
@@ -105,12 +105,15 @@ func TestEveryKindIsDrawn(t *testing.T) {
 func TestWhatIsDrawnCanBeRead(t *testing.T) {
 	t.Parallel()
 	dark := diagram.Style{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Font: "Inter", Size: 14, Accents: style.Accents}
-	p := diagram.New(diagram.Options{Script: start(t).Script}).Draw(t.Context(), []string{
+	p, err := diagram.New(diagram.Options{Script: start(t).Script}).Draw(t.Context(), []string{
 		"flowchart TD\n a[Anna] --> b[Berta] --> c[Clara]\n style a fill:#ffddff\n style b fill:#ffddff,color:#ff0000",
 		"journey\n title Day\n section Work\n  Tea: 5: Anna",
 		"gantt\n dateFormat YYYY-MM-DD\n axisFormat %Y-%m-%d\n tickInterval 1day\n Anna :2026-01-01, 90d",
 		"classDiagram\n Anna --> Berta : knows",
 	}, dark)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, want := range [][]string{
 		{`fill="rgb\(0, 0, 0\)"[^A]*Anna`, `fill="rgb\(255, 0, 0\)"[^B]*Berta`, `^.*fill="rgb\(240, 240, 240\)"`},
 		{`<text[^>]*><tspan[^>]*>Work`, `<text[^>]*><tspan[^>]*>Tea`},
@@ -192,8 +195,7 @@ func TestHostileDiagrams(t *testing.T) {
 		"flowchart TD\n" + strings.Repeat(" A --> B\n", 3000),
 		"no such kind\n x",
 	}
-	pictures := r.Draw(t.Context(), sources, style)
-	for i, p := range pictures {
+	for i, p := range draw(t, r, sources...) {
 		t.Logf("%.60q: %d bytes, %s", sources[i], len(p.SVG), p.Problem)
 		if (p.SVG == "") == (p.Problem == "") {
 			t.Errorf("%.80q: picture %.80q, problem %q", sources[i], p.SVG, p.Problem)
@@ -210,19 +212,45 @@ func TestHostileDiagrams(t *testing.T) {
 	}
 }
 
+// draw draws in the tests' style.
+func draw(t testing.TB, r *diagram.Renderer, sources ...string) []diagram.Picture {
+	t.Helper()
+	pictures, err := r.Draw(t.Context(), sources, style)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pictures
+}
+
+const answer = `{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text id=\"a\">x</text></svg>","width":10,"height":5}`
+
+// drawer is a page that draws whatever it is given, but ends at those sources
+// for which broken is an error.
+func drawer(runs *[]int, broken func(expression string) error) diagram.Script {
+	return func(_ context.Context, _ string, expressions ...string) (values []json.RawMessage, err error) {
+		defer func() { *runs = append(*runs, len(values)) }()
+		for _, e := range expressions {
+			if err := broken(e); err != nil {
+				return values, err
+			}
+			values = append(values, json.RawMessage(answer))
+		}
+		return values, nil
+	}
+}
+
 // One diagram that spoils its page leaves the others as they are.
 func TestADiagramThatHangsIsAlone(t *testing.T) {
 	t.Parallel()
-	runs := 0
-	r := diagram.New(diagram.Options{Script: func(ctx context.Context, _, job string) (json.RawMessage, error) {
-		runs++
+	var runs []int
+	r := diagram.New(diagram.Options{Script: drawer(&runs, func(job string) error {
 		if strings.Contains(job, "endless") {
-			return nil, presswork.Errorf(presswork.RenderTimeout, "too long")
+			return presswork.Errorf(presswork.RenderTimeout, "too long")
 		}
-		return json.RawMessage(`[{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text id=\"a\">x</text></svg>","width":10,"height":5}]`), nil
-	}})
+		return nil
+	})})
 	for range 2 {
-		p := r.Draw(t.Context(), []string{"good", "endless", "fine", "good"}, style)
+		p := draw(t, r, "good", "endless", "fine", "good")
 		if p[0].SVG == "" || p[2].SVG == "" || p[1].Problem != "it takes too long to draw" || p[1].SVG != "" {
 			t.Errorf("%+v", p)
 		}
@@ -230,23 +258,91 @@ func TestADiagramThatHangsIsAlone(t *testing.T) {
 			t.Errorf("the same ids twice in a document: %s and %s", p[0].SVG, p[3].SVG)
 		}
 	}
-	// Together, then each of the three; the second time only what failed.
-	if runs != 5 {
-		t.Errorf("%d runs", runs)
+	// The page it spoils, one of its own, and the rest; the second time only
+	// what failed.
+	if want := []int{1, 0, 1, 0, 0}; !slices.Equal(runs, want) {
+		t.Errorf("runs drew %d diagrams, want %d", runs, want)
 	}
 }
 
-func TestDrawingEndsWithItsContext(t *testing.T) {
+// A page that is slow, because the machine is busy, draws all the same: what
+// runs out of time in one is tried again, and what comes after it is drawn.
+func TestManyDiagramsInASlowPage(t *testing.T) {
 	t.Parallel()
-	var runs atomic.Int32
-	ctx, cancel := context.WithCancel(t.Context())
-	r := diagram.New(diagram.Options{Script: func(ctx context.Context, _, _ string) (json.RawMessage, error) {
-		runs.Add(1)
-		cancel()
-		return nil, context.Cause(ctx)
-	}})
-	if p := r.Draw(ctx, []string{"a", "b"}, style); p[0].Problem == "" || runs.Load() != 1 {
-		t.Errorf("%+v after %d runs", p, runs.Load())
+	var runs []int
+	late := false
+	r := diagram.New(diagram.Options{Script: drawer(&runs, func(job string) error {
+		if strings.Contains(job, "no 70") && !late {
+			late = true
+			return presswork.Errorf(presswork.RenderTimeout, "too long")
+		}
+		return nil
+	})})
+	var sources []string
+	for i := range 147 {
+		sources = append(sources, fmt.Sprintf("no %d", i))
+	}
+	for i, p := range draw(t, r, sources...) {
+		if p.SVG == "" {
+			t.Errorf("diagram %d: %s", i, p.Problem)
+		}
+	}
+	if want := []int{25, 25, 20, 25, 25, 25, 2}; !slices.Equal(runs, want) {
+		t.Errorf("runs drew %d diagrams, want %d", runs, want)
+	}
+}
+
+func TestHopelessDiagramsAreBounded(t *testing.T) {
+	t.Parallel()
+	var runs []int
+	r := diagram.New(diagram.Options{Script: drawer(&runs, func(job string) error {
+		if strings.Contains(job, "endless") {
+			return presswork.Errorf(presswork.RenderTimeout, "too long")
+		}
+		return nil
+	})})
+	var sources []string
+	for i := range 100 {
+		sources = append(sources, fmt.Sprintf("fine %d", i), fmt.Sprintf("endless %d", i))
+	}
+	for i, p := range draw(t, r, sources...) {
+		if (p.SVG == "") == (p.Problem == "") || i < 4 && (p.SVG == "") != (i%2 == 1) {
+			t.Errorf("diagram %d: %+v", i, p)
+		}
+	}
+	if len(runs) != 4 {
+		t.Errorf("%d pages were spoilt", len(runs))
+	}
+}
+
+func TestDrawingEndsWithItsContextAndItsBrowser(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end  bool
+		err  error
+		want presswork.Code
+	}{
+		"the context ends":   {true, errors.New("ended"), presswork.Internal},
+		"the browser breaks": {false, presswork.Errorf(presswork.BrowserUnavailable, "gone"), presswork.BrowserUnavailable},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var runs []int
+		r := diagram.New(diagram.Options{Script: drawer(&runs, func(string) error {
+			if c.end {
+				cancel()
+			}
+			return c.err
+		})})
+		if p, err := r.Draw(ctx, []string{"a", "b"}, style); presswork.CodeOf(err) != c.want || len(runs) != 1 {
+			t.Errorf("%s: %+v, %v after %d runs", name, p, err, len(runs))
+		}
+	}
+	// Where there is none, diagrams stay source.
+	var runs []int
+	r := diagram.New(diagram.Options{Script: drawer(&runs, func(string) error { return errors.New("no browser was found") })})
+	if p := draw(t, r, "a", "b"); p[0].Problem == "" || p[1].Problem == "" || len(runs) != 1 {
+		t.Errorf("%+v after %d runs", p, len(runs))
 	}
 }
 
@@ -261,7 +357,7 @@ func BenchmarkDraw(b *testing.B) {
 				for j := range n {
 					sources = append(sources, fmt.Sprintf("flowchart LR\n a[Anna %d] --> b[Berta %d]\n b --> c{Choice} --> d", i, j))
 				}
-				for _, p := range diagram.New(diagram.Options{Script: browser.Script}).Draw(b.Context(), sources, style) {
+				for _, p := range draw(b, diagram.New(diagram.Options{Script: browser.Script}), sources...) {
 					if p.Problem != "" {
 						b.Fatal(p.Problem)
 					}
@@ -284,10 +380,10 @@ func FuzzClean(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		r := diagram.New(diagram.Options{Script: func(context.Context, string, string) (json.RawMessage, error) {
-			return json.RawMessage(`[{"width":9,"height":9,"svg":` + string(svg) + `}]`), nil
+		r := diagram.New(diagram.Options{Script: func(context.Context, string, ...string) ([]json.RawMessage, error) {
+			return []json.RawMessage{json.RawMessage(`{"width":9,"height":9,"svg":` + string(svg) + `}`)}, nil
 		}})
-		if p := r.Draw(t.Context(), []string{"x"}, style)[0]; p.SVG != "" {
+		if p := draw(t, r, "x")[0]; p.SVG != "" {
 			checkHarmless(t, p.SVG)
 		}
 	})

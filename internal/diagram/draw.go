@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"presswork"
 )
 
 // Mermaid 11.17.2 as npm has it, and what we have it do.
@@ -42,40 +44,35 @@ type drawing struct {
 	Error  string  `json:"error"`
 }
 
-// run draws diagrams in one page. The error tells that the page broke.
-func (r *Renderer) run(ctx context.Context, names []string, sources map[string]string, s Style) (map[string]Picture, error) {
+// run draws diagrams in one page, up to the first that breaks it: of that one
+// the error tells.
+func (r *Renderer) run(ctx context.Context, names []string, sources map[string]string, s Style) ([]Picture, error) {
 	library, err := mermaidJS()
 	if err != nil {
 		return nil, err
 	}
-	type task struct {
-		Name   string `json:"name"`
-		Source string `json:"source"`
-	}
-	var tasks []task
+	config, sheet := s.config(), s.sheet()
+	var expressions []string
 	for _, name := range names {
-		tasks = append(tasks, task{name, sources[name]})
+		job, err := json.Marshal(map[string]any{"config": config, "sheet": sheet, "name": name, "source": sources[name]})
+		if err != nil {
+			return nil, err
+		}
+		expressions = append(expressions, fmt.Sprintf("(%s)(%s)", strings.TrimSpace(drawJS), job))
 	}
-	job, err := json.Marshal(map[string]any{"config": s.config(), "sheet": s.sheet(), "diagrams": tasks})
-	if err != nil {
-		return nil, err
+	answers, err := r.script(ctx, library, expressions...)
+	if err == nil && len(answers) < len(names) {
+		err = presswork.Errorf(presswork.RenderFailed, "the page drew %d diagrams of %d", len(answers), len(names))
 	}
-	answer, err := r.script(ctx, library, fmt.Sprintf("(%s)(%s)", strings.TrimSpace(drawJS), job))
-	if err != nil {
-		return nil, err
+	var pictures []Picture
+	for i, answer := range answers {
+		var d drawing
+		if err := json.Unmarshal(answer, &d); err != nil {
+			return pictures, presswork.Errorf(presswork.RenderFailed, "the page's answer cannot be read").WithCause(err)
+		}
+		pictures = append(pictures, d.picture(names[i], sources[names[i]]))
 	}
-	var drawings []drawing
-	if err := json.Unmarshal(answer, &drawings); err != nil {
-		return nil, fmt.Errorf("the page's answer: %w", err)
-	}
-	if len(drawings) != len(names) {
-		return nil, fmt.Errorf("the page drew %d diagrams of %d", len(drawings), len(names))
-	}
-	pictures := map[string]Picture{}
-	for i, d := range drawings {
-		pictures[names[i]] = d.picture(names[i], sources[names[i]])
-	}
-	return pictures, nil
+	return pictures, err
 }
 
 func (d drawing) picture(name, source string) Picture {

@@ -1,4 +1,4 @@
-async ({config, sheet, diagrams}) => {
+async ({config, sheet, name, source}) => {
   // What a shape or a text looks like, with the value each has where nothing is
   // said. Those without one are inherited.
   const inherited = ["fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset",
@@ -75,7 +75,7 @@ async ({config, sheet, diagrams}) => {
 
   const sheetElement = document.createElement("style");
   sheetElement.textContent = sheet;
-  document.head.append(sheetElement);
+  document.head.replaceChildren(sheetElement); // of the diagram before, too
 
   // Two kinds set their texts in boxes of one width: larger texts, and then all
   // of it smaller, make the boxes fit them.
@@ -93,51 +93,47 @@ async ({config, sheet, diagrams}) => {
   let seed = 1;
   Math.random = () => (seed = seed * 16807 % 2147483647) / 2147483647;
 
-  const drawings = [];
-  for (const {name, source} of diagrams) {
-    try {
-      seed = 1;
-      const large = boxed.test(kindOf(source));
-      const scale = large ? shrink : modest[kindOf(source)] ?? 1;
-      mermaid.initialize(large ? enlarged : config);
-      const {svg} = await mermaid.render(name, source);
-      document.body.innerHTML = svg;
-      const root = document.body.querySelector("svg");
-      const text = (selector) => (root.querySelector(":scope > " + selector)?.textContent ?? "").trim();
-      const title = [text("title"), text("desc")].filter(Boolean).join(": ");
-      const kind = root.getAttribute("aria-roledescription") ?? "";
-      let box = root.viewBox.baseVal;
-      if (!box || !box.width || !box.height || large) {
-        box = root.getBBox();
-        root.setAttribute("viewBox", [box.x, box.y, box.width, box.height].join(" "));
-      }
-      if (large) {
-        const title = root.querySelector(':scope > text[font-size="4ex"]');
-        if (title) {
-          title.setAttribute("text-anchor", "middle");
-          title.setAttribute("x", box.x + box.width / 2);
-        }
-      }
-      root.querySelectorAll(".today").forEach((e) => e.remove()); // a print has no today
-      // Without HTML, Mermaid begins the text of a mind map's round nodes in the middle.
-      root.querySelectorAll('.mindmap-node > g.label[transform^="translate(0,"] text').forEach((e) => e.setAttribute("text-anchor", "middle"));
-      // It puts the title of a composite state on the line above it, too.
-      root.querySelectorAll(".statediagram-cluster").forEach((e) => {
-        const [outer, inner, label] = [".outer", ".inner", ".cluster-label"].map((s) => e.querySelector(s)?.getBoundingClientRect());
-        if (!outer || !inner || !label) return;
-        const down = (outer.top + inner.top) / 2 - (label.top + label.bottom) / 2;
-        e.querySelector(".cluster-label").setAttribute("transform",
-          `translate(0, ${down}) ${e.querySelector(".cluster-label").getAttribute("transform") ?? ""}`);
-      });
-      thin(root);
-      legible(root);
-      flatten(root);
-      drawings.push({svg: new XMLSerializer().serializeToString(root), kind, title, 
-        width: box.width * scale, height: box.height * scale});
-    } catch (e) {
-      drawings.push({error: String(e?.message ?? e) || "unknown error"});
+  try {
+    const large = boxed.test(kindOf(source));
+    const scale = large ? shrink : modest[kindOf(source)] ?? 1;
+    mermaid.initialize(large ? enlarged : config);
+    const {svg} = await mermaid.render(name, source);
+    document.body.innerHTML = svg;
+    const root = document.body.querySelector("svg");
+    const text = (selector) => (root.querySelector(":scope > " + selector)?.textContent ?? "").trim();
+    const title = [text("title"), text("desc")].filter(Boolean).join(": ");
+    const kind = root.getAttribute("aria-roledescription") ?? "";
+    let box = root.viewBox.baseVal;
+    if (!box || !box.width || !box.height || large) {
+      box = root.getBBox();
+      root.setAttribute("viewBox", [box.x, box.y, box.width, box.height].join(" "));
     }
+    if (large) {
+      const title = root.querySelector(':scope > text[font-size="4ex"]');
+      if (title) {
+        title.setAttribute("text-anchor", "middle");
+        title.setAttribute("x", box.x + box.width / 2);
+      }
+    }
+    root.querySelectorAll(".today").forEach((e) => e.remove()); // a print has no today
+    // Without HTML, Mermaid begins the text of a mind map's round nodes in the middle.
+    root.querySelectorAll('.mindmap-node > g.label[transform^="translate(0,"] text').forEach((e) => e.setAttribute("text-anchor", "middle"));
+    // It puts the title of a composite state on the line above it, too.
+    root.querySelectorAll(".statediagram-cluster").forEach((e) => {
+      const [outer, inner, label] = [".outer", ".inner", ".cluster-label"].map((s) => e.querySelector(s)?.getBoundingClientRect());
+      if (!outer || !inner || !label) return;
+      const down = (outer.top + inner.top) / 2 - (label.top + label.bottom) / 2;
+      e.querySelector(".cluster-label").setAttribute("transform",
+        `translate(0, ${down}) ${e.querySelector(".cluster-label").getAttribute("transform") ?? ""}`);
+    });
+    thin(root);
+    legible(root);
+    flatten(root);
+    return {svg: new XMLSerializer().serializeToString(root), kind, title,
+      width: box.width * scale, height: box.height * scale};
+  } catch (e) {
+    return {error: String(e?.message ?? e) || "unknown error"};
+  } finally {
     document.body.replaceChildren();
   }
-  return drawings;
 }

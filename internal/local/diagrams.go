@@ -19,12 +19,12 @@ func newBrowser(o Options) *chromium.Browser {
 
 // script has the browser draw. Where nothing is printed, the first diagram
 // launches it.
-func (c *Converter) script(ctx context.Context, library, expression string) (json.RawMessage, error) {
+func (c *Converter) script(ctx context.Context, library string, expressions ...string) ([]json.RawMessage, error) {
 	browser, err := c.drawer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return browser.Script(ctx, library, expression)
+	return browser.Script(ctx, library, expressions...)
 }
 
 func (c *Converter) drawer(ctx context.Context) (*chromium.Browser, error) {

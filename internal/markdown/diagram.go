@@ -24,8 +24,8 @@ func (n *diagram) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, n
 var kindDiagram = ast.NewNodeKind("Diagram")
 
 // drawDiagrams replaces mermaid fences by their pictures. One that cannot be
-// drawn stays a block of code and leaves a warning; only an ended context is an
-// error.
+// drawn stays a block of code and leaves a warning. Errors: those of
+// Options.Diagrams, ctx's cause.
 func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 	var fences []*ast.FencedCodeBlock
 	var sources []string
@@ -44,7 +44,10 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 			pictures[i].Problem = "diagrams are not drawn here: that takes a browser"
 		}
 	} else {
-		pictures = d.options.Diagrams(ctx, sources)
+		var err error
+		if pictures, err = d.options.Diagrams(ctx, sources); err != nil {
+			return err
+		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

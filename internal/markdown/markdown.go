@@ -68,8 +68,9 @@ type Options struct {
 	// Fetch gets an http(s) image. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Diagrams draws the sources of Mermaid diagrams, one picture for each. It
-	// is called once, if there are any. Nil: they stay source, with a warning.
-	Diagrams func(ctx context.Context, sources []string) []Diagram
+	// is called once, if there are any, and an error of it ends the rendering.
+	// Nil: they stay source, with a warning.
+	Diagrams func(ctx context.Context, sources []string) ([]Diagram, error)
 }
 
 // Diagram is a drawn diagram: safe SVG, or in words why there is none.
@@ -107,7 +108,7 @@ type Heading struct {
 }
 
 // Render renders a document's body (front matter already taken off). Errors:
-// ContentTooComplex, StoreUnavailable (Asset's), ctx's cause.
+// ContentTooComplex, StoreUnavailable (Asset's), those of Diagrams, ctx's cause.
 func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = normalizeNewlines(src)
 	root, err := parse(ctx, r.parser, src)

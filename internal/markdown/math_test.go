@@ -44,12 +44,12 @@ func TestDiagramsAreDrawnOnceAndFailuresKeepTheirSource(t *testing.T) {
 	t.Parallel()
 	src := "```mermaid\ngraph TD; A-->B\n```\n\n> ```Mermaid\n> broken\n> ```\n"
 	calls := 0
-	d := render(t, src, markdown.Options{Diagrams: func(_ context.Context, sources []string) []markdown.Diagram {
+	d := render(t, src, markdown.Options{Diagrams: func(_ context.Context, sources []string) ([]markdown.Diagram, error) {
 		calls++
 		if len(sources) != 2 || sources[1] != "broken\n" {
 			t.Errorf("sources: %q", sources)
 		}
-		return []markdown.Diagram{{SVG: "<svg id=first></svg>"}, {Problem: "line 1: what is\nthat?"}}
+		return []markdown.Diagram{{SVG: "<svg id=first></svg>"}, {Problem: "line 1: what is\nthat?"}}, nil
 	}})
 	if calls != 1 || !strings.Contains(d.HTML, `<div class="diagram"><svg id=first></svg></div>`) || !strings.Contains(d.HTML, "broken") {
 		t.Errorf("%d calls, %s", calls, d.HTML)

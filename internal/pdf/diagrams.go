@@ -19,7 +19,7 @@ import (
 const diagramText = 14
 
 // drawer draws diagrams in a document's theme; nil when nothing can draw.
-func (c *Converter) drawer(theme themes.Theme, o presswork.Options) func(context.Context, []string) []markdown.Diagram {
+func (c *Converter) drawer(theme themes.Theme, o presswork.Options) func(context.Context, []string) ([]markdown.Diagram, error) {
 	if c.diagrams == nil {
 		return nil
 	}
@@ -33,12 +33,13 @@ func (c *Converter) drawer(theme themes.Theme, o presswork.Options) func(context
 	for _, name := range []string{"--primary", "--secondary", "--warning", "--error", "--info", "--success", "--accent"} {
 		style.Accents = append(style.Accents, theme.Token(name))
 	}
-	return func(ctx context.Context, sources []string) []markdown.Diagram {
-		drawn := make([]markdown.Diagram, len(sources))
-		for i, p := range c.diagrams.Draw(ctx, sources, style) {
+	return func(ctx context.Context, sources []string) ([]markdown.Diagram, error) {
+		pictures, err := c.diagrams.Draw(ctx, sources, style)
+		drawn := make([]markdown.Diagram, len(pictures))
+		for i, p := range pictures {
 			drawn[i] = markdown.Diagram(p)
 		}
-		return drawn
+		return drawn, err
 	}
 }
 

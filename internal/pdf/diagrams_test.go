@@ -15,8 +15,8 @@ import (
 
 // drawn is a renderer whose diagrams all have one size.
 func drawn(width, height int) *diagram.Renderer {
-	return diagram.New(diagram.Options{Script: func(context.Context, string, string) (json.RawMessage, error) {
-		return json.RawMessage(fmt.Sprintf(`[{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d}]`, width, height)), nil
+	return diagram.New(diagram.Options{Script: func(context.Context, string, ...string) ([]json.RawMessage, error) {
+		return []json.RawMessage{json.RawMessage(fmt.Sprintf(`{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d}`, width, height))}, nil
 	}})
 }
 
