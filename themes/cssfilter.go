@@ -15,10 +15,18 @@ func FilterCSS(css string) (clean string, dropped []string) {
 	return f.out.String(), f.dropped
 }
 
+// DataURLs lists the images and fonts that FilterCSS leaves in a stylesheet.
+func DataURLs(css string) []string {
+	f := cssFilter{scanner: newCSSScanner(css)}
+	f.run()
+	return f.kept
+}
+
 type cssFilter struct {
 	scanner *cssScanner
 	out     strings.Builder
 	dropped []string
+	kept    []string // the data URLs
 }
 
 func (f *cssFilter) run() {
@@ -52,6 +60,7 @@ func (f *cssFilter) url(target string) {
 		f.out.WriteString("none")
 		return
 	}
+	f.kept = append(f.kept, strings.TrimSpace(target))
 	f.out.WriteString("url(" + quote(target) + ")")
 }
 

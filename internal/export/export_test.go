@@ -145,3 +145,31 @@ func TestOptionsSurviveTheQueue(t *testing.T) {
 		t.Error("the default is 400 to 599")
 	}
 }
+
+func FuzzOptions(f *testing.F) {
+	for _, seed := range []string{
+		`{"format":"A4","margin":{"top":40,"left":"1cm"},"scale":0.5,"pageRanges":"1-3, 5"}`, `{"width":1e400,"height":"12in"}`, `{"failOnHttpStatusCodes":[404,[500,599]]}`,
+		`{"cookies":[{"name":"a\n","value":";","domain":"site.example","expires":-1}]}`, `{"extraHTTPHeaders":{"Host":"x","A\r\n":"b"}}`, `{"clip":{"x":0,"y":0,"width":1e308,"height":1}}`,
+		`{"viewport":{"width":8192,"height":8192,"deviceScaleFactor":3}}`, `{"timeout":-9223372036854775808}`, `{"waitUntil":["load"]}`, `[]`, `{"pdf_a":true}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, picture := range []bool{false, true} {
+			if err := check(text, picture); presswork.CodeOf(err) == presswork.Internal {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		var o presswork.ExportOptions
+		if strictjson.Decode([]byte(text), &o, "options.") != nil || export.CheckPDF(page, o) != nil {
+			return
+		}
+		if limit := export.TimeoutOf(o.VisitOptions); limit <= 0 || limit > export.MaxTimeout {
+			t.Errorf("%q: a time of %s", text, limit)
+		}
+		paper, err := export.PaperOf(o)
+		if err != nil || !(paper.Width > 0 && paper.Height > 0) || math.IsInf(paper.Width*paper.Height, 0) {
+			t.Errorf("%q: %+v, %v", text, paper, err)
+		}
+	})
+}

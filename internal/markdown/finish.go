@@ -29,6 +29,7 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 		outline[h.ID] = true
 	}
 	texts := textWriter{out: &out, words: d.words}
+	var parts cost
 	z := html.NewTokenizer(bytes.NewReader(safe))
 	for {
 		kind := z.Next()
@@ -38,6 +39,9 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 		raw := z.Raw()
 		texts.tag(kind, raw)
 		if kind == html.TextToken {
+			if err := d.checkText(raw); err != nil {
+				return "", err
+			}
 			texts.write(raw)
 			continue
 		}
@@ -45,12 +49,14 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 			out.Write(raw)
 			continue
 		}
+		parts.tag(raw)
 		if bytes.IndexByte(raw, ' ') < 0 && !bytes.HasPrefix(raw, []byte("<details")) {
 			out.Write(raw)
 			continue
 		}
 		token := z.Token()
 		if piece, ok := d.takeEmbed(attr(token, embedAttr)); ok {
+			parts.embed(piece)
 			out.WriteString(piece)
 			continue
 		}
@@ -76,6 +82,9 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 			token.Attr = append(keepAttrs(token.Attr, func(a html.Attribute) bool { return a.Key != "open" }), html.Attribute{Key: "open"})
 		}
 		out.WriteString(token.String())
+	}
+	if err := parts.check(); err != nil {
+		return "", err
 	}
 	d.checkLinks(ids)
 	return out.String(), nil

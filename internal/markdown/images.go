@@ -43,6 +43,10 @@ type picture struct {
 	err error
 	// times is how often it stands in the document, line where it does first.
 	times, line int
+	// work is what the browser has for it to draw, scaled whether the document
+	// gives it a size.
+	work   uint64
+	scaled bool
 	// cut tells that a place was left without it because of maxImagesBytes.
 	cut bool
 }
@@ -77,7 +81,7 @@ func (d *draft) inlineImages(ctx context.Context, safe []byte) (*inlined, error)
 			}
 			data, err := d.open(ctx, src)
 			if err == nil {
-				p.uri, err = dataURI(data, &held)
+				p.uri, p.work, err = dataURI(data, p.scaled, &held)
 			}
 			p.err = err
 			return nil
@@ -92,11 +96,31 @@ func (d *draft) inlineImages(ctx context.Context, safe []byte) (*inlined, error)
 		if presswork.CodeOf(p.err) == presswork.StoreUnavailable {
 			return nil, p.err // another try may find the file
 		}
+		if errors.Is(p.err, imagetype.ErrDeep) {
+			return nil, tooComplex("line %d: image %q nests elements or references deeper than %d levels", p.line, clip(src), imagetype.MaxDepth)
+		}
 		if p.err != nil {
 			d.warnImage(src, p.line, p.err)
 		}
 	}
-	return images, nil
+	return images, images.drawable(sources)
+}
+
+// drawable refuses images that are more to draw than a page may be.
+func (m *inlined) drawable(sources []string) error {
+	var sum uint64
+	for _, src := range sources {
+		p := m.bySource[src]
+		if p.work > imagetype.MaxWork {
+			return tooComplex("line %d: image %q: the SVG draws %d elements once its references are followed; at most %d are allowed (each copy, layer of a filter or mask, and long path counts as several)",
+				p.line, clip(src), p.work, imagetype.MaxWork)
+		}
+		// Where it stands again, it is drawn from what was made of it.
+		if sum += p.work + p.work*uint64(p.times-1)/10; sum > imagetype.MaxWork {
+			return tooComplex("line %d: the SVG images up to this one draw %d elements together; at most %d are allowed in a document", p.line, sum, imagetype.MaxWork)
+		}
+	}
+	return nil
 }
 
 func (d *draft) warnImage(src string, line int, err error) {
@@ -124,6 +148,9 @@ func (m *inlined) note(safe []byte) (sources []string) {
 			sources = append(sources, src)
 		}
 		m.bySource[src].times++
+		if attr(t, "width") != "" || attr(t, "height") != "" {
+			m.bySource[src].scaled = true
+		}
 	}
 	return sources
 }
@@ -148,7 +175,7 @@ func (d *draft) open(ctx context.Context, src string) ([]byte, error) {
 		data, _, err := d.options.Fetch(ctx, src)
 		return data, public(err, "it could not be fetched")
 	case strings.HasPrefix(strings.ToLower(src), "data:"):
-		return readDataURI(src)
+		return imagetype.ReadDataURI(src)
 	}
 	name, err := url.PathUnescape(src)
 	if err != nil {
@@ -169,52 +196,31 @@ func (d *draft) open(ctx context.Context, src string) ([]byte, error) {
 	return data, public(err, "no such file came with the document")
 }
 
-func readDataURI(src string) ([]byte, error) {
-	meta, data, ok := strings.Cut(src[len("data:"):], ",")
-	if !ok {
-		return nil, errors.New("the data URI has no data")
-	}
-	text, err := url.PathUnescape(data)
-	if err != nil {
-		return nil, errors.New("the data URI is not properly escaped")
-	}
-	if !strings.HasSuffix(strings.ToLower(strings.TrimSpace(meta)), "base64") {
-		return []byte(text), nil
-	}
-	text = strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\n' || r == '\t' {
-			return -1
-		}
-		return r
-	}, strings.TrimRight(text, "="))
-	b, err := base64.RawStdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, errors.New("the data URI is not valid base64")
-	}
-	return b, nil
-}
-
 // dataURI checks an image by its bytes, never by what it is said to be, and
-// writes it if there is room beside what is held.
-func dataURI(data []byte, held *atomic.Int64) (string, error) {
+// writes it if there is room beside what is held. It also returns what there is
+// to draw.
+func dataURI(data []byte, scaled bool, held *atomic.Int64) (uri string, work uint64, err error) {
 	if len(data) > maxImageBytes {
-		return "", fmt.Errorf("it is larger than %d MB", maxImageBytes>>20)
+		return "", 0, fmt.Errorf("it is larger than %d MB", maxImageBytes>>20)
 	}
 	img, err := imagetype.Inspect(data)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if img.Pixels() > imagetype.MaxPixels {
-		return "", fmt.Errorf("it has %d × %d pixels; at most %d million are allowed", img.Width, img.Height, imagetype.MaxPixels/1_000_000)
+		return "", 0, fmt.Errorf("it has %d × %d pixels; at most %d million are allowed", img.Width, img.Height, imagetype.MaxPixels/1_000_000)
 	}
 	if err := imagetype.Whole(data, img.ContentType); err != nil {
-		return "", err
+		return "", 0, err
+	}
+	if work, err = imagetype.Work(data, img.ContentType, scaled); err != nil {
+		return "", 0, err
 	}
 	head := "data:" + img.ContentType + ";base64,"
 	if held.Add(int64(len(head)+base64.StdEncoding.EncodedLen(len(data)))) > maxImagesBytes {
-		return "", tooMuch()
+		return "", 0, tooMuch()
 	}
-	return head + base64.StdEncoding.EncodeToString(data), nil
+	return head + base64.StdEncoding.EncodeToString(data), work, nil
 }
 
 // public keeps the words of a coined error and replaces any other's, which may

@@ -22,8 +22,8 @@ import (
 const engineVersion = 3
 
 // Compose builds the HTML and everything the printer is told. Errors: those of
-// Check, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable
-// (Asset's), ctx's cause.
+// Check, ContentTooComplex, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable
+// (Asset's), BrowserUnavailable (for diagrams), ctx's cause.
 func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	matter, err := Check(d.Content, d.Options)
 	if err != nil {
@@ -46,6 +46,9 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	body.Warnings = slices.Concat(matter.Warnings, body.Warnings)
 	if isTrue(o.Strict) && len(body.Warnings) > 0 {
 		return Composed{Warnings: body.Warnings}, strictFindings(body.Warnings)
+	}
+	if err := checkSheets(o, theme, body.HTML); err != nil {
+		return Composed{}, err
 	}
 	sheet, err := sheetOf(o)
 	if err != nil {

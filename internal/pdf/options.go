@@ -61,7 +61,7 @@ func sift(m *markdown.Matter, o presswork.Options) error {
 }
 
 // CheckOptions refuses an option with a value outside the contract. Errors:
-// InvalidOption, its Param "options.NAME".
+// InvalidOption, ContentTooComplex, the Param "options.NAME".
 func CheckOptions(o presswork.Options) error {
 	if err := checkFinish(o); err != nil {
 		return err
@@ -98,6 +98,9 @@ func CheckOptions(o presswork.Options) error {
 	}
 	if len(o.CSS) > maxCSS {
 		return invalid("css", "css is larger than %d KB", maxCSS>>10)
+	}
+	if err := checkSheet(o.CSS, 0); err != nil {
+		return err.WithParam("options.css")
 	}
 	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
 		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", short(o.RawHTML),

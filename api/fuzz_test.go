@@ -1,0 +1,34 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A body of any form is answered: with a job, or with an error that names what
+// is wrong and is the caller's.
+func FuzzConversionBodies(f *testing.F) {
+	const boundary = "\r\n--x\r\nContent-Disposition: form-data; name="
+	for _, seed := range []string{
+		`{"content":"# Hi","options":{"toc":true},"webhook_url":"https://example.com/a"}`, `{"content":"x","options":{"margins":{"top":"1e9mm"}}}`,
+		`{"content":"\ud800","theme":"nord","priority":"bulk"}`, `{"content":"x","webhook_url":"http://[::1%25lo]:0/"}`, strings.Repeat("[", 2000), `{"content":"---\ncss: |\n  a\n---\nx"}`, "# Hi\n",
+		boundary + "\"content\"\r\n\r\n# Hi" + boundary + "\"assets\"; filename*=UTF-8''a%00b\r\n\r\nx\r\n--x--", boundary + "\"options\"\r\n\r\n{\"css\":1}\r\n--x--", boundary + "\"options.toc\"\r\n\r\n3\r\n--x",
+	} {
+		f.Add(seed)
+	}
+	var h *house
+	f.Fuzz(func(t *testing.T, body string) {
+		if h == nil {
+			h = serve(t)
+		}
+		h.t = t
+		for _, media := range []string{"application/json", "multipart/form-data; boundary=x", "text/markdown"} {
+			reply := h.do(http.MethodPost, "/api/conversion", strings.NewReader(body), "Content-Type: "+media)
+			if !json.Valid(reply.body) || reply.StatusCode != http.StatusAccepted && (reply.StatusCode < 400 || reply.StatusCode >= 500) {
+				t.Errorf("%s %q: %d %.300s", media, body, reply.StatusCode, reply.body)
+			}
+		}
+	})
+}

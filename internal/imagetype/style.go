@@ -1,0 +1,158 @@
+package imagetype
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// styles is what the style elements of an SVG say.
+type styles struct {
+	classes map[string][]reference // of rules for one class
+	all     []reference            // of rules with any other selector
+	// selectors counts those that are more than a class, dear those among them
+	// for which a browser looks around each element.
+	selectors, dear int
+}
+
+var (
+	comment   = regexp.MustCompile(`(?s)/\*.*?(\*/|$)`)
+	cssEscape = regexp.MustCompile(`\\([0-9A-Fa-f]{1,6})[ \t\r\n\f]?|\\(.)`)
+	oneClass  = regexp.MustCompile(`^\.[\w-]+$`)
+	urlCall   = regexp.MustCompile(`(?i)url\(\s*["']?\s*#([^"')]+)`)
+	filter    = regexp.MustCompile(`(?i)\b(?:blur|drop-shadow|brightness|contrast|grayscale|hue-rotate|invert|opacity|saturate|sepia)\(`)
+	dataURI   = regexp.MustCompile(`(?i)data:`)
+	scaling   = regexp.MustCompile(`(?i)scale|matrix|skew|rotate|3d|perspective`)
+)
+
+// sheet reads a style element.
+func (d *drawing) sheet(css string) error {
+	css = plainCSS(css)
+	d.transformed = d.transformed || scaling.MatchString(css)
+	for rule := range strings.SplitSeq(css, "}") {
+		selectors, body, found := cutLast(rule, "{")
+		if !found { // a brace within a string
+			selectors, body = "*", rule
+		}
+		if i := strings.LastIndex(selectors, "{"); i >= 0 { // of an at-rule
+			selectors = selectors[i+1:]
+		}
+		var classes []string
+		others := 0
+		for s := range strings.SplitSeq(selectors, ",") {
+			if s = strings.TrimSpace(s); oneClass.MatchString(s) {
+				classes = append(classes, s[1:])
+				continue
+			}
+			others++
+			if strings.Contains(s, ":") || strings.Contains(s, "~") {
+				d.style.dear++
+			}
+		}
+		d.style.selectors += others
+		d.declarations(body, func(r reference) {
+			if others > 0 {
+				d.style.all = append(d.style.all, r)
+				return
+			}
+			for _, c := range classes {
+				d.style.classes[c] = append(d.style.classes[c], r)
+			}
+		})
+	}
+	return d.embedded(css)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// declarations reads "property: value; …".
+func (d *drawing) declarations(css string, refer func(reference)) {
+	for declaration := range strings.SplitSeq(css, ";") {
+		property, value, _ := strings.Cut(declaration, ":")
+		switch property = strings.ToLower(strings.TrimSpace(property)); property {
+		case "stroke-dasharray":
+			d.dashed(value)
+		case "transform", "scale", "zoom":
+			d.transformed = d.transformed || property != "transform" || scaling.MatchString(value)
+		}
+		d.calls(value, refer)
+	}
+}
+
+// calls notes the elements and filters that a value names.
+func (d *drawing) calls(value string, refer func(reference)) {
+	if !strings.Contains(value, "(") {
+		return
+	}
+	for _, m := range urlCall.FindAllStringSubmatch(value, -1) {
+		refer(reference{id: strings.TrimSpace(m[1])})
+	}
+	if n := len(filter.FindAllStringIndex(value, -1)); n > 0 {
+		refer(reference{filters: uint64(n)})
+	}
+}
+
+// plainCSS takes comments and escapes out, so that nothing hides behind them.
+func plainCSS(css string) string {
+	if strings.Contains(css, "/*") {
+		css = comment.ReplaceAllString(css, " ")
+	}
+	if !strings.Contains(css, `\`) {
+		return css
+	}
+	return cssEscape.ReplaceAllStringFunc(css, func(e string) string {
+		if n, err := strconv.ParseUint(strings.TrimSpace(e[1:]), 16, 32); err == nil && utf8.ValidRune(rune(n)) {
+			return string(rune(n))
+		}
+		return e[1:]
+	})
+}
+
+// dashed notes the period of a dashed line.
+func (d *drawing) dashed(value string) {
+	sum := 0.0
+	for _, f := range numbers.FindAllString(value, -1) {
+		n, _ := strconv.ParseFloat(f, 64) // what is out of range is infinite
+		sum += math.Abs(n)
+	}
+	if sum > 0 && (d.dash == 0 || sum < d.dash) {
+		d.dash = sum
+	}
+}
+
+var (
+	numbers  = regexp.MustCompile(`[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?`)
+	commands = regexp.MustCompile(`[A-DF-Za-df-z][^A-DF-Za-df-z]*|^[^A-DF-Za-df-z]+`)
+)
+
+// lengthOf is about the length of a path or of the sides of a polygon, rather
+// too long than too short.
+func lengthOf(path string) float64 {
+	length, x, y := 0.0, 0.0, 0.0 // the last two numbers
+	for _, command := range commands.FindAllString(path, -1) {
+		kind := command[0]
+		for _, text := range numbers.FindAllString(command, -1) {
+			n, _ := strconv.ParseFloat(text, 64)
+			switch {
+			case kind >= 'a' && kind <= 'z':
+				length += math.Abs(n)
+			case kind == 'A':
+				length += 7 * math.Abs(n)
+			case kind == 'H' || kind == 'V':
+				length += math.Abs(n) + math.Abs(x)
+			default:
+				length += math.Abs(n - x)
+			}
+			x, y = y, n
+		}
+	}
+	return length
+}

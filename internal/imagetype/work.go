@@ -1,0 +1,432 @@
+package imagetype
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxWork bounds the Work of the SVG images of a document. Chromium then takes
+// some ten seconds and half a gigabyte for them.
+const MaxWork = 120_000
+
+// MaxDepth bounds how deep elements nest, and references twice that.
+const MaxDepth = 1000
+
+// What the parts of an SVG take, measured in plain elements.
+const (
+	useWork   = 5       // a copy of an element, beside what it copies
+	textBytes = 12      // of text for one element
+	dataBytes = 80      // of attributes for one element
+	dashes    = 25      // of a dashed line for one element
+	maxDashes = 1 << 20 // Skia draws a line with more of them undashed
+	// A filter's step and a mask are drawn into pixels of their own.
+	layerWork  = 10
+	layerArea  = 80 // CSS pixels for one element
+	pagePixels = 1_000_000
+	pixelBytes = 500 // pixels of an image inside for one element
+
+	maxImageDepth = 4 // of images in images
+)
+
+// ErrDeep is an SVG whose elements or references nest too deep.
+var ErrDeep = fmt.Errorf("the SVG nests elements or references deeper than %d levels", MaxDepth)
+
+var errStyles = errors.New("SVG images may not load style sheets from data URIs")
+
+// Work returns how many elements a browser draws for an SVG once every reference
+// is followed, what is expensive counted as several: about an upper bound, and
+// saturated. A scaled image is shown in another size than its own. Other types
+// have none. Errors: ErrDeep and others that may be shown to anyone.
+func Work(b []byte, contentType string, scaled bool) (uint64, error) {
+	if contentType != "image/svg+xml" {
+		return 0, nil
+	}
+	return svgWork(b, scaled, 0)
+}
+
+func svgWork(b []byte, scaled bool, depth int) (uint64, error) {
+	if depth > maxImageDepth {
+		return 0, fmt.Errorf("the SVG holds images in images, more than %d deep", maxImageDepth)
+	}
+	d := &drawing{ids: map[string]*element{}, style: styles{classes: map[string][]reference{}}, depth: depth}
+	if err := d.read(b); err != nil {
+		return 0, err
+	}
+	d.measure(scaled)
+	return d.count()
+}
+
+// drawing is an SVG as far as its cost goes.
+type drawing struct {
+	root     *element
+	ids      map[string]*element
+	elements []*element
+	style    styles
+	// dash is the shortest period of a dashed line, 0 without one.
+	dash float64
+	// geometry is the length of all paths, in bytes.
+	geometry uint64
+	// transformed reports that something is scaled on its way to the page.
+	transformed bool
+	inner       uint64 // the work of images inside
+	depth       int
+	// area is what the image covers on paper, in CSS pixels; box what of the
+	// drawing's own units it shows.
+	area, box float64
+}
+
+type element struct {
+	name     string
+	children []*element
+	refs     []reference
+	classes  []string
+	own      uint64
+	text     strings.Builder // of a style element
+	// region is what a filter or mask says it covers, in units of the drawing; 0
+	// when that is not known.
+	region float64
+	path   string  // its geometry
+	sides  float64 // the length of other shapes' outlines, rather too long
+	total  uint64
+	state  byte // 0: not counted, 1: being counted, 2: counted
+}
+
+// reference is something an element draws with: another element, or so many of
+// the filters that CSS names.
+type reference struct {
+	id      string
+	filters uint64
+}
+
+// read builds the tree.
+func (d *drawing) read(b []byte) error {
+	if !utf8.Valid(b) { // of the sets that XML may come in, markup is the same in all
+		b = []byte(string(bytesToRunes(b)))
+	}
+	if bytes.Contains(b, []byte("<!ATTLIST")) {
+		return errEntities
+	}
+	in := xml.NewDecoder(bytes.NewReader(b))
+	in.Strict = false
+	in.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	var open []*element
+	for {
+		token, err := in.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return errDamaged
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if len(open) >= MaxDepth {
+				return ErrDeep
+			}
+			var parent *element
+			if len(open) > 0 {
+				parent = open[len(open)-1]
+			}
+			e, err := d.element(t, parent)
+			if err != nil {
+				return err
+			}
+			if d.root == nil {
+				d.root = e
+			} else if parent != nil {
+				parent.children = append(parent.children, e)
+			}
+			open = append(open, e)
+		case xml.EndElement:
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+		case xml.CharData:
+			if len(open) == 0 {
+				continue
+			}
+			if e := open[len(open)-1]; e.name == "style" {
+				e.text.Write(t)
+			} else {
+				e.own = add(e.own, uint64(len(bytes.TrimSpace(t)))/textBytes)
+			}
+		case xml.ProcInst:
+			if t.Target == "xml-stylesheet" && bytes.ContainsAny(t.Inst, "#:") {
+				return errStyles
+			}
+		}
+	}
+	for _, e := range d.elements {
+		if e.name == "style" {
+			if err := d.sheet(e.text.String()); err != nil {
+				return err
+			}
+		}
+	}
+	if d.root == nil {
+		return errDamaged
+	}
+	return nil
+}
+
+func bytesToRunes(b []byte) []rune {
+	runes := make([]rune, len(b))
+	for i, c := range b {
+		runes[i] = rune(c)
+	}
+	return runes
+}
+
+// element reads one start tag.
+func (d *drawing) element(t xml.StartElement, parent *element) (*element, error) {
+	e := &element{name: t.Name.Local, own: 1}
+	refer := func(r reference) { e.refs = append(e.refs, r) }
+	if (e.name == "set" || strings.HasPrefix(e.name, "animate")) && parent != nil {
+		refer = func(r reference) { parent.refs = append(parent.refs, r) }
+	}
+	units, width, height := "", 0.0, 0.0
+	for _, a := range t.Attr {
+		e.own = add(e.own, uint64(len(a.Value))/dataBytes)
+		switch a.Name.Local {
+		case "id":
+			if d.ids[a.Value] == nil {
+				d.ids[a.Value] = e
+			}
+		case "class":
+			e.classes = strings.Fields(a.Value)
+		case "href", "to", "from", "by", "values":
+			for value := range strings.SplitSeq(a.Value, ";") {
+				if id, ok := strings.CutPrefix(strings.TrimSpace(value), "#"); ok && e.name != "a" {
+					refer(reference{id: id})
+				}
+			}
+			d.calls(a.Value, refer)
+		case "d", "points":
+			e.path = a.Value
+			d.geometry += uint64(len(a.Value))
+		case "x1", "y1", "x2", "y2", "r", "rx", "ry":
+			e.sides += 7 * number(a.Value)
+		case "width":
+			width = number(a.Value)
+		case "height":
+			height = number(a.Value)
+		case "filterUnits", "maskUnits":
+			units = a.Value
+		case "viewBox":
+			d.viewBox(a.Value)
+		case "transform", "patternTransform":
+			d.transformed = d.transformed || scaling.MatchString(a.Value)
+		case "style":
+			d.declarations(plainCSS(a.Value), refer)
+			a.Value = plainCSS(a.Value)
+		case "stroke-dasharray":
+			d.dashed(a.Value)
+		default:
+			d.calls(a.Value, refer)
+		}
+		if err := d.embedded(a.Value); err != nil {
+			return nil, err
+		}
+	}
+	e.sides += 2 * (width + height)
+	if units == "userSpaceOnUse" {
+		e.region = width * height
+	}
+	switch e.name {
+	case "use", "feImage":
+		e.own += useWork
+	case "svg", "symbol":
+		d.transformed = d.transformed || len(d.elements) > 0
+	}
+	if len(d.elements) == 0 && width > 0 && height > 0 {
+		d.area = width * height
+	}
+	d.elements = append(d.elements, e)
+	return e, nil
+}
+
+func (d *drawing) viewBox(value string) {
+	if f := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r <= ' ' }); len(f) == 4 && d.box == 0 && len(d.elements) == 0 {
+		d.box = number(f[2]) * number(f[3])
+	}
+}
+
+// embedded counts the images inside a value.
+func (d *drawing) embedded(value string) error {
+	for rest := value; strings.Contains(rest, ":"); {
+		at := dataURI.FindStringIndex(rest)
+		if at == nil {
+			return nil
+		}
+		rest = rest[at[0]:]
+		end := strings.IndexAny(rest, `"')`)
+		if end < 0 {
+			end = len(rest)
+		}
+		uri := rest[:end]
+		rest = rest[len("data:"):]
+		if strings.HasPrefix(strings.ToLower(rest), "text/") {
+			return errStyles
+		}
+		data, err := ReadDataURI(uri)
+		if err != nil {
+			continue // the browser cannot read it either
+		}
+		info, err := Inspect(data)
+		if err != nil {
+			continue
+		}
+		if info.Pixels() > MaxPixels {
+			return fmt.Errorf("the SVG holds an image of %d × %d pixels; at most %d million are allowed", info.Width, info.Height, MaxPixels/1_000_000)
+		}
+		work := info.Pixels() / pixelBytes
+		if info.ContentType == "image/svg+xml" {
+			if work, err = svgWork(data, true, d.depth+1); err != nil {
+				return err
+			}
+		}
+		d.inner = add(d.inner, work)
+	}
+	return nil
+}
+
+// measure settles what depends on the whole: the image's size, and what the
+// style sheets say of its elements.
+func (d *drawing) measure(scaled bool) {
+	if d.box == 0 {
+		d.box = d.area
+	}
+	if d.area == 0 || scaled {
+		d.area = pagePixels
+	}
+	d.area = min(max(d.area, 10_000), pagePixels)
+	for _, e := range d.elements {
+		for _, class := range e.classes {
+			e.refs = append(e.refs, d.style.classes[class]...)
+		}
+		e.refs = append(e.refs, d.style.all...)
+		if d.dash > 0 {
+			e.own = add(e.own, uint64(min((e.sides+lengthOf(e.path))/d.dash, maxDashes))/dashes)
+		}
+	}
+}
+
+// count follows the references.
+func (d *drawing) count() (uint64, error) {
+	n := uint64(len(d.elements))
+	total := add(d.inner, add(mul(uint64(d.style.selectors), n)/100, mul(uint64(d.style.dear), n)/10))
+	drawn, err := d.total(d.root, 0)
+	return add(total, drawn), err
+}
+
+// total counts an element with all it draws. What refers to itself is drawn by
+// no browser.
+func (d *drawing) total(e *element, depth int) (uint64, error) {
+	if e.state != 0 {
+		return e.total, nil
+	}
+	if depth > 2*MaxDepth {
+		return 0, ErrDeep
+	}
+	e.state = 1
+	sum := e.own
+	for _, c := range e.children {
+		n, err := d.total(c, depth+1)
+		if err != nil {
+			return 0, err
+		}
+		sum = add(sum, n)
+	}
+	within := sum // what inherits the element's properties
+	for _, r := range e.refs {
+		n, err := d.reference(e, r, within, depth)
+		if err != nil {
+			return 0, err
+		}
+		sum = add(sum, n)
+		if t := d.ids[r.id]; t != nil && e.name == "use" {
+			within = add(within, t.total)
+		}
+	}
+	e.total, e.state = sum, 2
+	return sum, nil
+}
+
+// reference counts what an element draws with.
+func (d *drawing) reference(e *element, r reference, within uint64, depth int) (uint64, error) {
+	extra := mul(d.layer(nil), r.filters)
+	target := d.ids[r.id]
+	if target == nil || strings.HasSuffix(target.name, "Gradient") {
+		return extra, nil
+	}
+	n, err := d.total(target, depth+1)
+	switch target.name {
+	case "pattern":
+		n = mul(n, within)
+	case "marker":
+		vertices := uint64(len(e.path))
+		if len(e.children) > 0 || e.name == "use" {
+			vertices = d.geometry
+		}
+		n = mul(n, add(within, vertices/4))
+	case "filter":
+		n = add(n, mul(d.layer(target), steps(target)))
+	case "mask":
+		n = add(n, d.layer(target)/2)
+	}
+	return add(n, extra), err
+}
+
+// layer is the work of one layer of pixels, that of a filter or mask if it is
+// one's.
+func (d *drawing) layer(e *element) uint64 {
+	area := d.area
+	if e != nil && e.region > 0 && d.box > 0 && !d.transformed {
+		area *= min(e.region/d.box, 1)
+	}
+	return layerWork + uint64(area/layerArea)
+}
+
+// steps counts those of a filter; what only shifts or mixes pixels is a quarter.
+func steps(filter *element) uint64 {
+	quarters := uint64(0)
+	for _, c := range filter.children {
+		switch c.name {
+		case "feFlood", "feOffset", "feBlend", "feColorMatrix", "feComposite", "feMerge", "feComponentTransfer":
+			quarters++
+		default:
+			quarters += 4
+		}
+	}
+	return (quarters + 3) / 4
+}
+
+func add(a, b uint64) uint64 {
+	if a > math.MaxUint64-b {
+		return math.MaxUint64
+	}
+	return a + b
+}
+
+func mul(a, b uint64) uint64 {
+	if a > 0 && b > math.MaxUint64/a {
+		return math.MaxUint64
+	}
+	return a * b
+}
+
+// number reads a length in pixels; anything else is 0.
+func number(s string) float64 {
+	f, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(s), "px"), 64)
+	if err != nil || !(f > 0) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}

@@ -1,0 +1,56 @@
+package pdf_test
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/pdf"
+	"presswork/themes"
+)
+
+// A stylesheet brings images, too, and each element may show them.
+func TestStylesheetsAreBounded(t *testing.T) {
+	t.Parallel()
+	background := func(rects int) string {
+		svg := `<svg xmlns="http://www.w3.org/2000/svg">` + strings.Repeat("<rect/>", rects) + `</svg>`
+		return `p{background:u\72l("data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(svg)) + `")}`
+	}
+	bomb := `<svg xmlns='http://www.w3.org/2000/svg'><g id='a'>` + strings.Repeat("<rect/>", 100) + `</g><g id='b'>` + strings.Repeat("<use href='%23a'/>", 100) + `</g></svg>`
+	for name, c := range map[string]struct {
+		css, content string
+		options      presswork.Code // the code at submission
+		compose      presswork.Code
+	}{
+		"an icon":            {background(20), strings.Repeat("p\n\n", 5000), "", ""},
+		"a bomb":             {`p{background:url("data:image/svg+xml,` + bomb + `")}`, "p", presswork.ContentTooComplex, presswork.ContentTooComplex},
+		"on every paragraph": {background(4000), strings.Repeat("p\n\n", 5000), "", presswork.ContentTooComplex},
+		"a few selectors":    {"p:has(em) ~ p, [a~=b] {color:red}", strings.Repeat("p\n\n", 5000), "", ""},
+		"many selectors":     {strings.Repeat("p:has(em) ~ p {color:red}", 1000), strings.Repeat("p\n\n", 5000), "", presswork.ContentTooComplex},
+	} {
+		o := presswork.Options{CSS: c.css}
+		if err := pdf.CheckOptions(o); presswork.CodeOf(err) != c.options {
+			t.Errorf("%s: %v, want %q", name, err, c.options)
+		}
+		_, err := converter(t, pdf.Options{}).Compose(t.Context(), pdf.Document{Content: []byte(c.content), Options: o})
+		if presswork.CodeOf(err) != c.compose || err != nil && presswork.AsError(err).Param != "options.css" {
+			t.Errorf("%s: %v, want %q", name, err, c.compose)
+		}
+	}
+	// A theme of the operator's is bounded in the same way.
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "heavy.css"), []byte(":root{--primary:#00f;--base-100:#fff;--base-content:#000}"+background(4000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	themed, err := themes.Open(themes.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = pdf.New(pdf.Options{Themes: themed}).Compose(t.Context(), pdf.Document{Content: []byte(strings.Repeat("p\n\n", 5000)), Theme: "heavy"})
+	if presswork.CodeOf(err) != presswork.ContentTooComplex || !strings.Contains(err.Error(), "theme heavy") {
+		t.Errorf("a theme: %v", err)
+	}
+}
