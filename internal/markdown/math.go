@@ -147,14 +147,19 @@ func startsWithSpace(b []byte) bool {
 	return unicode.IsSpace(r)
 }
 
-// formulaBlock is a formula between lines that begin and end with $$, or the
-// content of a math fence.
+// formulaBlock is a formula between lines that begin and end with $$ or in the
+// marks of LaTeX, or the content of a math fence.
 type formulaBlock struct {
 	ast.BaseBlock
 	source []byte
 	offset int
+	// end is the offset behind the mark that closes it, where that is known when
+	// it begins.
+	end    int
 	closed bool
-	embed  int
+	// bare says that its marks belong to the formula.
+	bare  bool
+	embed int
 }
 
 func (*formulaBlock) Kind() ast.NodeKind         { return kindFormulaBlock }
@@ -205,7 +210,9 @@ func (formulaBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.C
 	}
 	n.Lines().Append(segment)
 	reader.AdvanceToEOL()
-	if line = bytes.TrimSpace(line); bytes.HasSuffix(line, []byte("$$")) && !bytes.HasSuffix(line, []byte(`\$$`)) {
+	if n.end > 0 {
+		n.closed = n.end <= segment.Stop
+	} else if line = bytes.TrimSpace(line); bytes.HasSuffix(line, []byte("$$")) && !bytes.HasSuffix(line, []byte(`\$$`)) {
 		n.closed = true
 	}
 	return parser.Continue | parser.NoChildren
@@ -224,5 +231,8 @@ func (formulaBlockParser) Close(node ast.Node, reader text.Reader, _ parser.Cont
 		return
 	}
 	source := bytes.TrimSpace(blockText(n, reader.Source(), 0))
-	n.source = slices.Clone(source[2 : len(source)-2])
+	if !n.bare {
+		source = source[2 : len(source)-2]
+	}
+	n.source = slices.Clone(source)
 }

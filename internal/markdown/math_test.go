@@ -13,7 +13,8 @@ import (
 
 func TestFormulasCostLinearTime(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"$", "$$", "$ ", "$a ", "$a `", "$`", "`$", "$$a ", "$a\n", "$$\n", "$$\na\n", "> $$\n", "\\$", "$$$", "$a $b` "} {
+	for _, piece := range []string{"$", "$$", "$ ", "$a ", "$a `", "$`", "`$", "$$a ", "$a\n", "$$\n", "$$\na\n", "> $$\n", "\\$", "$$$", "$a $b` ",
+		`\(`, `\(a `, `\) \(`, `\(a b\) `, `\[`, "\\[\na\n", "\\[ x\n\\] y\n", "\\begin{align}\n", "\\begin{align}\n\\begin{gather}\n\\end{align} x\n", "> \\[\n"} {
 		src := strings.Repeat(piece, 400_000/len(piece))
 		start := time.Now()
 		_, err := markdown.New().Render(t.Context(), []byte(src), markdown.Options{})

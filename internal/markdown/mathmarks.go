@@ -1,0 +1,180 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// Formulas in LaTeX's own marks: \(…\) in text, \[…\] and environments on their
+// own. To CommonMark \( and \[ are an escaped parenthesis and bracket, which
+// programs that write Markdown use a lot: they stay that unless what is between
+// them looks like a formula.
+
+// bracketKey is where the inline parser keeps what it knows of a block.
+var bracketKey = parser.NewContextKey()
+
+// brackets are the offsets of the escaped brackets of a block, by kind.
+type brackets struct {
+	block ast.Node
+	at    map[byte][]int
+}
+
+// bracketParser parses \(…\) and \[…\] in running text. Behind a letter they are
+// escaped brackets: file\(s\).
+type bracketParser struct{}
+
+func (bracketParser) Trigger() []byte { return []byte{'\\'} }
+
+func (bracketParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	if len(line) < 2 || line[1] != '(' && line[1] != '[' || isWordByte(block.PrecendingCharacter()) {
+		return nil
+	}
+	known, _ := pc.Get(bracketKey).(*brackets)
+	if known == nil || known.block != parent {
+		known = findBrackets(parent, block.Source())
+		pc.Set(bracketKey, known)
+	}
+	open, shut := line[1], closing(line[1])
+	from := segment.Start + 2
+	to := next(known.at[shut], from)
+	// A second one before the end: so nothing is read twice.
+	if again := next(known.at[open], from); to < 0 || again >= 0 && again < to {
+		return nil
+	}
+	source := between(parent.Lines(), block.Source(), from, to)
+	if !looksLikeFormula(source, open == '(') {
+		return nil
+	}
+	block.Advance(2 + len(source) + 2)
+	return &formula{source: source, display: open == '[', offset: segment.Start}
+}
+
+func closing(open byte) byte {
+	if open == '(' {
+		return ')'
+	}
+	return ']'
+}
+
+func findBrackets(block ast.Node, source []byte) *brackets {
+	b := &brackets{block: block, at: map[byte][]int{}}
+	for _, s := range linesOf(block) {
+		for at := s.Start; at+1 < s.Stop; at++ {
+			if source[at] == '\\' {
+				if c := source[at+1]; c == '(' || c == ')' || c == '[' || c == ']' {
+					b.at[c] = append(b.at[c], at)
+				}
+				at++
+			}
+		}
+	}
+	return b
+}
+
+var (
+	latexCommand = regexp.MustCompile(`\\[A-Za-z]`)
+	latexEscape  = regexp.MustCompile(`(?s)\\[^A-Za-z]`)
+	latexSign    = regexp.MustCompile(`[\^_=<>+{}]`)
+	// Two words beside each other are prose, as are letters of scripts that
+	// formulas have none of.
+	prose     = regexp.MustCompile(`\pL{2}\s+\pL{2}|[\x{400}-\x{1CFF}\x{2E80}-\x{10FFFF}]`)
+	someWord  = regexp.MustCompile(`\pL{3}`)
+	anyLetter = regexp.MustCompile(`\pL`)
+)
+
+// looksLikeFormula reports whether text between brackets is meant as LaTeX. A
+// command such as \frac says so, or one of the signs ^_=<>+{} unless there are
+// words beside each other; where it may be short, also a variable or two, such
+// as x or f(n-1).
+func looksLikeFormula(source []byte, short bool) bool {
+	source = latexEscape.ReplaceAll(source, []byte("."))
+	switch {
+	case bytes.IndexByte(source, '`') >= 0:
+		return false
+	case latexCommand.Match(source):
+		return true
+	case prose.Match(source) || !anyLetter.Match(source):
+		return false
+	}
+	return latexSign.Match(source) || short && !someWord.Match(source)
+}
+
+var environment = regexp.MustCompile(`^\\begin\{((?:align|alignat|equation|gather|multline)\*?|aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`)
+
+// futileKey is where the block parser keeps, for each closing mark, the offset
+// before which it is not found as it should be: none looks for it twice.
+var futileKey = parser.NewContextKey()
+
+// latexBlockParser takes \[ … \] and environments such as \begin{align} that
+// stand on lines of their own, without a blank line.
+type latexBlockParser struct{ formulaBlockParser }
+
+func (latexBlockParser) Trigger() []byte { return []byte{'\\'} }
+
+func (latexBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, segment := reader.PeekLine()
+	at := pc.BlockOffset()
+	if at < 0 {
+		return nil, parser.NoChildren
+	}
+	shut, name := []byte(`\]`), environment.FindSubmatch(line[at:])
+	switch {
+	case name != nil:
+		shut = []byte(`\end{` + string(name[1]) + "}")
+	case !bytes.HasPrefix(line[at:], []byte(`\[`)):
+		return nil, parser.NoChildren
+	}
+	futile, _ := pc.Get(futileKey).(map[string]int)
+	if futile == nil {
+		futile = map[string]int{}
+		pc.Set(futileKey, futile)
+	}
+	from := segment.Start + at
+	if from < futile[string(shut)] {
+		return nil, parser.NoChildren
+	}
+	source := reader.Source()
+	end, found := endOfFormula(source, from+2, shut)
+	if !found {
+		futile[string(shut)] = end
+		return nil, parser.NoChildren
+	}
+	if name == nil && !looksLikeFormula(source[from+2:end-2], false) {
+		return nil, parser.NoChildren
+	}
+	n := &formulaBlock{offset: from, end: end, bare: name != nil, closed: end <= segment.Stop}
+	n.Lines().Append(segment.WithStart(from))
+	reader.AdvanceToEOL()
+	return n, parser.NoChildren
+}
+
+// endOfFormula finds the offset behind the closing mark, which ends its line. It
+// is not found before a blank line; then the offset is where the search ended.
+func endOfFormula(source []byte, from int, shut []byte) (end int, found bool) {
+	for first := true; from < len(source); first = false {
+		stop := len(source)
+		if i := bytes.IndexByte(source[from:], '\n'); i >= 0 {
+			stop = from + i + 1
+		}
+		if len(bytes.Trim(source[from:stop], "> \t\n")) == 0 && !first {
+			return stop, false
+		}
+		for at := from; at < stop; at++ {
+			if source[at] != '\\' {
+				continue
+			}
+			if bytes.HasPrefix(source[at:stop], shut) {
+				end = at + len(shut)
+				return end, len(bytes.TrimSpace(source[end:stop])) == 0
+			}
+			at++
+		}
+		from = stop
+	}
+	return len(source), false
+}
