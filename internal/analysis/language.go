@@ -49,6 +49,9 @@ const (
 	sparseHits = 0.05
 )
 
+// hangulIndex is the place of Hangul among singleScripts.
+const hangulIndex = 0
+
 // scripts of one language each, and what that is.
 var singleScripts = []struct {
 	table *unicode.RangeTable
@@ -147,6 +150,7 @@ func (a *alphabet) count(c rune) {
 		a.marks[c]++
 	case c >= 0x900 && c < 0x980:
 		a.devanagari++
+		a.marks[c]++
 	case c >= 0x3040 && c < 0x3100:
 		a.kana++
 	case unicode.Is(unicode.Han, c):
@@ -175,7 +179,7 @@ var tellingLetters = map[rune]string{
 	'ș': "ro", 'ț': "ro", 'ă': "ro vi", 'ş': "tr", 'ğ': "tr", 'ı': "tr", 'å': "sv da no", 'æ': "da no", 'ø': "da no", 'ơ': "vi", 'ư': "vi", 'ế': "vi", 'ạ': "vi", 'ả': "vi", 'ộ': "vi", 'ệ': "vi",
 	'ā': "lv", 'ē': "lv", 'ī': "lv", 'ū': "lv lt", 'ķ': "lv", 'ļ': "lv", 'ņ': "lv", 'ė': "lt", 'į': "lt", 'ų': "lt", 'ŵ': "cy", 'ŷ': "cy", 'ï': "nl fr ca", 'ë': "nl",
 	'ы': "ru be", 'э': "ru be", 'ё': "ru be", 'щ': "ru uk bg", 'ъ': "bg", 'і': "uk be", 'ї': "uk", 'є': "uk", 'ґ': "uk", 'ў': "be", 'ј': "sr", 'ђ': "sr", 'љ': "sr", 'њ': "sr", 'ћ': "sr", 'џ': "sr",
-	'پ': "fa ur", 'چ': "fa ur", 'ژ': "fa", 'گ': "fa ur", 'ک': "fa ur", 'ی': "fa ur", 'ٹ': "ur", 'ڑ': "ur", 'ے': "ur", 'ہ': "ur", 'ں': "ur", 'ة': "ar", 'ي': "ar", 'ك': "ar", 'إ': "ar",
+	'پ': "fa ur", 'چ': "fa ur", 'ژ': "fa", 'گ': "fa ur", 'ک': "fa ur", 'ی': "fa ur", 'ٹ': "ur", 'ڑ': "ur", 'ے': "ur", 'ہ': "ur", 'ں': "ur", 'ة': "ar", 'ي': "ar", 'ك': "ar", 'إ': "ar", 'ळ': "mr",
 }
 
 // byWords tells languages of one script by their function words, each weighed
@@ -217,7 +221,7 @@ func (a *alphabet) byWords(tokens []string, among ...string) string {
 	switch {
 	case share >= leastHits, share >= sparseHits && hits[best] > 3 && score[best] > 1.5*second:
 		return common.tags[best]
-	case len(among) > 0 && hits[best] > 0:
+	case len(among) > 0 && hits[best]+letters[best] > 0:
 		return common.tags[best]
 	}
 	return "und"

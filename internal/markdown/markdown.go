@@ -47,6 +47,9 @@ type Options struct {
 	// Lang is the document's language (BCP 47), by which quotes, dashes and
 	// spaces are set. "" and languages without a rule: as in English.
 	Lang string
+	// Language names the language of running text. It is asked for the
+	// document's when Lang is ""; nil: nobody is.
+	Language func(prose string) string
 	// Hyphenate puts soft hyphens into long words of Lang.
 	Hyphenate bool
 	// NumberHeadings writes 1.2.3 before headings. A single leading h1 is the
@@ -92,6 +95,11 @@ type Document struct {
 	// the HTML holds `<nav class="toc-here"></nav>` there, once.
 	TOC      bool
 	Warnings []presswork.Warning
+	// Lang is the language by which it is set: Options.Lang or what
+	// Options.Language said.
+	Lang string
+	// Upright tells that some of its letters are of scripts without italics.
+	Upright bool
 }
 
 // Heading is one entry of the outline.
@@ -121,7 +129,14 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if o.Hyphenate {
 		d.words = r.words.For(o.Lang)
 	}
+	if o.Lang == "" && o.Language != nil {
+		d.options.Lang = o.Language(visibleText(root, src))
+	}
+	upright := hasUpright(src)
 	d.transform(root)
+	if upright || Direction(d.options.Lang) == "rtl" {
+		setDirections(root, src, d.options.Lang)
+	}
 	if err := d.draw(ctx, root); err != nil {
 		return Document{}, err
 	}
@@ -135,7 +150,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err != nil {
 		return Document{}, err
 	}
-	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Warnings: d.sortedWarnings()}, nil
+	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright}, nil
 }
 
 // draft is one document on its way.

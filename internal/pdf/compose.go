@@ -37,13 +37,13 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if err != nil {
 		return Composed{}, err
 	}
-	lang := cmp.Or(o.Lang, guessLanguage(matter.Body))
-	body, err := c.renderAll(ctx, d, matter, o, lang, theme)
+	body, err := c.renderAll(ctx, d, matter, o, theme)
 	if err != nil {
 		return Composed{}, err
 	}
 	slices.SortStableFunc(matter.Warnings, func(a, b presswork.Warning) int { return a.Line - b.Line })
 	body.Warnings = slices.Concat(matter.Warnings, body.Warnings)
+	lang := body.Lang
 	if isTrue(o.Strict) && len(body.Warnings) > 0 {
 		return Composed{Warnings: body.Warnings}, strictFindings(body.Warnings)
 	}
@@ -74,7 +74,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	}
 	contents := contentsOf(body, o.TOC)
 	fitted, doubtful := fitTables(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings), sheet)
-	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang,
+	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
 		body: markLong(fillCells(fitDiagrams(fitted, sheet)), sheet)}
 	if namesChapter(o) {
 		page.chapters = chaptersOf(body.Headings)
@@ -90,11 +90,12 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	return composed, nil
 }
 
-func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o presswork.Options, lang string, theme themes.Theme) markdown.Options {
+func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o presswork.Options, theme themes.Theme) markdown.Options {
 	settings := markdown.Options{
 		FirstLine:      matter.BodyLine,
 		EscapeHTML:     o.RawHTML == "escaped",
-		Lang:           lang,
+		Lang:           o.Lang,
+		Language:       guessLanguage,
 		Hyphenate:      o.Lang != "", // a wrong guess would divide wrongly
 		LineNumbers:    isTrue(o.LineNumbers),
 		NumberHeadings: isTrue(o.NumberedHeadings),

@@ -52,6 +52,7 @@ type page struct {
 	sheet   sheet
 	meta    Meta
 	lang    string
+	upright bool // some letters are never slanted
 	body    string
 	// subtitle takes the subject's place on the cover, date is as it is shown.
 	subtitle, date string
@@ -63,7 +64,10 @@ type page struct {
 func (p page) html() string {
 	var b strings.Builder
 	b.Grow(len(p.body) + len(sharedCSS()) + 8<<10)
-	b.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(p.lang) + `" dir="` + direction(p.lang) + `"`)
+	b.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(p.lang) + `" dir="` + markdown.Direction(p.lang) + `"`)
+	if p.upright {
+		b.WriteString(` class="upright-script"`)
+	}
 	b.WriteString(` data-theme="` + html.EscapeString(p.theme.Name) + "\">\n<head>\n" + charset)
 	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
 	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")

@@ -45,9 +45,9 @@ type mergedPart struct {
 }
 
 // renderAll renders the document, and its Parts after it.
-func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options, lang string, theme themes.Theme) (markdown.Document, error) {
+func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options, theme themes.Theme) (markdown.Document, error) {
 	if len(d.Parts) == 0 {
-		settings := c.markdownOptions(d, matter, o, lang, theme)
+		settings := c.markdownOptions(d, matter, o, theme)
 		settings.Title = titleAbove(matter, o)
 		return c.markdown.Render(ctx, matter.Body, settings)
 	}
@@ -63,7 +63,10 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 				return markdown.Document{}, inPart(p.Path, err)
 			}
 		}
-		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, lang, theme)
+		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, theme)
+		if i > 0 {
+			settings.Lang = m.parts[0].Lang // one language for all
+		}
 		settings.Chapter = chapter
 		settings.Links = func(destination string, line int) (string, bool) { return m.resolve(p.Path, destination, line) }
 		settings.Title = matter.Options.Title
@@ -125,7 +128,7 @@ func (m *merger) name(id string) string {
 
 // merged is the whole: every anchor and every link to one has its new name.
 func (m *merger) merged() markdown.Document {
-	whole := markdown.Document{Title: m.parts[0].Title}
+	whole := markdown.Document{Title: m.parts[0].Title, Lang: m.parts[0].Lang}
 	var out strings.Builder
 	for i, p := range m.parts {
 		base := path.Base(p.path)
@@ -156,6 +159,7 @@ func (m *merger) merged() markdown.Document {
 			body = strings.ReplaceAll(body, `<nav class="toc-here"></nav>`, "")
 		}
 		whole.TOC = whole.TOC || p.TOC
+		whole.Upright = whole.Upright || p.Upright
 		if i > 0 {
 			out.WriteString("<div class=\"page-break\"></div>\n")
 		}

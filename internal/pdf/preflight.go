@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"presswork"
+	"presswork/internal/markdown"
 )
 
 // preflight is what the print of a document is checked against.
@@ -42,7 +43,7 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool) preflig
 		sources: append([]Part{{Content: d.Content, Path: d.Path}}, d.Parts...),
 		sheet:   p.sheet,
 		cover:   isTrue(o.Cover),
-		rtl:     direction(p.lang) == "rtl",
+		rtl:     markdown.Direction(p.lang) == "rtl",
 		wide:    doubtful || holdsWideFormula(p.body, area) || o.CSS != "" || p.theme.Custom,
 	}
 }
