@@ -16,7 +16,7 @@ func TestLanguageAndDirectionAreThoseOfTheProse(t *testing.T) {
 		"مرحبا بكم في [الموقع](https://example.com/a/very/long/path/index.html).\n\nاقرأ https://example.com/documentation/getting-started أيضا.\n\nشكرا.\n": `lang="ar" dir="rtl"`,
 		"שלום עולם\n\n```go\nfunc main() { fmt.Println(\"a long line of code in Latin letters\") }\n```\n\nוגם `configuration`\n":                            `lang="he" dir="rtl"`,
 		"<div align=\"center\" class=\"something-long-here\">\n<p>שלום לכולם</p>\n</div>\n\nעוד\n":                                                           `lang="he" dir="rtl"`,
-		"---\ntitle: A long title in the front matter of the document\n---\nسلام\n":                                                                          `lang="ar" dir="rtl"`,
+		"---\nheader_text: A long text for the head of every page\n---\nسلام\n":                                                                              `lang="ar" dir="rtl"`,
 		"An English text about a word.\n\n> שלום עולם\n":                                                                                                     `lang="en" dir="ltr"`,
 		"یہ اردو زبان میں لکھا ہوا ایک مضمون ہے اور اس میں کئی جملے ہیں۔":                                                                                    `lang="ur" dir="rtl"`,
 		"این یک متن فارسی است که برای آزمایش نوشته شده است.":                                                                                                 `lang="fa" dir="rtl"`,
