@@ -114,6 +114,7 @@ func (p *program) printInfo(i info) error {
 			sandbox = "off: " + i.SandboxReason
 		}
 		row("sandbox", "%s", sandbox)
+		row("network", "%s", map[bool]string{true: "none for the browser", false: "not taken from the browser: no user namespaces"}[i.NetworkIsolated])
 	}
 	row("redis-server", "%s", found(i.Redis))
 	for _, kind := range []string{"sans", "serif", "mono", "display", "math", "symbols"} {

@@ -219,7 +219,7 @@ func browserCheck(browser *chromium.Browser) ready.Check {
 	return ready.Check{Name: "browser", Probe: func(ctx context.Context) (map[string]any, error) {
 		err := browser.Health(ctx)
 		on, _ := browser.Sandbox()
-		detail := map[string]any{"sandbox": on}
+		detail := map[string]any{"sandbox": on, "network_isolated": browser.NetworkIsolated()}
 		if !on && err == nil {
 			detail["reason"] = noSandbox
 		}

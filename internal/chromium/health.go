@@ -54,6 +54,13 @@ func (b *Browser) Sandbox() (on bool, reason string) {
 	return inst.noSandbox == "", inst.noSandbox
 }
 
+// NetworkIsolated reports whether the running browser has an empty network
+// namespace: none of its processes reaches anything, this machine included.
+func (b *Browser) NetworkIsolated() bool {
+	inst := b.peek()
+	return inst != nil && inst.isolated
+}
+
 // Version names the engine, "HeadlessChrome/156.0.7300.12" say. It starts the
 // browser if need be, and is "chromium" when that fails.
 func (b *Browser) Version() string {

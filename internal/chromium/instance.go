@@ -30,6 +30,8 @@ type instance struct {
 	noSandbox string
 	// frameControl: tabs draw frames only when told to.
 	frameControl bool
+	// isolated tells that its processes have no network.
+	isolated bool
 	// keep is how many idle tabs are kept.
 	keep        int
 	openTimeout time.Duration

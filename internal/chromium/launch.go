@@ -17,28 +17,57 @@ import (
 // confine its renderers.
 var sandboxTrouble = regexp.MustCompile(`(?i)[^\n]*(sandbox|namespace|zygote)[^\n]*`)
 
-// launch starts a browser, with its sandbox if the machine allows one.
+// confinement is how a browser is held, besides what its flags say.
+type confinement struct {
+	// sandbox is Chromium's own, unprivileged that no setuid program helps it,
+	// isolated that it has no network.
+	sandbox, unprivileged, isolated bool
+}
+
+// launch starts a browser, confined as far as the machine allows. Only pages of
+// strangers are shown with a network: to reach the filtering proxy.
 func launch(ctx context.Context, opt Options) (*instance, error) {
 	exe, err := find(opt.Path)
 	if err != nil {
 		return nil, err
 	}
-	i, stderr, err := launchOnce(ctx, exe, true, opt)
-	if err == nil || ctx.Err() != nil || !sandboxTrouble.MatchString(stderr) {
-		return i, err
+	attempts := []confinement{{true, true, canIsolate && !opt.foreign}, {true, true, false}, {true, false, false}, {false, true, false}}
+	if !attempts[0].isolated {
+		attempts = attempts[1:]
 	}
-	reason := sandboxTrouble.FindString(stderr)
-	opt.Log.Warn("Chromium's sandbox does not work here; starting without it", "reason", reason)
-	if i, _, err = launchOnce(ctx, exe, false, opt); err == nil {
-		i.noSandbox = reason
+	var i *instance
+	var reason string
+	for _, c := range attempts {
+		var stderr string
+		if i, stderr, err = launchOnce(ctx, exe, c, opt); err == nil {
+			i.isolated = c.isolated
+			switch {
+			case !c.sandbox:
+				i.noSandbox = reason
+				opt.Log.Warn("Chromium's sandbox does not work here; it runs without", "reason", reason)
+			case reason != "":
+				opt.Log.Warn("the browser cannot be confined as it should be; it runs with Chromium's own sandbox",
+					"reason", reason, "network_isolated", c.isolated, "no_new_privileges", c.unprivileged)
+			}
+			return i, nil
+		}
+		// A namespace that is refused keeps the program from starting at all.
+		trouble := sandboxTrouble.FindString(stderr)
+		if trouble == "" && c.isolated && stderr == "" {
+			trouble = err.Error()
+		}
+		if trouble == "" || ctx.Err() != nil {
+			return nil, err
+		}
+		reason = trouble
 	}
-	return i, err
+	return nil, err
 }
 
 // launchOnce starts a browser and opens its first tab. stderr tells about the
 // failure.
-func launchOnce(ctx context.Context, exe string, sandbox bool, opt Options) (i *instance, stderr string, err error) {
-	p, err := startProcess(exe, sandbox, opt)
+func launchOnce(ctx context.Context, exe string, c confinement, opt Options) (i *instance, stderr string, err error) {
+	p, err := startProcess(exe, c, opt)
 	if err != nil {
 		return nil, "", err
 	}

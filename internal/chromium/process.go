@@ -28,7 +28,7 @@ type process struct {
 
 // startProcess runs the browser at exe in a process group, a profile and, when
 // this process is root, a user of its own.
-func startProcess(exe string, sandbox bool, opt Options) (*process, error) {
+func startProcess(exe string, c confinement, opt Options) (*process, error) {
 	uid := -1
 	if os.Geteuid() == 0 {
 		uid = opt.UID
@@ -38,10 +38,10 @@ func startProcess(exe string, sandbox bool, opt Options) (*process, error) {
 		return nil, fmt.Errorf("the browser's profile: %w", err)
 	}
 	p := &process{stderr: &tail{}, exited: make(chan struct{})}
-	cmd := exec.Command(exe, flags(home.data(), sandbox, smallShm(), opt.foreign)...)
+	cmd := exec.Command(exe, flags(home.data(), c.sandbox, smallShm(), opt.foreign)...)
 	cmd.Dir = home.data()
 	cmd.Env = environment(home, opt.FontConfig)
-	cmd.SysProcAttr = sysProcAttr(uid)
+	cmd.SysProcAttr = sysProcAttr(uid, c.isolated)
 
 	var files []*os.File
 	pipe := func() (r, w *os.File) {
@@ -66,10 +66,16 @@ func startProcess(exe string, sandbox bool, opt Options) (*process, error) {
 	started := make(chan error, 1)
 	go func() {
 		// The kernel ends the browser when the thread that started it ends
-		// (Pdeathsig), so this thread is kept from everybody else.
+		// (Pdeathsig), so this thread is kept from everybody else. It ends with
+		// this function: what it may do is limited for good.
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		var err error
+		if c.unprivileged {
+			err = forbidPrivileges()
+		}
+		if err == nil {
+			err = cmd.Start()
+		}
 		closeAll([]*os.File{childIn, childOut, childErr})
 		if err != nil {
 			closeAll([]*os.File{in, out, errOut})

@@ -12,14 +12,33 @@ import (
 )
 
 // sysProcAttr puts the browser into a group of its own that dies with us, and
-// under user and group uid unless that is -1.
-func sysProcAttr(uid int) *syscall.SysProcAttr {
+// under user and group uid unless that is -1. Isolated, it has a network of its
+// own without a way to anywhere, loopback included; that takes a user namespace,
+// in which it is who it was.
+func sysProcAttr(uid int, isolated bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if uid >= 0 {
 		a.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
 	}
+	if isolated {
+		own, group := os.Geteuid(), os.Getegid()
+		if uid >= 0 {
+			own, group = uid, uid
+			a.GidMappingsEnableSetgroups = true // to leave our groups
+		}
+		a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: own, HostID: own, Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: group, HostID: group, Size: 1}}
+	}
 	return a
 }
+
+// canIsolate reports whether sysProcAttr knows isolation.
+const canIsolate = true
+
+// forbidPrivileges keeps what this thread starts from ever gaining privileges by
+// a program with the setuid bit. The thread cannot take it back.
+func forbidPrivileges() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
 // awaitExit returns when p has ended, and leaves it to be reaped, so that its
 // id stays its own.

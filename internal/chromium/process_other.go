@@ -9,13 +9,18 @@ import (
 
 // sysProcAttr puts the browser into a group of its own, under user and group
 // uid unless that is -1. It ends with us because its command pipe does.
-func sysProcAttr(uid int) *syscall.SysProcAttr {
+func sysProcAttr(uid int, _ bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if uid >= 0 {
 		a.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
 	}
 	return a
 }
+
+// canIsolate reports whether sysProcAttr knows isolation.
+const canIsolate = false
+
+func forbidPrivileges() error { return nil }
 
 // awaitExit returns when p has ended.
 func awaitExit(p *os.Process) { p.Wait() }

@@ -86,7 +86,7 @@ func (b *Browser) bringUp() {
 
 	b.count.launches.Add(1)
 	b.log.Info("browser started", "pid", inst.proc.pid, "version", inst.version,
-		"sandbox", inst.noSandbox == "", "ms", time.Since(begun).Milliseconds())
+		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(begun).Milliseconds())
 	if old != nil {
 		old.retire()
 	}

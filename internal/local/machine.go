@@ -22,6 +22,8 @@ type Machine struct {
 	// SandboxReason, why not.
 	Sandbox       bool   `json:"sandbox"`
 	SandboxReason string `json:"sandbox_reason,omitempty"`
+	// NetworkIsolated tells whether its processes have no network.
+	NetworkIsolated bool `json:"network_isolated"`
 	// Redis is redis-server or one that can stand in for it.
 	Redis Program `json:"redis"`
 	// Fonts are the embedded families; the browser is given them by FontConfig,
@@ -95,6 +97,7 @@ func (m *Machine) inspectChromium(ctx context.Context, browser string) {
 	if err == nil {
 		m.Chromium.Version = b.Version()
 		m.Sandbox, m.SandboxReason = b.Sandbox()
+		m.NetworkIsolated = b.NetworkIsolated()
 	}
 	if err := errors.Join(err, b.Stop(ctx)); err != nil {
 		m.problem("Chromium does not work: "+Message(err), "run "+path+" --version by hand; install it anew with `make setup`")
