@@ -215,10 +215,11 @@ func webhookError(err error) error {
 // key none touches what another has stored.
 func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, replayed bool, err error) {
 	request := sub.ID
-	sub.Task.Queue = tasks.ConvertPDF.Queue
+	lane := tasks.ConvertPDF.Queue
 	if r.Priority == bulk || len(r.Content) >= longContent {
-		sub.Task.Queue = tasks.Bulk
+		lane = tasks.Bulk
 	}
+	sub.Task.Queue = lane
 	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
 		return rec, replayed, err
 	}
@@ -227,12 +228,10 @@ func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, r
 		s.unstore(stored)
 		return rec, false, err
 	}
-	task, err := tasks.ConvertPDF.Task(payload)
-	if err != nil {
+	if sub.Task, err = s.taskOf(lane, payload); err != nil {
 		s.unstore(stored)
 		return rec, false, err
 	}
-	sub.Task = task.On(sub.Task.Queue)
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
@@ -253,6 +252,16 @@ func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed b
 		err = s.Keeper.Full(ctx)
 	}
 	return rec, replayed, err
+}
+
+// taskOf is a conversion's first task: a model's choice of the theme comes before
+// the conversion waits for a slot.
+func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, error) {
+	if payload.Theme == advise.Auto && s.Advisor.AsksModel() {
+		return tasks.ChooseTheme.Task(tasks.Choice{Convert: payload, Queue: lane})
+	}
+	t, err := tasks.ConvertPDF.Task(payload)
+	return t.On(lane), err
 }
 
 // store puts long content and all assets into the store and returns the

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -17,6 +18,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/advise"
 	"presswork/internal/redistest"
 	"presswork/storage"
 	"presswork/tasks"
@@ -49,6 +51,31 @@ func TestASubmissionIsAccepted(t *testing.T) {
 	want := tasks.Convert{Content: "# Hi", Theme: "nord", Options: presswork.Options{Landscape: &on}, Filename: "report.pdf"}
 	if diff := cmp.Diff(want, payload(t, sub)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestADocumentGoesToTheQueueOfItsKind(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	reading := serve(t, func(o *api.Options) { o.Advisor = advise.New(advise.Options{Model: &advise.Model{Name: "m"}}) })
+	short, long := "# Hi", strings.Repeat("A line of a long document.\n\n", 20_000)
+	for name, c := range map[string]struct {
+		h              *house
+		content, theme string
+		kind           string
+		queue          tasks.Queue
+	}{
+		"short":                {h, short, "nord", tasks.ConvertPDF.Name, tasks.Render},
+		"long":                 {h, long, "nord", tasks.ConvertPDF.Name, tasks.Bulk},
+		"auto without a model": {h, short, "auto", tasks.ConvertPDF.Name, tasks.Render},
+		"auto with a model":    {reading, short, "auto", tasks.ChooseTheme.Name, tasks.Text},
+		"named, with a model":  {reading, short, "nord", tasks.ConvertPDF.Name, tasks.Render},
+	} {
+		body, _ := json.Marshal(map[string]string{"content": c.content, "theme": c.theme})
+		c.h.post(string(body)).want(t, http.StatusAccepted, "")
+		if got := c.h.queue.last().Task; got.Kind != c.kind || got.Queue != c.queue {
+			t.Errorf("%s: %s on %s, want %s on %s", name, got.Kind, got.Queue, c.kind, c.queue)
+		}
 	}
 }
 

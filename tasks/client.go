@@ -143,5 +143,8 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 	if err := c.inspector.DeleteTask(string(job.queue), id); err != nil {
 		c.log.Debug("the task of a cancelled job stays on the queue", "job_id", id, "err", err)
 	}
+	if err := c.rdb.ZRem(ctx, turnPrefix(job.queue)+job.Owner, id).Err(); err != nil {
+		c.log.Debug("a cancelled job stays in its owner's line until its turn", "job_id", id, "err", err)
+	}
 	return job.Record, nil
 }

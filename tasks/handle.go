@@ -26,7 +26,7 @@ type handler struct {
 
 // Handle makes the server run a kind of task that belongs to a job, on the
 // kind's own queue and, when it prints, on Bulk. The handler ends the job by
-// Run.Complete; an error that it returns ends the job as failed, or makes the
+// Run.Complete, or hands it on by Run.Next; an error that it returns ends the job as failed, or makes the
 // task run again, by the table in errors.go. ctx ends when the job is
 // cancelled, after the kind's Timeout, and when the server stops; its cause says
 // which. Call Handle before Start.
@@ -104,7 +104,7 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 	if h.plain != nil {
 		return s.processPlain(id, q, h, t.Payload(), tried)
 	}
-	err := s.processJob(id, q, h, t.Payload(), tried)
+	err := s.processJob(id, q, h, t, tried)
 	if err != errNotOurs {
 		return err
 	}
@@ -138,21 +138,24 @@ func (s *Server) processPlain(id string, q Queue, h handler, payload []byte, tri
 	return &retryError{delay: delayOf(again, tried, h.backoff), counted: true, cause: err}
 }
 
-func (s *Server) processJob(id string, q Queue, h handler, payload []byte, tried int) error {
+func (s *Server) processJob(id string, q Queue, h handler, t *asynq.Task, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
 	// A mute that is left over was meant for another run. Not after begin: from
 	// there on this run's own predecessor may ask for one.
 	s.completion.hear(id)
-	rec, fence, err := s.records.begin(ctx, id)
+	rec, fence, err := s.records.begin(ctx, id, t.Type())
 	if err != nil {
 		return s.notBegun(ctx, id, err)
 	}
 	run := &Run{
-		ID: id, Attempt: rec.Attempts, Record: rec.Record, records: s.records, fence: fence, end: cancel, began: time.Now(),
+		ID: id, Attempt: rec.Attempts, Record: rec.Record, records: s.records, outbox: s.outbox, fence: fence, end: cancel, began: time.Now(),
 	}
 	defer s.active.add(&activeRun{task: id, queue: q, fence: fence, ctx: ctx, end: cancel})()
-	err = guarded(func() error { return h.job(ctx, run, payload) })
+	err = guarded(func() error { return h.job(ctx, run, t.Payload()) })
+	if run.continued {
+		return nil
+	}
 	if run.done != nil {
 		s.log.Info("job finished", s.outcome(run, run.done.Record)...)
 		s.settle(run.done)

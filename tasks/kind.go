@@ -28,6 +28,9 @@ var (
 	// ConvertPDF turns Markdown into a PDF artifact. RENDER_TIMEOUT, at most 15
 	// minutes, is held by the worker; this is behind it.
 	ConvertPDF = Kind[Convert]{Name: "convert:v1", Queue: Render, Retries: 5, Timeout: 16 * time.Minute}
+	// ChooseTheme has a model read a document, and then makes its job a ConvertPDF:
+	// a model that is slow to answer holds no render slot.
+	ChooseTheme = Kind[Choice]{Name: "choose:v1", Queue: Text, Retries: 3, Timeout: 2 * time.Minute}
 	// RenderPreview makes the sample of a theme. It belongs to no job: the API
 	// waits for the object it leaves in the store.
 	RenderPreview = Kind[Preview]{Name: "preview:v1", Queue: Render, Retries: 2, Timeout: 2 * time.Minute}

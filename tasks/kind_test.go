@@ -25,6 +25,7 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 		Assets:     []tasks.Asset{{Name: "img/a.png", Key: "assets/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"}},
 		Filename:   "report.pdf",
 	})
+	decodes(t, "testdata/choose_v1.json", tasks.Choice{Convert: tasks.Convert{Content: "# Hi\n", Theme: "auto"}, Queue: tasks.Bulk})
 	decodes(t, "testdata/preview_v1.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
 	decodes(t, "testdata/export_v1.json", tasks.PageExport{
 		URL: "https://example.com/", Keep: 600,

@@ -26,13 +26,15 @@ type Run struct {
 	Record Record
 
 	records *records
+	outbox  *outbox
 	fence   string
 	// end ends the run's context.
 	end context.CancelCauseFunc
 	// began is for the log, by this machine's clock.
 	began time.Time
-	// done is the record after a successful Complete.
-	done *stored
+	// done is the record after a successful Complete; continued is set after Next.
+	done      *stored
+	continued bool
 }
 
 // Progress reports a step; percent is 0 to 100. What is behind the stage or the
@@ -79,6 +81,19 @@ func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached 
 		return err
 	}
 	r.done = rec
+	return nil
+}
+
+// Next ends the run and lets the job go on with another task: once it is in the
+// record, the sweeper puts it on its queue where this process can not.
+func (r *Run) Next(ctx context.Context, t Task) error {
+	if err := r.checked(r.records.next(ctx, r.ID, r.fence, t)); err != nil {
+		return err
+	}
+	r.continued = true
+	if err := r.outbox.enqueue(ctx, r.Record.Owner, r.ID, t); err != nil {
+		r.outbox.log.Warn("a job's next task is not on the queue yet; the sweeper will put it there", "job_id", r.ID, "err", err)
+	}
 	return nil
 }
 

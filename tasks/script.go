@@ -65,11 +65,13 @@ redis.call('PEXPIRE', log, ARGV[2])
 return 1
 `)
 
-// begin: ARGV at, nonce, then the fields to answer. Answers refusal, fence,
-// fields. The nonce makes a repeat after a lost answer the same attempt.
+// begin: ARGV at, nonce, kind of task, then the fields to answer. Answers
+// refusal, fence, fields. The nonce makes a repeat after a lost answer the same
+// attempt. A task that the job has left behind is refused.
 var beginScript = redis.NewScript(prelude + `
 local r = refusal('')
 if r ~= '' then return {r} end
+if redis.call('HGET', job, 'task') ~= ARGV[3] then return {'superseded'} end
 if redis.call('HGET', job, 'begun') ~= ARGV[2] then
   redis.call('HINCRBY', job, 'fence', 1)
   local attempt = redis.call('HINCRBY', job, 'attempts', 1)
@@ -81,7 +83,15 @@ if redis.call('HGET', job, 'begun') ~= ARGV[2] then
   if attempt > 1 then message = 'attempt ' .. attempt .. ' has begun' end
   publish(emit('progress', ARGV[1], message, ''))
 end
-return {'', redis.call('HGET', job, 'fence'), redis.call('HMGET', job, unpack(ARGV, 3))}
+return {'', redis.call('HGET', job, 'fence'), redis.call('HMGET', job, unpack(ARGV, 4))}
+`)
+
+// next: ARGV fence, then the fields of the job's next task. Its attempts are
+// counted anew.
+var nextScript = redis.NewScript(prelude + `
+local r = refusal(ARGV[1])
+if r == '' then redis.call('HSET', job, 'attempts', 0, unpack(ARGV, 2)) end
+return r
 `)
 
 // progress: ARGV fence, at, stage, percent, message. Neither stage nor progress

@@ -100,6 +100,13 @@ type Convert struct {
 	Filename   string            `json:"filename,omitempty"`
 }
 
+// Choice is the payload of ChooseTheme: the conversion that its theme is chosen
+// for, and the queue which that goes on with.
+type Choice struct {
+	Convert Convert `json:"convert"`
+	Queue   Queue   `json:"queue"`
+}
+
 // Asset is a file that came with the Markdown.
 type Asset struct {
 	// Name is the clean relative path the Markdown refers to.

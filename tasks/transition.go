@@ -141,8 +141,8 @@ const waiting = "waiting for a worker"
 func (r *records) createArgs(s Submission, at time.Time) []any {
 	args := make([]any, 0, 32)
 	args = append(args, stamp(at), r.ttl.Milliseconds(), waiting, NewID(),
-		fieldID, s.ID, fieldKind, string(s.Kind), fieldTheme, s.Theme, fieldQueue, string(s.Task.Queue),
-		"task", s.Task.Kind, "retries", s.Task.Retries, "timeout", s.Task.Timeout.Milliseconds(), "payload", s.Task.Payload)
+		fieldID, s.ID, fieldKind, string(s.Kind), fieldTheme, s.Theme)
+	args = append(args, s.Task.fields()...)
 	for _, pair := range [][2]string{
 		{fieldOwner, s.Owner}, {fieldFilename, s.Filename}, {fieldWebhook, s.WebhookURL},
 		{fieldRequestID, s.RequestID}, {fieldTraceParent, s.TraceParent},
@@ -152,6 +152,18 @@ func (r *records) createArgs(s Submission, at time.Time) []any {
 		}
 	}
 	return args
+}
+
+// fields are a task's in the record of its job.
+func (t Task) fields() []any {
+	return []any{
+		"task", t.Kind, fieldQueue, string(t.Queue), "retries", t.Retries, "timeout", t.Timeout.Milliseconds(), "payload", t.Payload,
+	}
+}
+
+// next makes another task the job's.
+func (r *records) next(ctx context.Context, id, fence string, t Task) error {
+	return r.apply(ctx, nextScript, id, append([]any{fence}, t.fields()...))
 }
 
 // task reads back what the job's task was; its Kind is "" when the job is
@@ -180,10 +192,11 @@ func (r *records) task(ctx context.Context, id string) (Task, error) {
 	}, nil
 }
 
-// begin starts an attempt and returns the fence it holds. Errors: errGone,
-// endedError, an outage.
-func (r *records) begin(ctx context.Context, id string) (*stored, string, error) {
-	args := []any{stamp(r.clock.now()), NewID()}
+// begin starts an attempt of a kind of task and returns the fence it holds.
+// Errors: errGone, endedError, ErrSuperseded when the job's task is of another
+// kind by now, an outage.
+func (r *records) begin(ctx context.Context, id, kind string) (*stored, string, error) {
+	args := []any{stamp(r.clock.now()), NewID(), kind}
 	for _, f := range recordFields() {
 		args = append(args, f)
 	}

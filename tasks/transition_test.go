@@ -36,7 +36,7 @@ func newJob(t *testing.T) (*records, string) {
 
 func begin(t *testing.T, r *records, id string) (fence string) {
 	t.Helper()
-	_, fence, err := r.begin(t.Context(), id)
+	_, fence, err := r.begin(t.Context(), id, ConvertPDF.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestRepeatedTransitionsAfterALostAnswerHappenOnce(t *testing.T) {
 	t.Parallel()
 	r, id := newJob(t)
 	ctx := t.Context()
-	args := []any{stamp(r.clock.now()), "nonce"}
+	args := []any{stamp(r.clock.now()), "nonce", ConvertPDF.Name}
 	for _, f := range recordFields() {
 		args = append(args, f)
 	}
@@ -187,7 +187,7 @@ func TestTerminalStateIsWrittenOnce(t *testing.T) {
 	if len(won) != 1 || s.Status != won[0] || s.Seq != 3 {
 		t.Fatalf("won: %v; the job is %s at %d", won, s.Status, s.Seq)
 	}
-	if _, _, err := r.begin(ctx, id); loss(err) == nil {
+	if _, _, err := r.begin(ctx, id, ConvertPDF.Name); loss(err) == nil {
 		t.Errorf("a finished job began again: %v", err)
 	}
 	if err := r.progress(ctx, id, fence, presswork.StageDone, 100, ""); loss(err) == nil {

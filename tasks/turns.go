@@ -55,8 +55,6 @@ return 1
 // running, of these the one served longest ago.
 var dequeueScript = redis.NewScript(joinRing + `
 if redis.call('EXISTS', KEYS[2]) == 1 then return false end
-local now = tonumber(redis.call('TIME')[1])
-
 -- head is the first task of an owner's line that waits. An entry that is not
 -- pending is dropped, but not before the time in its score: until then its task
 -- is about to be tried again, and so is all behind it.
@@ -70,7 +68,7 @@ local function head(owner)
     end
     local state = redis.call('HGET', ARGV[2] .. first[1], 'state')
     if state == 'pending' then return first[1] end
-    if state and tonumber(first[2]) > now then return nil end
+    if state and tonumber(first[2]) > tonumber(redis.call('TIME')[1]) then return nil end
     redis.call('ZREM', line, first[1])
   end
 end
@@ -95,27 +93,31 @@ local function turn()
   return best
 end
 
-local id
+local id, owner
 for _ = 1, 100 do
   id = redis.call('LINDEX', KEYS[1], -1)
   if not id then return false end
-  if redis.call('EXISTS', ARGV[2] .. id) == 1 then break end
+  owner = redis.call('HGET', ARGV[2] .. id, '` + ownerField + `')
+  if owner or redis.call('EXISTS', ARGV[2] .. id) == 1 then break end
   -- A task without its hash: nothing is left to run.
   redis.call('RPOP', KEYS[1])
   id = nil
 end
 if not id then return false end
-local owner = redis.call('HGET', ARGV[2] .. id, '` + ownerField + `')
-if owner and redis.call('ZSCORE', ARGV[3] .. owner, id) then id = turn() or id end
--- From the end it is nearer to: ids sort by time, and the list is all but sorted.
-local middle = redis.call('LINDEX', KEYS[1], math.floor(redis.call('LLEN', KEYS[1]) / 2))
-redis.call('LREM', KEYS[1], id > middle and 1 or -1, id)
+local from, waiting = -1, redis.call('LLEN', KEYS[1])
+if waiting > 1 and owner and redis.call('ZSCORE', ARGV[3] .. owner, id) then
+  id = turn() or id
+  owner = redis.call('HGET', ARGV[2] .. id, '` + ownerField + `')
+  -- From the end it is nearer to: ids sort by time, and the list is all but sorted.
+  if id > redis.call('LINDEX', KEYS[1], math.floor(waiting / 2)) then from = 1 end
+end
+redis.call('LREM', KEYS[1], from, id)
+
 local task = ARGV[2] .. id
 redis.call('LPUSH', KEYS[3], id)
 redis.call('HSET', task, 'state', 'active')
 redis.call('HDEL', task, 'pending_since')
 redis.call('ZADD', KEYS[4], ARGV[1], id)
-owner = redis.call('HGET', task, '` + ownerField + `')
 if owner then
   redis.call('ZREM', ARGV[3] .. owner, id)
   redis.call('ZREM', KEYS[5], owner)

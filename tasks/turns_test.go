@@ -92,6 +92,9 @@ func TestAnOwnerKeepsNoMoreThanItsShareWhileAnotherWaits(t *testing.T) {
 	}
 	end := func(owner string) {
 		i := slices.IndexFunc(held, func(r running) bool { return r.owner == owner })
+		if i < 0 {
+			t.Fatalf("no job of %s runs", owner)
+		}
 		close(held[i].end)
 		held = slices.Delete(held, i, i+1)
 	}

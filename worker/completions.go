@@ -115,6 +115,30 @@ func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
 	return c.end(run, inference.Frame{Result: &result})
 }
 
+// Own completes a request of the program itself; what it uses is recorded under a
+// key of its own.
+func (c *Completions) Own(ctx context.Context, key string, r *inference.Request, emit func(*inference.Chunk) error) error {
+	result, err := c.Gateway.Complete(ctx, r, emit)
+	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if rerr := c.Meter.Record(rctx, usage(key, r.Model, result)); rerr != nil {
+		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "key", key, "model", r.Model, "error", rerr)
+	}
+	return err
+}
+
+// usage is what the ledger holds of a completion.
+func usage(key, model string, result inference.Result) meter.Usage {
+	u := meter.Usage{
+		Key: key, Model: model, Requests: 1,
+		PromptTokens: int64(result.Usage.PromptTokens), CompletionTokens: int64(result.Usage.CompletionTokens),
+	}
+	if n := result.Usage.ReasoningTokens; n != nil {
+		u.ReasoningTokens = int64(*n)
+	}
+	return u
+}
+
 // spent is what the run before this one used, by what it sent.
 func (c *Completions) spent(ctx context.Context, run *tasks.CallRun, job inference.Job) inference.Result {
 	frames, err := run.Sent(ctx)
@@ -205,13 +229,7 @@ func (c *Completions) dropBody(run *tasks.CallRun) {
 func (c *Completions) record(run *tasks.CallRun, job inference.Job, result inference.Result, ended context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), recordTimeout)
 	defer cancel()
-	u := meter.Usage{
-		Key: run.Call.Owner, Model: job.Request.Model, Requests: 1,
-		PromptTokens: int64(result.Usage.PromptTokens), CompletionTokens: int64(result.Usage.CompletionTokens),
-	}
-	if n := result.Usage.ReasoningTokens; n != nil {
-		u.ReasoningTokens = int64(*n)
-	}
+	u := usage(run.Call.Owner, job.Request.Model, result)
 	if errors.Is(context.Cause(ended), tasks.ErrLeft) {
 		u.Cancelled = 1
 	}

@@ -52,9 +52,10 @@ type parts struct {
 	outbound *guard.Policy     // of webhooks and remote images
 	exports  *guard.Policy     // of exported pages
 	diagrams *diagram.Renderer // nil without a browser
-	advisor  *advise.Advisor
-	models   *inference.Source
-	meter    *meter.Meter
+	// newAdvisor makes an advisor that asks this model; nil for none.
+	newAdvisor func(*advise.Model) *advise.Advisor
+	models     *inference.Source
+	meter      *meter.Meter
 }
 
 // wire builds the parts that the roles need and starts them, in the order in
@@ -162,7 +163,8 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	return p, p.openModels(ctx)
 }
 
-// openAdvisor makes what reads documents and chooses their themes.
+// openAdvisor says how what reads documents and chooses their themes is made; the
+// roles reach the model by ways of their own.
 func (p *parts) openAdvisor() error {
 	client := p.redis
 	if p.cfg.CacheRedisURL != "" {
@@ -173,14 +175,12 @@ func (p *parts) openAdvisor() error {
 		p.life.onStop("cache", func(context.Context) error { return client.Close() })
 	}
 	log := p.log.With("room", "analysis")
-	var model *advise.Model
-	if p.cfg.AnalysisModel != "" {
-		model = advise.Queue(p.queue, p.cfg.AnalysisModel)
+	p.newAdvisor = func(model *advise.Model) *advise.Advisor {
+		return advise.New(advise.Options{
+			Model: model,
+			Cache: func() cache.Cache { return cache.NewRedis(client, cache.Options{MaxEntries: adviceEntries, Log: log}) }, Log: log,
+		})
 	}
-	p.advisor = advise.New(advise.Options{
-		Model: model,
-		Cache: func() cache.Cache { return cache.NewRedis(client, cache.Options{MaxEntries: adviceEntries, Log: log}) }, Log: log,
-	})
 	return nil
 }
 
@@ -221,6 +221,10 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		return err
 	}
 	p.life.onStop("monitor", monitor.Stop)
+	advisor := p.newAdvisor(nil)
+	if p.cfg.AnalysisModel != "" {
+		advisor = p.newAdvisor(advise.Queue(p.queue, p.cfg.AnalysisModel))
+	}
 	server, err := api.New(api.Options{
 		Addr:             net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)),
 		TLSCert:          cfg.APITLSCert,
@@ -232,7 +236,7 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		Webhooks:         p.outbound,
 		Exports:          p.exports,
 		ExportAuthOff:    cfg.ExportAuth == "off",
-		Advisor:          p.advisor,
+		Advisor:          advisor,
 		Inference:        p.inferenceRoutes(),
 		TokenSecret:      p.secret,
 		Keys:             cfg.APIKeys,

@@ -77,7 +77,7 @@ func (p *parts) inferenceRoutes() *api.Inference {
 const maxChatImage = 20 << 20
 
 // handleCompletions wires the worker's part of inference.
-func (p *parts) handleCompletions(taker *tasks.Server) {
+func (p *parts) handleCompletions(taker *tasks.Server) *worker.Completions {
 	gateway := inference.NewGateway(inference.GatewayOptions{
 		Catalogue:  p.models.Current,
 		Open:       openai.New,
@@ -89,4 +89,5 @@ func (p *parts) handleCompletions(taker *tasks.Server) {
 		Metrics: p.metrics, Tracer: p.tracer, Log: p.log.With("room", "inference"),
 	})
 	tasks.HandleCalls(taker, completions.Complete)
+	return completions
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"presswork"
+	"presswork/internal/advise"
 	"presswork/internal/chromium"
 	"presswork/internal/diagram"
 	"presswork/internal/fonts"
@@ -26,17 +27,37 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 	if err := p.handleWebhooks(ctx, taker); err != nil {
 		return nil, err
 	}
-	p.handleCompletions(taker)
+	completions := p.handleCompletions(taker)
+	if p.takes(tasks.Text) {
+		p.handleChoices(taker, completions)
+	}
 	if !p.prints() {
 		return taker, nil
 	}
 	return taker, p.handlePages(ctx, taker)
 }
 
+// handleChoices wires the choice of themes by a model.
+func (p *parts) handleChoices(taker *tasks.Server, completions *worker.Completions) {
+	var model *advise.Model
+	if p.cfg.AnalysisModel != "" {
+		model = advise.Direct(completions.Own, p.cfg.AnalysisModel)
+	}
+	reader := worker.New(worker.Options{
+		Store: p.store, Keeper: p.keeper, Themes: p.themes, Advisor: p.newAdvisor(model), Tracer: p.tracer, Log: p.log.With("room", "worker"),
+	})
+	tasks.Handle(taker, tasks.ChooseTheme, reader.Choose)
+}
+
 // prints reports whether this worker takes any queue that needs a browser.
 func (p *parts) prints() bool {
+	return p.takes(tasks.Render) || p.takes(tasks.Export) || p.takes(tasks.Bulk)
+}
+
+// takes reports whether this worker takes a queue.
+func (p *parts) takes(q tasks.Queue) bool {
 	taken := queues(p.cfg)
-	return len(taken) == 0 || slices.ContainsFunc(taken, func(q tasks.Queue) bool { return q != tasks.Text && q != tasks.Infer })
+	return len(taken) == 0 || slices.Contains(taken, q)
 }
 
 // handlePages wires conversions, exports and previews.
@@ -61,7 +82,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 		},
 		Exporter:      exporter,
 		Themes:        p.themes,
-		Advisor:       p.advisor,
+		Advisor:       p.newAdvisor(nil),
 		SharedRenders: p.cfg.RenderCacheShared,
 		RenderTimeout: p.cfg.RenderTimeout,
 		Retention:     p.retention,

@@ -57,6 +57,9 @@ func New(o Options) *Advisor {
 	}
 }
 
+// AsksModel reports whether a model reads the documents.
+func (a *Advisor) AsksModel() bool { return a.model != nil }
+
 // Advice is an analysis with its recommendation, and what the cache had of it.
 type Advice struct {
 	presswork.Analysis

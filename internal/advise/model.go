@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +20,9 @@ import (
 const (
 	// modelTimeout bounds what a model may take.
 	modelTimeout = 20 * time.Second
+	// restTime is how long a model is not asked that did not answer in time, so
+	// that not every document waits for it.
+	restTime = 30 * time.Second
 	// modelText is how much of a document a model is shown, in bytes: its
 	// beginning and its end.
 	modelText = 8 << 10
@@ -37,6 +41,9 @@ type Model struct {
 	Ask func(ctx context.Context, r *inference.Request) (string, error)
 	// Timeout bounds one reading. Default 20 s.
 	Timeout time.Duration
+
+	// rests is until when the model is not asked, in Unix nanoseconds.
+	rests atomic.Int64
 }
 
 var errBoundless = errors.New("its answer does not end")
@@ -107,11 +114,15 @@ const instruction = "You classify documents for a typesetter. Answer with one JS
 
 // read asks the model about a document.
 func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
+	if time.Now().UnixNano() < m.rests.Load() {
+		return reading{}, errors.New("it did not answer in time a moment ago")
+	}
 	timeout := m.Timeout
 	if timeout == 0 {
 		timeout = modelTimeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it did not answer within %s", timeout))
+	late := fmt.Errorf("it did not answer within %s", timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
 	form := schema()
 	text := func(s string) []inference.Part { return []inference.Part{{Text: s}} }
@@ -126,6 +137,9 @@ func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
 	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
+		}
+		if err == late {
+			m.rests.Store(time.Now().Add(restTime).UnixNano())
 		}
 		return reading{}, err
 	}

@@ -19,6 +19,24 @@ type Caller interface {
 // owner is whose use the ledger names, and whose line readings stand in.
 const owner = "presswork:analysis"
 
+// Direct is a Model of the catalogue that this process asks itself: a worker,
+// which must not wait for its own queue. Complete runs a request, and records what
+// it uses under the key.
+func Direct(complete func(ctx context.Context, key string, r *inference.Request, emit func(*inference.Chunk) error) error, model string) *Model {
+	return &Model{Name: model, Ask: func(ctx context.Context, r *inference.Request) (string, error) {
+		r.Model = model
+		var text strings.Builder
+		err := complete(ctx, owner, r, func(c *inference.Chunk) error {
+			if text.Len()+len(c.Content) > answerBytes {
+				return errBoundless
+			}
+			text.WriteString(c.Content)
+			return nil
+		})
+		return text.String(), err
+	}}
+}
+
 // Queue is a Model of the catalogue, called through the inference queue.
 func Queue(calls Caller, model string) *Model {
 	return &Model{Name: model, Ask: func(ctx context.Context, r *inference.Request) (string, error) {

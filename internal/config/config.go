@@ -63,7 +63,7 @@ type Config struct {
 	InferenceLax         bool   `env:"INFERENCE_LAX" default:"false" help:"Completions take options that exclude each other, as the tests of some SDKs send them."`
 	InferenceConcurrency int    `env:"INFERENCE_CONCURRENCY" default:"512" min:"1" max:"10000" help:"Completions at a time in this worker."`
 	InferenceStartOllama bool   `env:"INFERENCE_START_OLLAMA" default:"false" help:"serve and worker start the ollama that is installed on this machine, where none is running."`
-	AnalysisModel        string `env:"ANALYSIS_MODEL" help:"Model that reads documents for the theme auto and POST /api/analysis, called through the inference queue; where it fails, the program's own analyser reads. Unset: none."`
+	AnalysisModel        string `env:"ANALYSIS_MODEL" help:"Model that reads documents for the theme auto and POST /api/analysis: to be set for the API and for the workers of the queue text; where it fails, the program's own analyser reads. Unset: none."`
 
 	MonitorReadonly bool   `env:"MONITOR_READONLY" default:"false" help:"The queue monitor without buttons."`
 	LogFormat       string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is text on a terminal and json elsewhere."`

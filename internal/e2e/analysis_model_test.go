@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +56,43 @@ func TestAHangingModelDoesNotHoldAnAnalysis(t *testing.T) {
 	a := analyzed(t, c)
 	if reasons := strings.Join(a.Recommendation.Reasons, "; "); a.Recommendation.Primary == "" || !strings.Contains(reasons, "the model could not be asked") {
 		t.Errorf("%+v", a)
+	}
+}
+
+// More documents than there are slots wait for a model that does not answer.
+func TestAHangingModelHoldsNoSlot(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	hang := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	t.Cleanup(func() {
+		close(over)
+		hang.Close()
+	})
+	config := filepath.Join(t.TempDir(), "models.yaml")
+	entry := fmt.Sprintf("models:\n  - id: hang\n    capabilities: [chat]\n    upstreams: [{base_url: %q}]\n", hang.URL)
+	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "ANALYSIS_MODEL": "hang", "WORKERS": "1"})
+	submit := func(content, theme string) string {
+		body, _ := json.Marshal(map[string]any{"content": content, "theme": theme})
+		_, _, accepted := c.Do("POST", "/api/conversion", "application/json", body)
+		var got e2e.Accepted
+		if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
+			t.Fatalf("%s (%v)", accepted, err)
+		}
+		return got.JobID
+	}
+	var waiting []string
+	for i := range 4 {
+		waiting = append(waiting, submit(fmt.Sprintf("%s\n%d\n", supper, i), "auto"))
+	}
+	c.Completed(submit("# Another\n", "light"))
+	for _, id := range waiting {
+		if job := c.Job(id); job.Status.Terminal() {
+			t.Errorf("a document that waits for the model is %s already", job.Status)
+		}
+		c.Do("DELETE", "/api/conversion/"+id, "", nil)
 	}
 }
 

@@ -1,0 +1,25 @@
+package worker
+
+import (
+	"context"
+
+	"presswork/internal/advise"
+	"presswork/tasks"
+)
+
+// Choose handles tasks.ChooseTheme: it chooses the theme of a document and lets
+// its conversion follow.
+func (w *Worker) Choose(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
+	content, err := w.content(ctx, task.Convert)
+	if err != nil {
+		return err
+	}
+	if task.Convert.Theme, err = w.choose(ctx, run, advise.Auto, content); err != nil {
+		return err
+	}
+	next, err := tasks.ConvertPDF.Task(task.Convert)
+	if err != nil {
+		return err
+	}
+	return run.Next(ctx, next.On(task.Queue))
+}
