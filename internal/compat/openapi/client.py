@@ -3,7 +3,7 @@
 import os
 import time
 
-from presswork_client import Client
+from presswork_client import AuthenticatedClient
 from presswork_client.api.artifacts import delete_artifact, download_artifact
 from presswork_client.api.conversion import get_job, submit_conversion
 from presswork_client.api.export import export_pdf
@@ -11,7 +11,7 @@ from presswork_client.api.inference import create_chat_completion, list_models
 from presswork_client.api.themes import get_theme, list_themes
 from presswork_client.models import ChatCompletionRequest, ChatMessage, ChatMessageRole, Conversion, PDFExport, Status
 
-client = Client(base_url=os.environ["COMPAT_BASE"], raise_on_unexpected_status=True, timeout=90)
+client = AuthenticatedClient(base_url=os.environ["COMPAT_BASE"], token=os.environ["COMPAT_KEY"], raise_on_unexpected_status=True, timeout=90)
 
 accepted = submit_conversion.sync(client=client, body=Conversion(content="# Generated", theme="nord", filename="made.pdf"))
 deadline = time.monotonic() + 90
