@@ -55,6 +55,9 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	if _, err := pdf.Check([]byte(req.Content), req.Options); err != nil {
 		return ofContent(err)
 	}
+	if err := s.count(c); err != nil {
+		return err
+	}
 	ctx, done, err := s.composing(c)
 	if err != nil {
 		return err

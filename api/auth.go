@@ -38,7 +38,11 @@ func (s *Server) guarded(r route) fiber.Handler {
 		if err := s.identify(c, call, r.access); err != nil {
 			return err
 		}
-		return r.handle(c)
+		err := r.handle(c)
+		if r.access != anybody && r.access != byAdmin && !streaming(r.path) {
+			s.tellLimits(c, call)
+		}
+		return err
 	}
 }
 
@@ -64,10 +68,7 @@ func (s *Server) identify(c *fiber.Ctx, call *call, level access) error {
 	if level == byAdmin && !who.admin {
 		return presswork.Errorf(presswork.Forbidden, "this needs an admin key")
 	}
-	if who.job != "" {
-		return nil
-	}
-	return s.limit(c, call)
+	return nil
 }
 
 func (s *Server) caller(c *fiber.Ctx, level access) (caller, error) {

@@ -36,6 +36,8 @@ type call struct {
 	ip    netip.Addr
 	who   caller
 	began time.Time
+	// limitsTold tells that the headers say how the caller's limits stand.
+	limitsTold bool
 	// bodyRead tells that the body was read to its end.
 	bodyRead bool
 	span     trace.Span

@@ -62,7 +62,7 @@ func (s *Server) complete(c *fiber.Ctx) error {
 		release()
 		leave()
 	}
-	if cmpl.grant, err = s.reserve(c, cmpl); err != nil {
+	if cmpl.grant, err = s.admit(c, cmpl); err != nil {
 		done()
 		return err
 	}
@@ -106,9 +106,13 @@ func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
 		return nil, err
 	}
 	call := callOf(c.Context())
-	cmpl := &completion{request: request, who: call.who, limits: call.who.limits}
-	if _, err := s.model(call.who, request.Model); err != nil {
+	cmpl := &completion{request: request, who: call.who, limits: s.limitsOf(call.who)}
+	found, err := s.model(call.who, request.Model)
+	if err != nil {
 		return nil, err
+	}
+	if s.Inference.Lax && !found.Can(inference.CanReason) {
+		request.ReasoningEffort = ""
 	}
 	if cmpl.model, err = s.Inference.Models().Admit(request); err != nil {
 		return nil, err
@@ -153,12 +157,11 @@ func tierOf(serviceTier string) tasks.Tier {
 	return tasks.OnDemand
 }
 
-// reserve takes the request out of the key's limits. When the limits cannot be
-// asked nobody is held back.
-func (s *Server) reserve(c *fiber.Ctx, cmpl *completion) (*meter.Grant, error) {
-	ctx, cancel := s.deadline()
-	defer cancel()
+// admit takes the request out of the key's limits.
+func (s *Server) admit(c *fiber.Ctx, cmpl *completion) (*meter.Grant, error) {
 	if cmpl.call.Tier == tasks.Flex {
+		ctx, cancel := s.deadline()
+		defer cancel()
 		waiting, err := s.Inference.Calls.Waiting(ctx)
 		if err != nil {
 			return nil, err
@@ -169,21 +172,12 @@ func (s *Server) reserve(c *fiber.Ctx, cmpl *completion) (*meter.Grant, error) {
 			return nil, refusal
 		}
 	}
-	if cmpl.limits == (meter.Limits{}) {
-		return nil, nil
-	}
 	answer := cmp.Or(cmpl.request.MaxTokens, reserveAnswer)
-	grant, err := s.Inference.Meter.Reserve(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, cmpl.request.EstimateTokens()+answer)
+	grant, err := s.reserve(c, cmpl.call.ID, cmpl.limits, cmpl.request.EstimateTokens()+answer)
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
-		setLimits(c, e.States)
 		return nil, exceeded(e, cmpl.model.ID, string(cmpl.call.Tier))
 	}
-	if err != nil {
-		s.Log.Warn("the limits of a key are not held: Redis did not answer", "error", err)
-		return nil, nil
-	}
-	setLimits(c, grant.States)
-	return grant, nil
+	return grant, err
 }
 
 // capacityExceeded is the code of a refusal of the flex tier.
@@ -197,7 +191,7 @@ func (s *Server) settle(cmpl *completion) {
 	ctx, cancel := s.deadline()
 	defer cancel()
 	cmpl.grant.Release(ctx)
-	if err := s.Inference.Meter.Settle(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, 0); err != nil {
+	if err := s.Meter.Settle(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, 0); err != nil {
 		s.Log.Warn("a reservation of tokens was not given back", "error", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -95,7 +96,8 @@ func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
 	rdb := redis.NewClient(o)
 	t.Cleanup(func() { rdb.Close() })
 	return serve(t, append([]func(*api.Options){func(o *api.Options) {
-		o.Inference = &api.Inference{Calls: client, Models: source.Current, Meter: meter.New(rdb, nil), Vendor: "presswork", Patience: 300 * time.Millisecond}
+		o.Inference = &api.Inference{Calls: client, Models: source.Current, Vendor: "presswork", Patience: 300 * time.Millisecond}
+		o.Meter = meter.New(rdb, slog.New(slog.DiscardHandler))
 	}}, change...)...)
 }
 

@@ -97,6 +97,9 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool
 	if err != nil {
 		return rec, false, err
 	}
+	if err := s.count(c); err != nil {
+		return err
+	}
 	call := callOf(c.Context())
 	return s.accept(req, tasks.Submission{
 		ID:             tasks.NewID(),

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +18,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/meter"
 	"presswork/internal/redistest"
 )
 
@@ -301,37 +304,40 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 	}
 	client := redis.NewClient(o)
 	t.Cleanup(func() { client.Close() })
-	h := serve(t, keysFile(t, "keys: [{name: alice, key: alices, rpm: 2}]"), func(o *api.Options) { o.Redis, o.RateLimitRPM = client, 5 })
-	count := func(key string) (allowed int) {
-		for allowed < 20 {
-			res := h.get("/api/themes", "X-API-Key: "+key)
-			if res.StatusCode == http.StatusOK {
-				if res.Header.Get("X-Ratelimit-Remaining-Requests") == "" {
-					t.Error("no x-ratelimit headers")
-				}
-				allowed++
-				continue
-			}
-			res.want(t, http.StatusTooManyRequests, presswork.RateLimited)
-			if res.Header.Get("Retry-After") == "" {
-				t.Error("no retry-after")
-			}
-			return allowed
+	h := serve(t, keysFile(t, "keys: [{name: alice, key: alices, rpm: 2}]"), func(o *api.Options) {
+		o.Meter, o.RateLimitRPM = meter.New(client, slog.New(slog.DiscardHandler)), 5
+	})
+	for key, want := range map[string]int{"alices": 2, testKey: 5} {
+		// Neither a look nor what is refused counts.
+		for range 9 {
+			h.get("/api/themes", "X-API-Key: "+key).want(t, http.StatusOK, "")
+			h.post(`{"content":""}`, "X-API-Key: "+key).want(t, http.StatusBadRequest, presswork.ContentEmpty)
 		}
-		return allowed
-	}
-	// A minute may turn in between, and the count begin anew.
-	if n := count("alices"); n != 2 && n != 4 {
-		t.Errorf("alice made %d requests, want 2", n)
-	}
-	if n := count(testKey); n != 5 && n != 10 {
-		t.Errorf("the shared key made %d requests, want 5", n)
+		for n := range want {
+			res := h.post(`{"content":"x"}`, "X-API-Key: "+key)
+			res.want(t, http.StatusAccepted, "")
+			if got := res.Header; got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) || got.Get("X-Ratelimit-Remaining-Requests") != fmt.Sprint(want-1-n) {
+				t.Errorf("request %d: %v", n+1, got)
+			}
+		}
+		res := h.post(`{"content":"x"}`, "X-API-Key: "+key)
+		res.want(t, http.StatusTooManyRequests, presswork.RateLimited)
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+		ms, _ := strconv.Atoi(res.Header.Get("Retry-After-Ms"))
+		// The bucket refills evenly: the next request is due after its share of a
+		// minute, wherever the clock stands.
+		if share := 60_000 / want; ms <= share-20_000 || ms > share || seconds != (ms+999)/1000 {
+			t.Errorf("%d ms, %d s", ms, seconds)
+		}
+		if res := h.get("/api/themes", "X-API-Key: "+key); res.StatusCode != http.StatusOK || res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
+			t.Errorf("a look after the limit: %d %v", res.StatusCode, res.Header)
+		}
 	}
 	if err := client.FlushAll(context.Background()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	client.Close()
-	h.get("/api/themes").want(t, http.StatusOK, "")
+	h.post(`{"content":"x"}`).want(t, http.StatusAccepted, "")
 }
 
 func TestForwardingHeadersCountFromTrustedProxiesOnly(t *testing.T) {

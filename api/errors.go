@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"strconv"
@@ -140,9 +139,7 @@ func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	h := &ctx.Response.Header
 	h.Set("X-Should-Retry", strconv.FormatBool(e.Retryable))
 	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-		// SDKs ask for this one first.
-		h.Set("Retry-After-Ms", strconv.FormatInt(e.RetryAfter.Milliseconds(), 10))
+		setRetryAfter(h, e.RetryAfter)
 	}
 	ctx.SetStatusCode(e.Status)
 	ctx.SetContentType("application/json")
@@ -158,7 +155,7 @@ func inferenceError(err error) *inference.Error {
 	refusal := inference.Errorf(status, e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
 	switch e.Code {
 	case presswork.RateLimited:
-		refusal.Type, refusal.Code = "requests", rateLimitExceeded
+		refusal.Type, refusal.Code = "requests", inference.RateLimitExceeded
 	case presswork.QueueFull, presswork.QueueUnavailable, presswork.StoreUnavailable, presswork.StoreFull:
 	default:
 		refusal.Retryable = false

@@ -162,6 +162,9 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	if err != nil {
 		return rec, false, err
 	}
+	if err := s.count(c); err != nil {
+		return rec, false, err
+	}
 	call := callOf(c.Context())
 	sub := tasks.Submission{
 		ID: tasks.NewID(), Kind: presswork.KindExport, Theme: r.visit.Theme, Owner: call.who.name, Filename: r.visit.Filename,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -26,8 +27,6 @@ type Inference struct {
 	Calls Calls
 	// Models gives the models as they are now.
 	Models func() *inference.Catalogue
-	// Meter holds the limits of keys and knows what they used.
-	Meter *meter.Meter
 	// Vendor names the member x_<vendor> of answers.
 	Vendor string
 	// Lax lets options pass that exclude each other.
@@ -118,7 +117,7 @@ func (s *Server) usage(c *fiber.Ctx) error {
 	}
 	ctx, cancel := s.deadline()
 	defer cancel()
-	rows, err := s.Inference.Meter.Query(ctx, q)
+	rows, err := s.Meter.Query(ctx, q)
 	if err != nil {
 		return presswork.Errorf(presswork.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
 	}
@@ -180,7 +179,7 @@ func exceeded(e *meter.Exceeded, model, tier string) *inference.Error {
 		kind = "tokens"
 	}
 	if e.TooLarge() {
-		refusal := inference.Errorf(http.StatusRequestEntityTooLarge, rateLimitExceeded,
+		refusal := inference.Errorf(http.StatusRequestEntityTooLarge, inference.RateLimitExceeded,
 			"Request too large for model `%s` on %s: Limit %d, Requested %d, please reduce your message size and try again.",
 			model, e.Dimension.Name(), e.Limit, e.Requested)
 		refusal.Type = kind
@@ -190,29 +189,10 @@ func exceeded(e *meter.Exceeded, model, tier string) *inference.Error {
 	if e.After > 0 {
 		again = fmt.Sprintf(" Please try again in %s.", e.After.Round(time.Millisecond))
 	}
-	refusal := inference.Errorf(http.StatusTooManyRequests, rateLimitExceeded,
+	refusal := inference.Errorf(http.StatusTooManyRequests, inference.RateLimitExceeded,
 		"Rate limit reached for model `%s`, service tier `%s`, on %s: Limit %d, Used %d, Requested %d.%s",
 		model, tier, e.Dimension.Name(), e.Limit, e.Used, e.Requested, again)
 	refusal.Type = kind
-	refusal.RetryAfter = max(e.After, time.Second)
+	refusal.RetryAfter = cmp.Or(e.After, time.Second)
 	return refusal
-}
-
-// rateLimitExceeded is the code of a limit of the inference API.
-const rateLimitExceeded presswork.Code = "rate_limit_exceeded"
-
-// setLimits tells how the limits stand, in the headers that SDKs know.
-func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
-	for header, dimensions := range map[string][]meter.Dimension{
-		"Requests": {meter.RPD, meter.RPM}, "Tokens": {meter.TPM, meter.TPD},
-	} {
-		for _, d := range dimensions {
-			if state, limited := states[d]; limited {
-				c.Set("X-Ratelimit-Limit-"+header, fmt.Sprint(state.Limit))
-				c.Set("X-Ratelimit-Remaining-"+header, fmt.Sprint(state.Remaining))
-				c.Set("X-Ratelimit-Reset-"+header, state.Reset.Round(10*time.Millisecond).String())
-				break
-			}
-		}
-	}
 }

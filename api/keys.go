@@ -25,9 +25,8 @@ type caller struct {
 	name string
 	// admin may see the metrics and the monitor.
 	admin bool
-	// rpm is the key's own limit on requests; 0 for the server's.
-	rpm int
-	// limits are those on the key's completions, beside rpm.
+	// limits are the key's own. RPM counts everything that makes work, and is 0
+	// for the server's; the others count completions.
 	limits meter.Limits
 	// models are names and globs of those the key may use; none for all.
 	models []string

@@ -22,7 +22,7 @@ import (
 const maxKeysFile = 1 << 20
 
 // namedKey is one entry of the file. The limits other than rpm, and the models,
-// are held by the inference routes.
+// hold for completions.
 type namedKey struct {
 	Name        string   `yaml:"name"`
 	Key         string   `yaml:"key"`
@@ -78,8 +78,8 @@ var (
 )
 
 func (e namedKey) key(getenv func(string) string) (key, error) {
-	k := key{caller: caller{name: e.Name, admin: e.Admin, rpm: e.RPM, models: e.Models, limits: meter.Limits{
-		RPD: e.RPD, TPM: e.TPM, TPD: e.TPD, Concurrency: e.Concurrency,
+	k := key{caller: caller{name: e.Name, admin: e.Admin, models: e.Models, limits: meter.Limits{
+		RPM: e.RPM, RPD: e.RPD, TPM: e.TPM, TPD: e.TPD, Concurrency: e.Concurrency,
 	}}}
 	switch {
 	case !keyName.MatchString(e.Name):

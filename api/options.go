@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"presswork/internal/advise"
 	"presswork/internal/diagram"
 	"presswork/internal/guard"
+	"presswork/internal/meter"
 	"presswork/internal/ready"
 	"presswork/storage"
 	"presswork/tasks"
@@ -84,11 +84,12 @@ type Options struct {
 	MaxContentBytes int64
 	// MaxUploadBytes bounds all assets of one request. Default 100 MiB.
 	MaxUploadBytes int64
-	// RateLimitRPM is the number of requests per minute and key; 0 is no limit.
-	// A key of KeysFile with an rpm of its own follows that.
+	// RateLimitRPM is how many requests that make work a key may make per minute;
+	// 0 is no limit. A key of KeysFile with an rpm of its own follows that.
 	RateLimitRPM int
-	// Redis counts requests for the limit. Nil: no limit is held.
-	Redis redis.UniversalClient
+	// Meter holds the limits of keys and knows what they used. Nil: no limit is
+	// held. Mandatory with Inference.
+	Meter *meter.Meter
 
 	// ReadTimeout bounds the headers of a request, and each wait for more of
 	// its body. Default 15 s.
@@ -122,6 +123,8 @@ func (o *Options) validate() error {
 	switch {
 	case o.Queue == nil, o.Store == nil, o.Themes == nil, o.Webhooks == nil, o.Exports == nil:
 		return errors.New("api: Queue, Store, Themes, Webhooks and Exports are mandatory")
+	case o.Inference != nil && o.Meter == nil:
+		return errors.New("api: Inference needs a Meter")
 	case len(o.TokenSecret) < 16:
 		return errors.New("api: TokenSecret has less than 16 bytes")
 	case (o.TLSCert == "") != (o.TLSKey == ""):

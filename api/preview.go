@@ -63,6 +63,9 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if err := s.count(c); err != nil {
+		return err
+	}
 	ctx, done, err := s.composing(c)
 	if err != nil {
 		return err

@@ -2,47 +2,101 @@ package api
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"math"
 	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/meter"
+	"presswork/tasks"
 )
 
-// limit holds the requests per minute of a key, counted in Redis so that all
-// nodes count together; without keys, of a client's address. When Redis does
-// not answer, nobody is held back.
-func (s *Server) limit(c *fiber.Ctx, call *call) error {
-	most := cmp.Or(call.who.rpm, s.RateLimitRPM)
-	if most == 0 || s.Redis == nil {
-		return nil
+// limitsOf are the limits that a caller's completions count against; of them,
+// the requests per minute are those of everything that makes work.
+func (s *Server) limitsOf(who caller) meter.Limits {
+	limits := who.limits
+	limits.RPM = cmp.Or(limits.RPM, s.RateLimitRPM)
+	return limits
+}
+
+// reserve takes a request out of the limits of its key; without keys, of the
+// client's address. Errors: *meter.Exceeded. When the limits cannot be asked
+// nobody is held back: the grant is nil, as it is without limits.
+func (s *Server) reserve(c *fiber.Ctx, id string, limits meter.Limits, tokens int) (*meter.Grant, error) {
+	if limits == (meter.Limits{}) || s.Meter == nil {
+		return nil, nil
 	}
 	ctx, cancel := s.deadline()
 	defer cancel()
-	now := time.Now()
-	minute := now.Truncate(time.Minute)
-	name := "pw:rate:" + clientOf(c.Context()) + ":" + strconv.FormatInt(minute.Unix(), 10)
-	var count *redis.IntCmd
-	_, err := s.Redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		count = p.Incr(ctx, name)
-		p.Expire(ctx, name, 2*time.Minute)
-		return nil
-	})
+	grant, err := s.Meter.Reserve(ctx, clientOf(c.Context()), id, limits, tokens)
+	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
+		setLimits(c, e.States)
+		return nil, e
+	}
 	if err != nil {
-		s.Log.Warn("the rate limit is not held: Redis did not answer", "error", err)
-		return nil
+		s.Log.Warn("the limits of a key are not held: Redis did not answer", "error", err)
+		return nil, nil
 	}
-	left := max(0, int64(most)-count.Val())
-	reset := minute.Add(time.Minute).Sub(now)
-	c.Set("X-Ratelimit-Limit-Requests", strconv.Itoa(most))
-	c.Set("X-Ratelimit-Remaining-Requests", strconv.FormatInt(left, 10))
-	c.Set("X-Ratelimit-Reset-Requests", reset.Round(time.Millisecond).String())
-	if count.Val() <= int64(most) {
-		return nil
+	setLimits(c, grant.States)
+	return grant, nil
+}
+
+// count takes a request that makes work out of its key's requests per minute.
+// It comes after all checks: what is refused costs nothing.
+func (s *Server) count(c *fiber.Ctx) error {
+	_, err := s.reserve(c, tasks.NewID(), meter.Limits{RPM: s.limitsOf(callOf(c.Context()).who).RPM}, 0)
+	e, refused := errors.AsType[*meter.Exceeded](err)
+	if !refused {
+		return err
 	}
-	seconds := int(reset/time.Second) + 1
-	c.Set(fiber.HeaderRetryAfter, strconv.Itoa(seconds))
-	return presswork.Errorf(presswork.RateLimited, "this key may make %d requests a minute; try again in %d s", most, seconds)
+	setRetryAfter(&c.Context().Response.Header, e.After)
+	return presswork.Errorf(presswork.RateLimited, "this key may make %d requests a minute; try again in %s", e.Limit, e.After.Round(time.Millisecond))
+}
+
+// tellLimits says on an answer how the limits stand that its request did not
+// count against.
+func (s *Server) tellLimits(c *fiber.Ctx, call *call) {
+	limits := s.limitsOf(call.who)
+	if !inferencePath(c.Path()) {
+		limits = meter.Limits{RPM: limits.RPM}
+	}
+	if call.limitsTold || call.who.job != "" || limits == (meter.Limits{}) || s.Meter == nil {
+		return
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	states, err := s.Meter.Look(ctx, clientOf(c.Context()), limits)
+	if err != nil {
+		s.Log.Warn("the limits of a key are not told: Redis did not answer", "error", err)
+		return
+	}
+	setLimits(c, states)
+}
+
+// setLimits tells how the limits stand, in the headers that SDKs know.
+func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
+	callOf(c.Context()).limitsTold = true
+	for header, dimensions := range map[string][]meter.Dimension{
+		"Requests": {meter.RPD, meter.RPM}, "Tokens": {meter.TPM, meter.TPD},
+	} {
+		for _, d := range dimensions {
+			if state, limited := states[d]; limited {
+				c.Set("X-Ratelimit-Limit-"+header, fmt.Sprint(state.Limit))
+				c.Set("X-Ratelimit-Remaining-"+header, fmt.Sprint(state.Remaining))
+				c.Set("X-Ratelimit-Reset-"+header, state.Reset.Round(10*time.Millisecond).String())
+				break
+			}
+		}
+	}
+}
+
+// setRetryAfter says when to try again, in both forms: SDKs ask for the one in
+// milliseconds first. Both are rounded up, so that the time has come then.
+func setRetryAfter(h interface{ Set(key, value string) }, after time.Duration) {
+	h.Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
+	h.Set("Retry-After-Ms", strconv.FormatInt(int64(math.Ceil(float64(after)/float64(time.Millisecond))), 10))
 }

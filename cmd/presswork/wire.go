@@ -250,7 +250,7 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		MaxContentBytes:  cfg.MaxContentBytes,
 		MaxUploadBytes:   cfg.MaxUploadBytes,
 		RateLimitRPM:     cfg.RateLimitRPM,
-		Redis:            p.redis,
+		Meter:            p.meter,
 		Checks:           append(p.checks, workersCheck(p.queue, p.roles)),
 		Monitor:          monitor,
 		Stats:            p.queue.Stats,

@@ -69,7 +69,7 @@ func (p *parts) openModels(ctx context.Context) error {
 // inferenceRoutes wire the API's part of inference.
 func (p *parts) inferenceRoutes() *api.Inference {
 	return &api.Inference{
-		Calls: p.queue, Models: p.models.Current, Meter: p.meter, Vendor: p.cfg.InferenceVendor, Lax: p.cfg.InferenceLax,
+		Calls: p.queue, Models: p.models.Current, Vendor: p.cfg.InferenceVendor, Lax: p.cfg.InferenceLax,
 	}
 }
 

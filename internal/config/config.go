@@ -48,7 +48,7 @@ type Config struct {
 	MaxContentBytes int64         `env:"MAX_CONTENT_BYTES" default:"10485760" min:"1024" max:"1073741824" help:"Largest Markdown, in bytes."`
 	MaxUploadBytes  int64         `env:"MAX_UPLOAD_BYTES" default:"104857600" min:"1024" max:"10737418240" help:"All files of one request, in bytes."`
 	RenderTimeout   time.Duration `env:"RENDER_TIMEOUT" default:"120s" min:"1s" max:"15m" help:"How long a document may take to compose, and to print; waiting for a free tab does not count."`
-	RateLimitRPM    int           `env:"RATE_LIMIT_RPM" default:"0" min:"0" max:"1000000" help:"Requests per minute and key; 0 is no limit."`
+	RateLimitRPM    int           `env:"RATE_LIMIT_RPM" default:"0" min:"0" max:"1000000" help:"Requests that make work, per minute and key; 0 is no limit."`
 	TokenSecret     string        `env:"TOKEN_SECRET" secret:"true" help:"Signs the tokens in URLs. Unset: made at first start and kept in Redis."`
 	WebhookSecret   string        `env:"WEBHOOK_SECRET" secret:"true" help:"Signs webhooks (whsec_…). Unset: made at first start and kept in Redis; set it to be able to verify."`
 

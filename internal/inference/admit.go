@@ -61,9 +61,12 @@ func admitReasoning(m *Model, r *Request) error {
 		return nil
 	}
 	r.Admitted = true
-	if e := r.ReasoningEffort; e != "" && m.Reasoning.Efforts != nil {
-		allowed := *m.Reasoning.Efforts
-		if len(allowed) == 0 {
+	if e := r.ReasoningEffort; e != "" {
+		allowed := Efforts()
+		if m.Reasoning.Efforts != nil {
+			allowed = *m.Reasoning.Efforts
+		}
+		if len(allowed) == 0 || !m.Can(CanReason) {
 			return Invalidf("reasoning_effort", "`reasoning_effort` is not supported with the model `%s`", m.ID)
 		}
 		if !slices.Contains(allowed, e) {

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
 )
 
-// maxCooldown bounds what an upstream's Retry-After may ask for.
+// maxCooldown bounds what the Retry-After of an upstream that failed may ask for.
 const maxCooldown = 5 * time.Minute
 
 // balancer hands out places at upstreams. It knows them across reloads of the
@@ -29,7 +30,9 @@ type upstreamState struct {
 	active int
 	coolTo time.Time
 	last   error // the failure it cools from
-	// cooled lets waiters in when coolTo has come; nil before the first failure.
+	// restTo is when its rate limit lets requests through again.
+	restTo time.Time
+	// cooled lets waiters in when coolTo or restTo has come; nil before the first.
 	cooled *time.Timer
 }
 
@@ -38,7 +41,13 @@ type waiter struct {
 	owner string
 	tier  int
 	tried map[string]bool
-	place chan *Upstream // buffered: a grant never blocks
+	place chan granted // buffered: a grant never blocks
+}
+
+// granted is a place at an upstream, or why there is none.
+type granted struct {
+	upstream *Upstream
+	err      error
 }
 
 func newBalancer() *balancer {
@@ -55,30 +64,88 @@ func (b *balancer) state(u *Upstream) *upstreamState {
 }
 
 // take waits for a place at one of the model's upstreams that is not tried, or
-// at any when all are. Every place must be given back by release.
+// at any when all are. Every place must be given back by release. While all of
+// them rest, it fails with a 429 that says for how long.
 func (b *balancer) take(ctx context.Context, m *Model, r *Request, tried map[string]bool) (*Upstream, error) {
 	b.mu.Lock()
+	if err := b.resting(m); err != nil {
+		b.mu.Unlock()
+		return nil, err
+	}
 	if u := b.pick(m, tried); u != nil {
 		b.mu.Unlock()
 		return u, nil
 	}
-	w := &waiter{model: m, owner: r.Owner, tier: tierRank(r.ServiceTier), tried: tried, place: make(chan *Upstream, 1)}
+	w := &waiter{model: m, owner: r.Owner, tier: tierRank(r.ServiceTier), tried: tried, place: make(chan granted, 1)}
 	b.waiters = append(b.waiters, w)
 	b.mu.Unlock()
 	select {
-	case u := <-w.place:
-		return u, nil
+	case g := <-w.place:
+		return g.upstream, g.err
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
 	b.waiters = slices.DeleteFunc(b.waiters, func(o *waiter) bool { return o == w })
 	b.mu.Unlock()
 	select {
-	case u := <-w.place: // granted while we left
-		b.release(u, 0, nil)
+	case g := <-w.place: // granted while we left
+		if g.err == nil {
+			b.release(g.upstream, 0, nil)
+		}
 	default:
 	}
 	return nil, context.Cause(ctx)
+}
+
+// resting is the 429 of a model whose upstreams all rest, with the shortest
+// wait; nil where one does not.
+func (b *balancer) resting(m *Model) error {
+	now := time.Now()
+	var shortest time.Duration
+	for i := range m.Upstreams {
+		wait := b.state(&m.Upstreams[i]).restTo.Sub(now)
+		if wait <= 0 {
+			return nil
+		}
+		if i == 0 || wait < shortest {
+			shortest = wait
+		}
+	}
+	e := Errorf(http.StatusTooManyRequests, RateLimitExceeded, "the model is at its rate limit; please try again in %s", shortest.Round(time.Millisecond))
+	e.RetryAfter = shortest
+	return e
+}
+
+// rests is resting, for those who do not hold the lock.
+func (b *balancer) rests(m *Model) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.resting(m)
+}
+
+// rest gives a place back and keeps the upstream from being chosen that long.
+func (b *balancer) rest(u *Upstream, wait time.Duration, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.state(u)
+	s.active--
+	s.restTo, s.last = time.Now().Add(wait), err
+	b.wakeAt(s)
+	b.admitAll()
+}
+
+// wakeAt makes waiters be let in when an upstream is available again.
+func (b *balancer) wakeAt(s *upstreamState) {
+	now := time.Now()
+	next := s.coolTo
+	if s.restTo.After(now) {
+		next = s.restTo
+	}
+	if s.cooled == nil {
+		s.cooled = time.AfterFunc(next.Sub(now), b.wake)
+	} else {
+		s.cooled.Reset(next.Sub(now))
+	}
 }
 
 // release gives a place back. A cooldown above 0 keeps the upstream from being
@@ -92,11 +159,7 @@ func (b *balancer) release(u *Upstream, cooldown time.Duration, err error) {
 	case cooldown > 0:
 		cooldown = min(cooldown, maxCooldown)
 		s.coolTo, s.last = time.Now().Add(cooldown), err
-		if s.cooled == nil {
-			s.cooled = time.AfterFunc(cooldown, b.wake)
-		} else {
-			s.cooled.Reset(cooldown)
-		}
+		b.wakeAt(s)
 	case err == nil:
 		s.coolTo, s.last = time.Time{}, nil
 	}
@@ -113,6 +176,13 @@ func (b *balancer) wake() {
 func (b *balancer) admitAll() {
 	for b.admit() {
 	}
+	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
+		err := b.resting(w.model)
+		if err != nil {
+			w.place <- granted{err: err}
+		}
+		return err != nil
+	})
 	if len(b.waiters) == 0 {
 		clear(b.turns)
 	}
@@ -127,11 +197,11 @@ func (b *balancer) admit() bool {
 		return cmp.Or(cmp.Compare(x.tier, y.tier), cmp.Compare(b.turns[x.owner], b.turns[y.owner]))
 	})
 	for _, w := range order {
-		if granted := b.pick(w.model, w.tried); granted != nil {
+		if u := b.pick(w.model, w.tried); u != nil {
 			b.turn++
 			b.turns[w.owner] = b.turn
 			b.waiters = slices.DeleteFunc(b.waiters, func(o *waiter) bool { return o == w })
-			w.place <- granted
+			w.place <- granted{upstream: u}
 			return true
 		}
 	}
@@ -149,17 +219,18 @@ func tierRank(serviceTier string) int {
 }
 
 // pick takes a place for a request of the model, or gives nil when every
-// upstream is full. A cooling one is chosen only when no healthy one is left.
+// upstream is full. A cooling one is chosen only when no healthy one is left, a
+// resting one never.
 func (b *balancer) pick(m *Model, tried map[string]bool) *Upstream {
 	now := time.Now()
 	var healthy, cooling []*Upstream
 	full := false
-	untried := slices.ContainsFunc(m.Upstreams, func(u Upstream) bool { return !tried[u.key()] })
+	untried := slices.ContainsFunc(m.Upstreams, func(u Upstream) bool { return !tried[u.key()] && !b.state(&u).restTo.After(now) })
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
 		s := b.state(u)
 		switch {
-		case untried && tried[u.key()]:
+		case s.restTo.After(now) || untried && tried[u.key()]:
 		case u.MaxConcurrency > 0 && s.active >= u.MaxConcurrency:
 			full = full || !s.coolTo.After(now)
 		case s.coolTo.After(now):
@@ -203,9 +274,12 @@ func (b *balancer) choose(strategy string, list []*Upstream) *Upstream {
 }
 
 // look reports how an upstream stands.
-func (b *balancer) look(u *Upstream) (active int, coolTo time.Time, last error) {
+func (b *balancer) look(u *Upstream) (active int, until time.Time, last error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state(u)
-	return s.active, s.coolTo, s.last
+	if until = s.coolTo; s.restTo.After(until) {
+		until = s.restTo
+	}
+	return s.active, until, s.last
 }

@@ -21,6 +21,10 @@ type calls struct {
 	known []string
 	// unchecked shows every call: disable_tool_validation.
 	unchecked bool
+	// validation is the model's; held keeps the calls back until release, because
+	// the model may have to correct them.
+	validation string
+	held       bool
 }
 
 type call struct {
@@ -74,7 +78,7 @@ func (c *calls) find(raw RawToolDelta) int {
 
 func (c *calls) show(at int) (ToolDelta, bool) {
 	k := c.list[at]
-	if k.name == "" || (c.single && at > 0) || !(c.unchecked || slices.Contains(c.known, k.name)) {
+	if c.held || k.name == "" || (c.single && at > 0) || !(c.unchecked || slices.Contains(c.known, k.name)) {
 		return ToolDelta{}, false
 	}
 	d := ToolDelta{Index: at, Arguments: k.arguments.String()[k.sent:]}
@@ -83,7 +87,7 @@ func (c *calls) show(at int) (ToolDelta, bool) {
 		k.shown = true
 		d.ID, d.Name = k.rawID, k.name
 		if d.ID == "" {
-			d.ID = "call_" + rand.Text()[:24]
+			d.ID = newCallID()
 		}
 	}
 	return d, d.ID != "" || d.Arguments != ""
@@ -101,6 +105,21 @@ func (c *calls) end() []ToolDelta {
 			continue
 		}
 		k.arguments.WriteString("{}")
+		if d, ok := c.show(i); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// release shows the calls that were kept back.
+func (c *calls) release() []ToolDelta {
+	if !c.held {
+		return nil
+	}
+	c.held = false
+	var out []ToolDelta
+	for i := range c.list {
 		if d, ok := c.show(i); ok {
 			out = append(out, d)
 		}
@@ -138,8 +157,9 @@ func (c *calls) check(r *Request, text string, cut bool) error {
 	if c.unchecked {
 		return nil
 	}
+	var wrong *wrongArguments
 	compiled := map[string]*schema{}
-	for _, k := range c.list {
+	for at, k := range c.list {
 		i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Type == FunctionTool && t.Name == k.name })
 		switch {
 		case i < 0:
@@ -147,12 +167,62 @@ func (c *calls) check(r *Request, text string, cut bool) error {
 		case !slices.Contains(c.known, k.name):
 			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow", k.name)
 		}
-		if err := checkArguments(r.Tools[i], k.arguments.String(), compiled); err != nil && !cut {
-			return failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.name, clip(err.Error(), 300))
+		arguments := k.arguments.String()
+		switch {
+		case cut:
+			continue
+		case !json.Valid([]byte(arguments)):
+			return failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.name, errNotJSON)
+		case c.validation != ValidateFeedBack && c.validation != ValidateStrict:
+			continue
 		}
+		err := checkArguments(r.Tools[i], arguments, compiled)
+		if err == nil {
+			continue
+		}
+		if wrong == nil {
+			wrong = &wrongArguments{reasons: map[int]string{},
+				failure: failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.name, clip(err.Error(), 300))}
+		}
+		wrong.reasons[at] = clip(err.Error(), 300)
 	}
-	return nil
+	if wrong == nil {
+		return nil
+	}
+	return wrong
 }
+
+// wrongArguments is the failure of calls whose arguments miss their schema.
+type wrongArguments struct {
+	failure *Error
+	reasons map[int]string // by the call's place
+}
+
+func (e *wrongArguments) Error() string { return e.failure.Error() }
+func (e *wrongArguments) Unwrap() error { return e.failure }
+
+// feedBack is the request that tells the model what is wrong with its calls.
+func (c *calls) feedBack(r *Request, wrong *wrongArguments) *Request {
+	said := Message{Role: Assistant}
+	var results []Message
+	for at, k := range c.list {
+		id := k.rawID
+		if id == "" {
+			id = newCallID()
+		}
+		said.ToolCalls = append(said.ToolCalls, ToolCall{ID: id, Name: k.name, Arguments: k.arguments.String()})
+		text := "It was not called, because another call is wrong. Make this call again, too."
+		if reason := wrong.reasons[at]; reason != "" {
+			text = fmt.Sprintf("It was not called, because the arguments are wrong: %s. Call it again with corrected arguments.", reason)
+		}
+		results = append(results, Message{Role: ToolRole, ToolCallID: id, Parts: []Part{{Text: text}}})
+	}
+	again := *r
+	again.Messages = slices.Concat(r.Messages, []Message{said}, results)
+	return &again
+}
+
+func newCallID() string { return "call_" + rand.Text()[:24] }
 
 // checkArguments holds the arguments of a call to its tool. A schema is compiled
 // once for all the calls of an answer.

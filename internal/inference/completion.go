@@ -1,9 +1,11 @@
 package inference
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,8 +28,16 @@ type completion struct {
 
 func (c *completion) run(ctx context.Context) error {
 	n, err := c.answer(ctx, c.request)
+	if wrong, ok := errors.AsType[*wrongArguments](err); ok && c.model.ToolValidation == ValidateFeedBack {
+		n, err = c.answer(ctx, n.calls.feedBack(c.request, wrong))
+	}
 	if err != nil {
 		return err
+	}
+	if more := n.calls.release(); len(more) > 0 {
+		if err := c.emit(&Chunk{ToolCalls: more}); err != nil {
+			return err
+		}
 	}
 	switch {
 	case !c.request.Format.JSON():
@@ -68,20 +78,31 @@ func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error
 		}
 		// The upstream is at fault, not the request and not the caller.
 		failed := AsError(err)
-		upstreams := ctx.Err() == nil && failed.Status > 500 && !c.deaf
+		limited := failed.Status == http.StatusTooManyRequests
+		upstreams := ctx.Err() == nil && (failed.Status > 500 || limited) && !c.deaf
 		cooldown := time.Duration(0)
 		if upstreams {
 			cooldown = max(c.model.Routing.Cooldown, failed.RetryAfter)
 			c.g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "upstream failed", slog.String("model", c.model.ID), slog.String("upstream", u.Name),
 				slog.Int("attempt", attempt+1), slog.Bool("emitted", c.result.Emitted), slog.Any("error", err))
 		}
-		c.g.balance.release(u, cooldown, err)
+		if upstreams && limited {
+			c.g.balance.rest(u, cmp.Or(failed.RetryAfter, c.model.Routing.Cooldown), err)
+		} else {
+			c.g.balance.release(u, cooldown, err)
+		}
 		if upstreams && !c.result.Emitted {
 			// What the upstream did in vain is not the caller's to pay.
 			before.QueueTime = c.result.Usage.QueueTime
 			c.result.Usage = before
 		}
-		if !upstreams || c.result.Emitted || attempt >= c.model.retries() {
+		if !upstreams || c.result.Emitted {
+			return nil, err
+		}
+		if attempt >= c.model.retries() {
+			if rests := c.g.balance.rests(c.model); rests != nil {
+				return nil, rests
+			}
 			return nil, err
 		}
 	}

@@ -35,6 +35,11 @@ func (m *Model) complete(getenv func(string) string) (string, error) {
 	if m.ContextWindow < 0 || m.MaxCompletionTokens < 0 {
 		return "context_window", errors.New("token counts may not be negative")
 	}
+	if m.ToolValidation != "" {
+		if err := oneOf(m.ToolValidation, []string{ValidateOff, ValidateFeedBack, ValidateStrict}); err != nil {
+			return "tool_validation", err
+		}
+	}
 	if field, err := m.Reasoning.check(); err != nil {
 		return "reasoning." + field, err
 	}
@@ -142,6 +147,11 @@ func (m *Model) fill() {
 	if m.Capabilities == nil {
 		m.Capabilities = []string{CanChat, CanTools}
 	}
+	if m.Reasoning != (Reasoning{}) && (m.Reasoning.Efforts == nil || len(*m.Reasoning.Efforts) > 0) && !m.Can(CanReason) {
+		// Who says how a model reasons says that it does.
+		m.Capabilities = append(slices.Clone(m.Capabilities), CanReason)
+	}
+	m.ToolValidation = cmp.Or(m.ToolValidation, ValidateOff)
 	m.OwnedBy = cmp.Or(m.OwnedBy, "presswork")
 	m.Reasoning.Parser = cmp.Or(m.Reasoning.Parser, ParseField)
 	if m.Reasoning.DefaultFormat == "" {

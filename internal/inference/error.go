@@ -20,6 +20,7 @@ const (
 	UpstreamTimeout     presswork.Code = "upstream_timeout"
 	UpstreamUnavailable presswork.Code = "upstream_unavailable"
 	RequestCancelled    presswork.Code = "request_cancelled"
+	RateLimitExceeded   presswork.Code = "rate_limit_exceeded"
 )
 
 // The types of an error body.
@@ -27,6 +28,7 @@ const (
 	InvalidRequestType = "invalid_request_error"
 	ServerErrorType    = "internal_server_error"
 	UnavailableType    = "service_unavailable"
+	RequestsType       = "requests" // of a rate limit
 )
 
 type coined = presswork.Error
@@ -68,6 +70,8 @@ func (e *Error) WithCause(cause error) *Error {
 func Errorf(status int, code presswork.Code, format string, args ...any) *Error {
 	e := &Error{coined: *presswork.Errorf(code, format, args...), Status: status, Type: InvalidRequestType}
 	switch {
+	case status == http.StatusTooManyRequests:
+		e.Type = RequestsType
 	case status == http.StatusServiceUnavailable:
 		e.Type = UnavailableType
 	case status >= 500:

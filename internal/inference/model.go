@@ -44,17 +44,32 @@ type Model struct {
 	ContextWindow       int `yaml:"context_window"`
 	MaxCompletionTokens int `yaml:"max_completion_tokens"`
 	// Capabilities defaults to chat and tools.
-	Capabilities []string   `yaml:"capabilities"`
-	Reasoning    Reasoning  `yaml:"reasoning"`
-	Routing      Routing    `yaml:"routing"`
-	Upstreams    []Upstream `yaml:"upstreams"`
-	Price        Price      `yaml:"price"`
+	Capabilities []string  `yaml:"capabilities"`
+	Reasoning    Reasoning `yaml:"reasoning"`
+	// ToolValidation is what becomes of a call whose arguments miss the tool's
+	// schema: ValidateOff (default), ValidateFeedBack or ValidateStrict.
+	ToolValidation string     `yaml:"tool_validation"`
+	Routing        Routing    `yaml:"routing"`
+	Upstreams      []Upstream `yaml:"upstreams"`
+	Price          Price      `yaml:"price"`
 	// Created is when the entry was read.
 	Created time.Time `yaml:"-"`
 }
 
 // Can reports whether the model has a capability.
 func (m *Model) Can(capability string) bool { return slices.Contains(m.Capabilities, capability) }
+
+// What becomes of a tool call whose arguments miss the tool's schema. In every
+// case the arguments must be JSON, and the tool one of the request.
+const (
+	// ValidateOff hands it to the caller, who knows how to ask again.
+	ValidateOff = "off"
+	// ValidateFeedBack tells the model what is wrong, once; a second such call
+	// fails.
+	ValidateFeedBack = "feed_back"
+	// ValidateStrict fails the request.
+	ValidateStrict = "strict"
+)
 
 // The parsers of reasoning.
 const (
@@ -73,7 +88,7 @@ const (
 // Reasoning says how a model thinks and how that is asked for.
 type Reasoning struct {
 	// Efforts are the values of reasoning_effort the model knows; absent allows
-	// every one, an empty list refuses the parameter. Default is sent when the
+	// every one on a model that reasons, an empty list refuses the parameter. Default is sent when the
 	// caller gives none.
 	Efforts *[]string `yaml:"efforts"`
 	Default string    `yaml:"default"`

@@ -44,6 +44,8 @@ func newNormaliser(m *Model, r *Request, emit func(*Chunk) error) *normaliser {
 	}
 	n.calls.single = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	n.calls.unchecked = r.DisableToolValidation
+	n.calls.validation = m.ToolValidation
+	n.calls.held = m.ToolValidation == ValidateFeedBack && !r.DisableToolValidation
 	for _, t := range r.Offered() {
 		n.calls.known = append(n.calls.known, t.Name)
 	}

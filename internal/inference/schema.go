@@ -28,6 +28,7 @@ const (
 )
 
 var (
+	errNotJSON    = errors.New("they are not valid JSON")
 	errNotObject  = errors.New("they are not a JSON object")
 	errTooManySub = errors.New("the schema takes too many steps to check")
 	errRemote     = errors.New("a $ref to another document is not allowed; put it under $defs")
@@ -114,7 +115,7 @@ func schemaError(err error) error {
 func (s *schema) validate(text string, object bool) (err error) {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		return errors.New("they are not valid JSON")
+		return errNotJSON
 	}
 	if _, ok := value.(map[string]any); object && !ok {
 		return errNotObject

@@ -45,22 +45,26 @@ func ledgerKey(day string) string { return "pw:usage:" + day }
 
 const fieldSeparator = "\x1f"
 
-// Record adds to the ledger, under today's day.
-func (m *Meter) Record(ctx context.Context, u Usage) error {
+// recordedTTL is how long it is remembered that a request was recorded: longer
+// than two runs of it can overlap unawares.
+const recordedTTL = 10 * time.Minute
+
+// Record adds what a request used to the ledger, under today's day. Once one
+// record under an id was made, others are not: first is false.
+func (m *Meter) Record(ctx context.Context, id string, u Usage) (first bool, err error) {
 	name := ledgerKey(time.Now().UTC().Format(Day))
-	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for counter, n := range u.counters() {
-			if *n != 0 {
-				p.HIncrBy(ctx, name, u.Key+fieldSeparator+u.Model+fieldSeparator+counter, *n)
-			}
+	args := []any{recordedTTL.Milliseconds(), ledgerTTL.Milliseconds()}
+	for counter, n := range u.counters() {
+		if *n != 0 {
+			args = append(args, u.Key+fieldSeparator+u.Model+fieldSeparator+counter, *n)
 		}
-		p.Expire(ctx, name, ledgerTTL)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("recording usage: %w", err)
 	}
-	return nil
+	// The braces put both keys on the same node of a cluster.
+	first, err = recordScript.Run(ctx, m.rdb, []string{name, "{" + name + "}:" + id}, args...).Bool()
+	if err != nil {
+		return false, fmt.Errorf("recording usage: %w", err)
+	}
+	return first, nil
 }
 
 // Query asks the ledger.

@@ -21,9 +21,11 @@ const (
 	// its node died.
 	lease      = 2 * time.Minute
 	renewEvery = 30 * time.Second
-	// heldTTL is how long a reservation that nobody settles is remembered: longer
-	// than any request runs.
-	heldTTL = 2 * time.Hour
+	// heldTTL is how long a reservation of tokens that nobody settles is
+	// remembered: longer than any request runs. One without tokens is remembered
+	// for repeats after a lost answer only.
+	heldTTL   = 2 * time.Hour
+	repeatTTL = 10 * time.Second
 )
 
 // Limits are what a key may use; 0 is no limit.
@@ -160,29 +162,11 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	if l == (Limits{}) {
 		return grant, nil
 	}
-	args := []any{id, tokens, time.Now().UnixMilli(), lease.Milliseconds(), heldTTL.Milliseconds(), l.Concurrency}
-	for _, d := range dimensions {
-		args = append(args, l.of(d), d.window().Milliseconds())
-	}
-	answer, err := reserveScript.Run(ctx, m.rdb, []string{bucketsKey(key), runningKey(key), heldKey(key, id)}, args...).StringSlice()
+	refused, running, levels, err := m.ask(ctx, key, id, l, tokens)
 	if err != nil {
-		return nil, fmt.Errorf("the limits of a key: %w", err)
+		return nil, err
 	}
-	refused, err := strconv.Atoi(answer[0])
-	if err != nil {
-		return nil, fmt.Errorf("the limits of a key: %w", err)
-	}
-	grant.States = map[Dimension]State{}
-	for i, d := range dimensions {
-		level, err := strconv.ParseFloat(answer[i+2], 64)
-		if err != nil {
-			return nil, fmt.Errorf("the limits of a key: %w", err)
-		}
-		if limit := l.of(d); limit > 0 {
-			missing := float64(limit) - level
-			grant.States[d] = State{Limit: limit, Remaining: max(0, int(level)), Reset: refill(missing, limit, d)}
-		}
-	}
+	grant.States = states(l, levels)
 	switch {
 	case refused == 0:
 		if l.Concurrency > 0 {
@@ -193,7 +177,6 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 		}
 		return grant, nil
 	case refused > len(dimensions):
-		running, _ := strconv.Atoi(answer[1])
 		return nil, &Exceeded{Dimension: Concurrency, Limit: l.Concurrency, Used: running, Requested: 1, States: grant.States}
 	}
 	d := dimensions[refused-1]
@@ -201,12 +184,63 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	if d.Tokens() {
 		e.Requested = tokens
 	}
-	level, _ := strconv.ParseFloat(answer[refused+1], 64)
+	level := levels[refused-1]
 	e.Used = e.Limit - int(level)
 	if !e.TooLarge() {
 		e.After = refill(float64(e.Requested)-level, e.Limit, d)
 	}
 	return nil, e
+}
+
+// Look tells how the limits of a key stand, and takes nothing.
+func (m *Meter) Look(ctx context.Context, key string, l Limits) (map[Dimension]State, error) {
+	if l == (Limits{}) {
+		return nil, nil
+	}
+	_, _, levels, err := m.ask(ctx, key, "", l, 0)
+	if err != nil {
+		return nil, err
+	}
+	return states(l, levels), nil
+}
+
+// ask runs reserveScript.
+func (m *Meter) ask(ctx context.Context, key, id string, l Limits, tokens int) (refused, running int, levels [len(dimensions)]float64, err error) {
+	held := heldTTL
+	if l.TPM == 0 && l.TPD == 0 {
+		held = repeatTTL
+	}
+	args := []any{id, tokens, lease.Milliseconds(), held.Milliseconds(), l.Concurrency}
+	for _, d := range dimensions {
+		args = append(args, l.of(d), d.window().Milliseconds())
+	}
+	answer, err := reserveScript.Run(ctx, m.rdb, []string{bucketsKey(key), runningKey(key), heldKey(key, id)}, args...).StringSlice()
+	if err == nil {
+		refused, err = strconv.Atoi(answer[0])
+	}
+	if err == nil {
+		running, err = strconv.Atoi(answer[1])
+	}
+	for i := range levels {
+		if err == nil {
+			levels[i], err = strconv.ParseFloat(answer[i+2], 64)
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("the limits of a key: %w", err)
+	}
+	return refused, running, levels, err
+}
+
+// states is how the limited dimensions stand.
+func states(l Limits, levels [len(dimensions)]float64) map[Dimension]State {
+	out := map[Dimension]State{}
+	for i, d := range dimensions {
+		if limit := l.of(d); limit > 0 {
+			out[d] = State{Limit: limit, Remaining: max(0, int(levels[i])), Reset: refill(float64(limit)-levels[i], limit, d)}
+		}
+	}
+	return out
 }
 
 // refill is how long an amount takes to come back.
@@ -261,10 +295,9 @@ func (m *Meter) Keep(ctx context.Context) {
 		if len(grants) == 0 {
 			continue
 		}
-		until := float64(time.Now().Add(lease).UnixMilli())
 		_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, g := range grants {
-				p.ZAddXX(ctx, runningKey(g.key), redis.Z{Score: until, Member: g.id})
+				renewScript.Eval(ctx, p, []string{runningKey(g.key)}, g.id, lease.Milliseconds())
 			}
 			return nil
 		})

@@ -147,6 +147,26 @@ func TestARepeatedReservationTakesOnce(t *testing.T) {
 	}
 }
 
+func TestALimitThatIsNotAskedForIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	m := open(t)
+	all := meter.Limits{RPM: 60, TPM: 6000}
+	reserve(t, m, "a", all, 6000)
+	// The tokens come back at 100 a second meanwhile, whoever asks for the RPM.
+	for n := range 20 {
+		reserve(t, m, fmt.Sprint(n), meter.Limits{RPM: 60}, 0)
+		time.Sleep(10 * time.Millisecond)
+	}
+	states, err := m.Look(t.Context(), "ann", all)
+	if err != nil || states[meter.TPM].Remaining < 15 || states[meter.RPM].Remaining < 39 || states[meter.RPM].Remaining > 41 {
+		t.Errorf("%+v (%v)", states, err)
+	}
+	again, err := m.Look(t.Context(), "ann", all)
+	if err != nil || again[meter.RPM].Remaining < states[meter.RPM].Remaining {
+		t.Errorf("looking takes: %+v, then %+v (%v)", states, again, err)
+	}
+}
+
 func TestConcurrencyIsHeldUnderAStampede(t *testing.T) {
 	t.Parallel()
 	m := open(t)
@@ -178,14 +198,17 @@ func TestConcurrencyIsHeldUnderAStampede(t *testing.T) {
 func TestTheLedgerSumsUp(t *testing.T) {
 	t.Parallel()
 	m := open(t)
-	for _, u := range []meter.Usage{
+	for i, u := range []meter.Usage{
 		{Key: "ann", Model: "a/b", Requests: 1, PromptTokens: 10, CompletionTokens: 5, ReasoningTokens: 2},
 		{Key: "ann", Model: "a/b", Requests: 1, PromptTokens: 1, Cancelled: 1},
 		{Key: "ann", Model: "c", Requests: 1, PromptTokens: 100},
 		{Key: "bob", Model: "c", Requests: 1, PromptTokens: 1000},
 	} {
-		if err := m.Record(t.Context(), u); err != nil {
-			t.Fatal(err)
+		for try := range 2 {
+			first, err := m.Record(t.Context(), fmt.Sprint("request ", i), u)
+			if err != nil || first != (try == 0) {
+				t.Fatalf("try %d of request %d: first %t, %v", try+1, i, first, err)
+			}
 		}
 	}
 	now := time.Now()

@@ -2,58 +2,67 @@ package meter
 
 import "github.com/redis/go-redis/v9"
 
+// clock is the time in ms, as Redis has it: the nodes' own clocks differ.
+const clock = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+`
+
 // reserve takes from all buckets or from none. KEYS: buckets, running, held.
-// ARGV: id, tokens, now in ms, lease in ms, ms to remember the reservation,
+// ARGV: id ("" only looks), tokens, lease in ms, ms to remember the reservation,
 // limit on concurrency, then limit and window in ms of RPM, RPD, TPM, TPD.
 // Answers what refused it (1 to 4 a bucket, 5 the concurrency, 0 nothing), how
-// many run, and the levels, which are not whole numbers.
+// many run, and the levels, which are not whole numbers. Each bucket has a time
+// of its own, so that a request which asks for one of them changes no other.
 //
 // A repeat after a lost answer finds its reservation and takes nothing.
-var reserveScript = redis.NewScript(`
-local id, tokens, now = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+var reserveScript = redis.NewScript(clock + `
+local id, tokens, look = ARGV[1], tonumber(ARGV[2]), ARGV[1] == ''
 local again = redis.call('EXISTS', KEYS[3]) == 1
-local state = redis.call('HMGET', KEYS[1], 'at', '1', '2', '3', '4')
-local past = math.max(0, now - tonumber(state[1] or now))
+local state = redis.call('HMGET', KEYS[1], '1', 'at1', '2', 'at2', '3', 'at3', '4', 'at4')
 local levels, refused = {}, 0
 for i = 1, 4 do
-  local limit, window = tonumber(ARGV[5 + 2 * i]), tonumber(ARGV[6 + 2 * i])
-  local level = limit
-  if state[i + 1] then level = math.min(limit, tonumber(state[i + 1]) + past * limit / window) end
+  local limit, window = tonumber(ARGV[4 + 2 * i]), tonumber(ARGV[5 + 2 * i])
+  local level, at = tonumber(state[2 * i - 1] or limit), tonumber(state[2 * i] or now)
+  level = math.min(limit, level + math.max(0, now - at) * limit / window)
   levels[i] = level
   local want = 1
   if i > 2 then want = tokens end
-  if limit > 0 and not again and refused == 0 and level < want then refused = i end
+  if limit > 0 and not again and not look and refused == 0 and level < want then refused = i end
 end
-local running, most = 0, tonumber(ARGV[6])
-if most > 0 then
+local running, most = 0, tonumber(ARGV[5])
+if most > 0 and not look then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
   running = redis.call('ZCARD', KEYS[2])
   if refused == 0 and not again and running >= most then refused = 5 end
 end
-if refused == 0 and not again then
+if refused == 0 and not again and not look then
+  local fields = {}
   for i = 1, 4 do
     if i > 2 then levels[i] = levels[i] - tokens else levels[i] = levels[i] - 1 end
+    if tonumber(ARGV[4 + 2 * i]) > 0 then
+      for _, v in ipairs({tostring(i), string.format('%.6f', levels[i]), 'at' .. i, string.format('%.0f', now)}) do
+        fields[#fields + 1] = v
+      end
+    end
   end
-  redis.call('SET', KEYS[3], tokens, 'PX', ARGV[5])
+  if #fields > 0 then
+    redis.call('HSET', KEYS[1], unpack(fields))
+    redis.call('PEXPIRE', KEYS[1], 172800000)
+  end
+  redis.call('SET', KEYS[3], tokens, 'PX', ARGV[4])
 end
-if refused == 0 and most > 0 then
-  redis.call('ZADD', KEYS[2], now + tonumber(ARGV[4]), id)
+if refused == 0 and most > 0 and not look then
+  redis.call('ZADD', KEYS[2], now + tonumber(ARGV[3]), id)
   redis.call('PEXPIRE', KEYS[2], 86400000)
 end
 local out = {tostring(refused), tostring(running)}
-local fields = {'at', string.format('%.0f', now)}
-for i = 1, 4 do
-  local text = string.format('%.6f', levels[i])
-  out[i + 2] = text
-  if tonumber(ARGV[5 + 2 * i]) > 0 then
-    fields[#fields + 1] = tostring(i)
-    fields[#fields + 1] = text
-  end
-end
-redis.call('HSET', KEYS[1], unpack(fields))
-redis.call('PEXPIRE', KEYS[1], 172800000)
+for i = 1, 4 do out[i + 2] = string.format('%.6f', levels[i]) end
 return out
 `)
+
+// renew: KEYS: running. ARGV: id, lease in ms.
+var renewScript = redis.NewScript(clock + `return redis.call('ZADD', KEYS[1], 'XX', now + tonumber(ARGV[2]), ARGV[1])`)
 
 // settle: KEYS: buckets, held. ARGV: tokens used, TPM, TPD. A bucket may be
 // overdrawn by what was used beyond the reservation.
@@ -68,5 +77,15 @@ for i = 3, 4 do
     redis.call('HSET', KEYS[1], tostring(i), string.format('%.6f', math.min(limit, tonumber(level) + change)))
   end
 end
+return 1
+`)
+
+// record: KEYS: ledger of a day, mark of the request. ARGV: ms to remember the
+// mark, ms to keep the ledger, then counters and what to add. Answers 0 when the
+// mark is there. A repeat after a lost answer adds nothing either, and is 0.
+var recordScript = redis.NewScript(`
+if not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[1]) then return 0 end
+for i = 3, #ARGV, 2 do redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `)

@@ -101,10 +101,10 @@ func (p *parser) sampling(r *inference.Request) {
 	if len(r.Stop) > 4 {
 		p.failf("stop", "at most 4 stop sequences are allowed")
 	}
-	switch r.ServiceTier = p.enum("service_tier", "auto", "on_demand", "flex", "performance", "default", "priority"); r.ServiceTier {
+	switch r.ServiceTier = p.enum("service_tier", "auto", "on_demand", "flex", "performance", "default", "priority", "scale"); r.ServiceTier {
 	case "", "default":
 		r.ServiceTier = "on_demand"
-	case "priority":
+	case "priority", "scale":
 		r.ServiceTier = "performance"
 	}
 }
@@ -117,13 +117,17 @@ func (p *parser) unsupported(*inference.Request) {
 	if n := p.integer("n", math.MinInt32, math.MaxInt32); n != nil && *n != 1 {
 		p.failf("n", "must be 1: one answer is given for each request")
 	}
-	if p.is("logprobs") || p.has("top_logprobs") {
-		name := "logprobs"
-		if !p.is("logprobs") {
-			name = "top_logprobs"
-		}
-		p.failf(name, "log probabilities are not supported")
+	top := p.integer("top_logprobs", 0, 20)
+	switch {
+	case p.is("logprobs"):
+		p.failf("logprobs", "log probabilities are not supported")
+	case top != nil && *top > 0:
+		p.failf("top_logprobs", "it is only allowed when 'logprobs' is true, and log probabilities are not supported")
 	}
+	if p.is("background") {
+		p.failf("background", "it is not supported: an answer is sent on the connection of its request. An 'Idempotency-Key' lets a retry hear it from its beginning")
+	}
+	p.boolean("store") // nothing is kept
 	if v := p.raw("logit_bias"); v != nil && len(p.object.object("logit_bias").fields) > 0 {
 		p.failf("logit_bias", "it is not supported")
 	}

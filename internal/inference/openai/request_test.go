@@ -104,6 +104,12 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 		with(`"n":2`):                                             {presswork.InvalidOption, "n", "must be 1"},
 		with(`"logprobs":true`):                                   {presswork.InvalidOption, "logprobs", "not supported"},
 		with(`"top_logprobs":3`):                                  {presswork.InvalidOption, "top_logprobs", "not supported"},
+		with(`"top_logprobs":21`):                                 {presswork.InvalidOption, "top_logprobs", "between 0 and 20"},
+		with(`"top_logprobs":"3"`):                                {presswork.InvalidType, "top_logprobs", "a whole number"},
+		with(`"background":true`):                                 {presswork.InvalidOption, "background", "not supported"},
+		with(`"background":"yes"`):                                {presswork.InvalidType, "background", "true or false"},
+		with(`"store":"yes"`):                                     {presswork.InvalidType, "store", "true or false"},
+		with(`"service_tier":1`):                                  {presswork.InvalidType, "service_tier", "a string"},
 		with(`"logit_bias":{"5":1}`):                              {presswork.InvalidOption, "logit_bias", "not supported"},
 		with(`"max_tokens":0`):                                    {presswork.InvalidOption, "max_tokens", "at least 1"},
 		with(`"max_completion_tokens":1.5`):                       {presswork.InvalidType, "max_completion_tokens", "a whole number"},
@@ -164,6 +170,18 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 	}
 }
 
+func TestWhatAsksForNothingIsTaken(t *testing.T) {
+	t.Parallel()
+	for field, tier := range map[string]string{
+		`"top_logprobs":0`: "on_demand", `"logprobs":false,"top_logprobs":0`: "on_demand", `"background":false`: "on_demand", `"background":null`: "on_demand",
+		`"store":true`: "on_demand", `"store":null`: "on_demand", `"service_tier":"scale"`: "performance", `"service_tier":null`: "on_demand", `"service_tier":"auto"`: "auto",
+	} {
+		if r := parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}],`+field+`}`); r.ServiceTier != tier {
+			t.Errorf("%s: tier %s", field, r.ServiceTier)
+		}
+	}
+}
+
 func TestADataURIIsWrittenAsEnginesKnowIt(t *testing.T) {
 	t.Parallel()
 	want := picture(4, 4)
@@ -191,6 +209,7 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 	c, err := inference.ParseCatalogue("models.yaml", []byte(`models:
   - {id: gpt-oss, capabilities: [chat, tools, reasoning], max_completion_tokens: 100, reasoning: {efforts: [low, high], default: low, formats: []}, upstreams: [{base_url: "http://x/v1"}]}
   - {id: qwen, aliases: [q], reasoning: {parser: think}, upstreams: [{base_url: "http://x/v1"}]}
+  - {id: plain, upstreams: [{base_url: "http://x/v1"}]}
   - {id: whisper, capabilities: [transcription], upstreams: [{base_url: "http://x/v1"}]}
 `), func(string) string { return "" })
 	if err != nil {
@@ -203,6 +222,8 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 		`"model":"gpt-os"`:  {inference.ModelNotFound, "Did you mean `gpt-oss`"},
 		`"model":"whisper"`: {presswork.InvalidOption, "does not support chat"},
 		`"model":"gpt-oss","reasoning_effort":"medium"`:        {presswork.InvalidOption, "`low`, `high`"},
+		`"model":"plain","reasoning_effort":"low"`:             {presswork.InvalidOption, "not supported with the model `plain`"},
+		`"model":"plain","reasoning_effort":"none"`:            {presswork.InvalidOption, "not supported with the model `plain`"},
 		`"model":"gpt-oss","reasoning_format":"parsed"`:        {presswork.InvalidOption, "include_reasoning"},
 		`"model":"gpt-oss","max_completion_tokens":101`:        {presswork.InvalidOption, "at most 100"},
 		`"model":"qwen","tools":[{"type":"code_interpreter"}]`: {inference.ToolUnavailable, "code_interpreter"},
@@ -219,6 +240,7 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 	}
 	for fields, want := range map[string]inference.ReasoningFormat{
 		`"model":"q"`: inference.Raw, `"model":"q",` + weather: inference.Parsed, `"model":"gpt-oss"`: inference.Parsed,
+		`"model":"q","reasoning_effort":"max"`:        inference.Raw,
 		`"model":"gpt-oss","include_reasoning":false`: inference.Hidden, `"model":"q","reasoning_format":"hidden"`: inference.Hidden,
 	} {
 		r := parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields))

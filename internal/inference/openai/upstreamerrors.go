@@ -37,7 +37,7 @@ func refusal(resp *http.Response) error {
 		b = nil
 	}
 	e := failure(resp.StatusCode, b)
-	e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"))
+	e.RetryAfter = retryAfter(resp.Header)
 	return e
 }
 
@@ -78,7 +78,9 @@ func failure(status int, body []byte) *inference.Error {
 		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server does not have this model").WithCause(cause)
 		e.Retryable = false
 		return e
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, 498, 529:
+	case http.StatusTooManyRequests:
+		return inference.Errorf(status, inference.RateLimitExceeded, "the model is at its rate limit; please try again later").WithCause(cause)
+	case http.StatusServiceUnavailable, 498, 529:
 		return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity; please try again").WithCause(cause)
 	}
 	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server failed").WithCause(cause)
@@ -149,13 +151,19 @@ func bounded(s string, n int) string {
 	return s
 }
 
-// retryAfter reads the header in seconds or as a date; 0 when there is none.
-func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 86400 {
-		return time.Duration(seconds * float64(time.Second))
+// retryAfter reads when to try again, up to a day: from retry-after-ms, or from
+// retry-after, in seconds or as a date; 0 when neither is there.
+func retryAfter(h http.Header) time.Duration {
+	const day = 24 * time.Hour
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(min(ms*float64(time.Millisecond), float64(day)))
+	}
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
+		return time.Duration(min(seconds*float64(time.Second), float64(day)))
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return max(0, min(time.Until(at), 24*time.Hour))
+		return max(0, min(time.Until(at), day))
 	}
 	return 0
 }

@@ -1,0 +1,56 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"presswork/api"
+	"presswork/tasks"
+)
+
+func TestEveryAnswerToALimitedKeySaysHowItStands(t *testing.T) {
+	t.Parallel()
+	h := chats(t, func(_ context.Context, run *tasks.CallRun) error { return say(t, run) }, open,
+		func(o *api.Options) { o.RateLimitRPM = 3 },
+		keysFile(t, "keys: [{name: all, key: alls, rpd: 100, tpm: 50000}, {name: few, key: fews}]"))
+	h.key = ""
+	wrong := strings.Replace(asked, "{", `{"temperature":9,`, 1)
+	for _, tc := range []struct {
+		what, key       string
+		ask             func(auth string) reply
+		status          int
+		limit, left     string
+		limitsTheTokens bool
+	}{
+		{"a list", "alls", func(a string) reply { return h.get("/v1/models", a) }, http.StatusOK, "100", "100", true},
+		{"a model", "alls", func(a string) reply { return h.get("/openai/v1/models/m", a) }, http.StatusOK, "100", "100", true},
+		{"no such model", "alls", func(a string) reply { return h.get("/v1/models/x", a) }, http.StatusNotFound, "100", "100", true},
+		{"a refusal", "alls", func(a string) reply { return h.chat(wrong, a) }, http.StatusBadRequest, "100", "100", true},
+		{"an answer", "alls", func(a string) reply { return h.chat(asked, a) }, http.StatusOK, "100", "99", true},
+		{"a stream", "alls", func(a string) reply { return h.chat(streamed, a) }, http.StatusOK, "100", "98", true},
+		{"a list of another", "fews", func(a string) reply { return h.get("/v1/models", a) }, http.StatusOK, "3", "3", false},
+		{"a completion", "fews", func(a string) reply { return h.chat(asked, a) }, http.StatusOK, "3", "2", false},
+		{"a conversion", "fews", func(a string) reply { return h.post(`{"content":"x"}`, a) }, http.StatusAccepted, "3", "1", false},
+		{"a preview", "fews", func(a string) reply {
+			return h.do("POST", "/api/preview", strings.NewReader(`{"content":"x"}`), "Content-Type: application/json", a)
+		}, http.StatusOK, "3", "0", false},
+		{"one too many", "fews", func(a string) reply { return h.chat(asked, a) }, http.StatusTooManyRequests, "3", "0", false},
+	} {
+		res := tc.ask("Authorization: Bearer " + tc.key)
+		got := res.Header
+		if res.StatusCode != tc.status || got.Get("X-Ratelimit-Limit-Requests") != tc.limit || got.Get("X-Ratelimit-Remaining-Requests") != tc.left ||
+			got.Get("X-Ratelimit-Reset-Requests") == "" || (got.Get("X-Ratelimit-Limit-Tokens") == "50000") != tc.limitsTheTokens {
+			t.Errorf("%s: %d %v %s", tc.what, res.StatusCode, got, res.body)
+		}
+		if res.StatusCode == http.StatusTooManyRequests {
+			seconds, _ := strconv.Atoi(got.Get("Retry-After"))
+			ms, _ := strconv.Atoi(got.Get("Retry-After-Ms"))
+			if ms <= 0 || ms > 20_000 || seconds != (ms+999)/1000 {
+				t.Errorf("retry after %d ms, %d s", ms, seconds)
+			}
+		}
+	}
+}
