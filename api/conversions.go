@@ -98,7 +98,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool
 		return rec, false, err
 	}
 	if err := s.count(c); err != nil {
-		return err
+		return rec, false, err
 	}
 	call := callOf(c.Context())
 	return s.accept(req, tasks.Submission{

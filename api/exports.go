@@ -162,9 +162,6 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	if err != nil {
 		return rec, false, err
 	}
-	if err := s.count(c); err != nil {
-		return rec, false, err
-	}
 	call := callOf(c.Context())
 	sub := tasks.Submission{
 		ID: tasks.NewID(), Kind: presswork.KindExport, Theme: r.visit.Theme, Owner: call.who.name, Filename: r.visit.Filename,
@@ -178,6 +175,9 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	}
 	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
 		return rec, replayed, err
+	}
+	if err := s.count(c); err != nil {
+		return rec, false, err
 	}
 	ctx, cancel := s.deadline()
 	defer cancel()

@@ -31,6 +31,7 @@ const (
 	fieldArtifact    = "artifact"
 	fieldError       = "error"
 	fieldAnalysis    = "analysis"
+	fieldPrinted     = "printed"
 	fieldOwner       = "owner"
 	fieldFilename    = "filename"
 	fieldWebhook     = "webhook"
@@ -44,7 +45,7 @@ func recordFields() []string {
 		fieldID, fieldKind, fieldStatus, fieldStage, fieldProgress, fieldSeq, fieldMessage, fieldUpdated,
 		fieldTheme, fieldCached, fieldCreated, fieldStarted, fieldFinished, fieldAttempts, fieldWarnings,
 		fieldArtifact, fieldError, fieldAnalysis, fieldOwner, fieldFilename, fieldWebhook, fieldRequestID,
-		fieldTraceParent, fieldQueue,
+		fieldTraceParent, fieldQueue, fieldPrinted,
 	}
 }
 
@@ -109,6 +110,7 @@ func decodeRecord(values []any) (*stored, error) {
 	if w := m[fieldWarnings]; w != "" {
 		d.json(fieldWarnings, "["+w+"]", &s.Warnings)
 	}
+	d.json(fieldPrinted, m[fieldPrinted], &s.Printed)
 	d.json(fieldArtifact, m[fieldArtifact], &s.Artifact)
 	d.json(fieldError, m[fieldError], &s.Error)
 	if a := m[fieldAnalysis]; a != "" {

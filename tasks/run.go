@@ -50,11 +50,31 @@ func (r *Run) Warn(ctx context.Context, warnings ...presswork.Warning) error {
 	if len(warnings) == 0 {
 		return nil
 	}
-	message := warnings[0].Message
-	if more := len(warnings) - 1; more > 0 {
-		message = fmt.Sprintf("%s (and %d more)", message, more)
+	return r.checked(r.records.note(ctx, r.ID, r.fence, summary(warnings), warnings))
+}
+
+// Printed is Warn for the warnings of a print, which outlive the attempt: see
+// Record.Printed. They must be told before the result is stored.
+func (r *Run) Printed(ctx context.Context, warnings ...presswork.Warning) error {
+	if len(warnings)+len(r.Record.Printed) == 0 {
+		return nil
 	}
-	return r.checked(r.records.note(ctx, r.ID, r.fence, message, warnings))
+	b, err := json.Marshal(warnings)
+	if err != nil {
+		return err
+	}
+	return r.checked(r.records.note(ctx, r.ID, r.fence, summary(warnings), warnings, fieldPrinted, b))
+}
+
+// summary is an event's message about warnings; "" without any.
+func summary(warnings []presswork.Warning) string {
+	switch len(warnings) {
+	case 0:
+		return ""
+	case 1:
+		return warnings[0].Message
+	}
+	return fmt.Sprintf("%s (and %d more)", warnings[0].Message, len(warnings)-1)
 }
 
 // SetTheme records the theme that was chosen.

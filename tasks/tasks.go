@@ -45,6 +45,9 @@ type Record struct {
 	RequestID  string
 	// TraceParent is the W3C header the submission came with.
 	TraceParent string
+	// Printed are the warnings of the last print, for a later attempt that finds
+	// its result stored.
+	Printed []presswork.Warning
 }
 
 // Submission is a job to accept.

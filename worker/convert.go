@@ -56,7 +56,7 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	if err != nil {
 		return false, err
 	}
-	if !cached {
+	if artifact.ID == "" {
 		printed, err := w.print(ctx, run, composed)
 		if err != nil {
 			return false, err
@@ -181,7 +181,8 @@ func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fromCache links the PDF of an equal page, printed before, to this job.
+// fromCache links the PDF of an equal page, printed before, to this job; the
+// artifact is the zero one when there is none.
 func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) (presswork.Artifact, bool, error) {
 	render := w.renderKey(run, c.Key)
 	info, err := w.Store.Copy(ctx, render, storage.ArtifactKey(run.ID))
@@ -213,13 +214,18 @@ func (w *Worker) renderKey(run *tasks.Run, page string) string {
 	return storage.RenderKey(hex.EncodeToString(sum[:]))
 }
 
+// adopt takes what an earlier run of the job stored, which printed it unless it
+// had not come to storing: then it was cached.
 func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact, bool, error) {
 	info, err := w.Store.Stat(ctx, storage.ArtifactKey(run.ID))
 	if err != nil {
 		return presswork.Artifact{}, false, storeError(err)
 	}
 	w.count(ctx, info)
-	return artifactOf(run, info), true, nil
+	if run.Record.Stage != presswork.StageStoring {
+		return artifactOf(run, info), true, nil
+	}
+	return artifactOf(run, info), false, run.Warn(ctx, run.Record.Printed...)
 }
 
 func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
@@ -230,7 +236,7 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf
 	if err != nil {
 		return pdf.Result{}, err
 	}
-	if err := run.Warn(ctx, printed.Warnings[len(c.Warnings):]...); err != nil {
+	if err := run.Printed(ctx, printed.Warnings[len(c.Warnings):]...); err != nil {
 		return pdf.Result{}, err
 	}
 	return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the PDF")

@@ -58,6 +58,7 @@ type faultyStore struct {
 	storage.Store
 	beforePut func(key string) error
 	afterPut  func(key string)
+	afterCopy func(to string)
 	beforeGet func(ctx context.Context)
 }
 
@@ -80,6 +81,14 @@ func (s *faultyStore) Put(ctx context.Context, key string, r io.Reader, size int
 	info, err := s.Store.Put(ctx, key, r, size, attrs)
 	if s.afterPut != nil {
 		s.afterPut(key)
+	}
+	return info, err
+}
+
+func (s *faultyStore) Copy(ctx context.Context, from, to string) (storage.Info, error) {
+	info, err := s.Store.Copy(ctx, from, to)
+	if s.afterCopy != nil && err == nil {
+		s.afterCopy(to)
 	}
 	return info, err
 }
@@ -281,6 +290,32 @@ func TestTheProgressOfALongPrintingMoves(t *testing.T) {
 	s.submit(id, tasks.Convert{Content: "# Long", Theme: "light"})
 	if rec := s.ended(id); rec.Status != presswork.Completed {
 		t.Errorf("the job %s: %v", rec.Status, rec.Error)
+	}
+}
+
+// The attempt that finds the result of one that died says what that one would
+// have said, whether it had printed the document or taken it from the cache.
+func TestAnAdoptedResultKeepsItsWarnings(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+	var died atomic.Int64
+	s.store.afterCopy = func(string) {
+		if died.Add(1)%2 == 1 { // in the middle of the first attempt at each job
+			panic("the worker dies")
+		}
+	}
+	document := tasks.Convert{Content: "# Once", Theme: "light", Options: presswork.Options{PDFUA: new(true)}}
+	id := tasks.NewID()
+	s.submit(id, document)
+	rec := s.ended(id)
+	if rec.Status != presswork.Completed || rec.Attempts != 2 || rec.Cached || len(rec.Warnings) == 0 || s.printer.prints.Load() != 1 {
+		t.Errorf("printed: record %+v, artifact %+v, %d prints", rec.Job, rec.Artifact, s.printer.prints.Load())
+	}
+	died.Store(0)
+	id = tasks.NewID()
+	s.submit(id, document)
+	if rec := s.ended(id); rec.Status != presswork.Completed || rec.Attempts != 2 || !rec.Cached || s.printer.prints.Load() != 1 {
+		t.Errorf("cached: record %+v, artifact %+v, %d prints", rec.Job, rec.Artifact, s.printer.prints.Load())
 	}
 }
 
