@@ -7,9 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"presswork"
 )
+
+// lookAgain is the pause before a second look for missed frames where Redis did
+// not answer.
+const lookAgain = 200 * time.Millisecond
 
 // answerBytes is how far a reader of an answer may lag behind.
 const answerBytes = 16 << 20
@@ -30,6 +35,9 @@ type Answer struct {
 	next  int64
 	// unsure tells that frames may have been missed.
 	unsure bool
+	// missed is how many renewals in a row found the call unknown to Redis; it is
+	// the relay's.
+	missed int
 	ended  bool
 	err    error
 	news   chan struct{}
@@ -43,21 +51,24 @@ type piece struct {
 }
 
 // Next returns the frames that came since the last time, waiting for some: each
-// as the run sent it. io.EOF follows the run's last frame. Errors: ErrSlow,
-// QueueUnavailable, the cause of ctx.
+// as the run sent it. io.EOF follows the run's last frame. A short outage of
+// Redis is waited out. Errors: ErrSlow, QueueUnavailable, the cause of ctx.
 func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 	for {
 		if frames, err := a.take(); len(frames) > 0 || err != nil {
 			return frames, err
 		}
+		var again <-chan time.Time
 		if a.isUnsure() {
-			if err := a.catchUp(ctx); err != nil {
-				return nil, err
+			if err := a.catchUp(ctx); err == nil {
+				continue
 			}
-			continue
+			// The relay ends the answer when the outage lasts.
+			again = time.After(lookAgain)
 		}
 		select {
 		case <-a.news:
+		case <-again:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -164,18 +175,22 @@ func (a *Answer) catchUp(ctx context.Context) error {
 	a.mu.Unlock()
 	entries, err := a.calls.rdb.XRange(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+").Result()
 	if err != nil {
-		a.lookUp()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return unavailable(err)
+		a.mu.Lock()
+		a.unsure = true
+		a.mu.Unlock()
+		return err
 	}
 	for _, e := range entries {
 		number, _, _ := strings.Cut(e.ID, "-")
 		seq, err := strconv.ParseInt(number, 10, 64)
 		data, _ := e.Values["d"].(string)
 		if err != nil {
-			return presswork.Errorf(presswork.Internal, "a frame of call %s has no number", a.ID)
+			a.fail(presswork.Errorf(presswork.Internal, "a frame of call %s has no number", a.ID))
+			return nil
+		}
+		if next, _ := a.position(); seq > next {
+			a.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue has lost a part of this answer; send the request again"))
+			return nil
 		}
 		a.hear(seq, piece{[]byte(data), e.Values["l"] == "1"})
 	}

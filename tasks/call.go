@@ -71,13 +71,21 @@ const (
 	waiterTTL  = 15 * time.Second
 	renewEvery = 5 * time.Second
 	lingerTTL  = 30 * time.Second
+	// outageLimit is how long calls live through an outage of Redis, or through
+	// its restart, which loses what it knew of them: workers go on reading their
+	// upstreams and callers go on waiting.
+	outageLimit = 30 * time.Second
+	// lostAfter is how many renewals in a row a call may be unknown to Redis, until
+	// its worker has written it again, before it counts as lost.
+	lostAfter = 3
 )
 
 // ErrLeft is the cause of the end of a call's context when nobody waits for it
 // any more.
 var ErrLeft = errors.New("nobody waits for this call any more")
 
-// errCallLost: the call was given to another run, or is over.
+// errCallLost: the call was given to another run, or is over, or Redis was away
+// for too long.
 var errCallLost = errors.New("the call is another run's, or over")
 
 func callKey(id string) string    { return "pw:{" + id + "}:call" }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -105,7 +104,7 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 		memory = joinMemory
 	}
 	made, err = makeCallScript.Run(ctx, c.rdb, []string{callKey(call.ID), waitersKey(call.ID)},
-		waiter, untilMillis(waiterTTL), b, callTTL.Milliseconds(), memory.Milliseconds()).Bool()
+		waiter, waiterTTL.Milliseconds(), b, callTTL.Milliseconds(), memory.Milliseconds()).Bool()
 	if err != nil {
 		return false, unavailable(err)
 	}
@@ -137,9 +136,4 @@ func (c *Client) issue(ctx context.Context, id string) error {
 		return unavailable(err)
 	}
 	return nil
-}
-
-// untilMillis is a moment from now as a sorted set's score.
-func untilMillis(d time.Duration) string {
-	return strconv.FormatInt(time.Now().Add(d).UnixMilli(), 10)
 }

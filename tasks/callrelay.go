@@ -29,22 +29,32 @@ type callRelay struct {
 	running sync.WaitGroup
 	sub     *redis.PubSub
 
-	// subscribing keeps the subscriptions in the order of the answers.
-	subscribing sync.Mutex
+	// outage is outageLimit, and away when Redis was found not to answer.
+	outage time.Duration
+	away   time.Time
 
 	mu      sync.Mutex
 	answers map[string]map[*Answer]time.Time
+	// changed are calls whose subscription may have to begin or to end. One
+	// goroutine sees to it, so that nobody waits for the connection with the lock
+	// held.
+	changed []string
+	wake    chan struct{}
 	ended   error
 }
 
 func newCallRelay(rdb redis.UniversalClient, log *slog.Logger) *callRelay {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &callRelay{rdb: rdb, log: log, ctx: ctx, cancel: cancel, answers: map[string]map[*Answer]time.Time{}}
+	return &callRelay{
+		rdb: rdb, log: log, ctx: ctx, cancel: cancel, outage: outageLimit,
+		answers: map[string]map[*Answer]time.Time{}, wake: make(chan struct{}, 1),
+	}
 }
 
 func (r *callRelay) start() {
 	r.sub = r.rdb.Subscribe(r.ctx)
 	r.running.Go(r.run)
+	r.running.Go(r.subscribe)
 	r.running.Go(r.renew)
 }
 
@@ -66,28 +76,65 @@ func (r *callRelay) stop() {
 	r.running.Wait()
 }
 
-// listen begins to hear a call's frames.
+// listen begins to hear a call's frames. What is published before the
+// subscription stands is looked up then.
 func (r *callRelay) listen(id string, linger bool) (*Answer, error) {
 	a := &Answer{ID: id, calls: r, waiter: NewID(), linger: linger, next: 1, news: make(chan struct{}, 1)}
-	r.subscribing.Lock()
-	defer r.subscribing.Unlock()
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.ended != nil || r.sub == nil {
-		defer r.mu.Unlock()
 		return nil, presswork.Errorf(presswork.QueueUnavailable, "the server is not running").WithCause(r.ended)
 	}
-	first := r.answers[id] == nil
-	if first {
+	if r.answers[id] == nil {
 		r.answers[id] = map[*Answer]time.Time{}
+		r.change(id)
 	}
 	r.answers[id][a] = time.Now()
-	r.mu.Unlock()
-	if first {
+	return a, nil
+}
+
+// change is called with the lock held.
+func (r *callRelay) change(id string) {
+	r.changed = append(r.changed, id)
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// subscribe keeps the subscriptions those of the calls that somebody hears.
+func (r *callRelay) subscribe() {
+	subscribed := map[string]bool{}
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-r.wake:
+		}
+		var begin, end []string
+		r.mu.Lock()
+		for _, id := range r.changed {
+			wanted := len(r.answers[id]) > 0
+			switch {
+			case wanted && !subscribed[id]:
+				subscribed[id] = true
+				begin = append(begin, framesKey(id))
+			case !wanted && subscribed[id]:
+				delete(subscribed, id)
+				end = append(end, framesKey(id))
+			}
+		}
+		r.changed = nil
+		r.mu.Unlock()
 		// An error is that of the connection, which go-redis makes anew and
 		// subscribes again; what was missed is looked up then.
-		_ = r.sub.Subscribe(r.ctx, framesKey(id))
+		if len(end) > 0 {
+			_ = r.sub.Unsubscribe(r.ctx, end...)
+		}
+		if len(begin) > 0 {
+			_ = r.sub.Subscribe(r.ctx, begin...)
+		}
 	}
-	return a, nil
 }
 
 // leave forgets an answer, and tells the call's worker when nobody waits for it
@@ -97,14 +144,14 @@ func (r *callRelay) leave(a *Answer) {
 	if _, open := a.position(); !open {
 		return
 	}
-	until := ""
+	linger := time.Duration(0)
 	if a.linger {
-		until = untilMillis(lingerTTL)
+		linger = lingerTTL
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
 	err := leaveScript.Run(ctx, r.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
-		a.waiter, untilMillis(0), until, cancelChannel, a.ID).Err()
+		a.waiter, linger.Milliseconds(), cancelChannel, a.ID).Err()
 	if err != nil {
 		// The worker finds out by itself when the waiter is not renewed.
 		r.log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
@@ -112,17 +159,12 @@ func (r *callRelay) leave(a *Answer) {
 }
 
 func (r *callRelay) unlisten(a *Answer) {
-	r.subscribing.Lock()
-	defer r.subscribing.Unlock()
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	delete(r.answers[a.ID], a)
-	last := len(r.answers[a.ID]) == 0
-	if last {
+	if len(r.answers[a.ID]) == 0 {
 		delete(r.answers, a.ID)
-	}
-	r.mu.Unlock()
-	if last {
-		_ = r.sub.Unsubscribe(r.ctx, framesKey(a.ID))
+		r.change(a.ID)
 	}
 }
 
@@ -161,8 +203,15 @@ func (r *callRelay) of(id string) []*Answer {
 	return answers
 }
 
-// route hands on a published piece, "seq last data".
+// route hands on a published piece, "seq last data", or the news that a call was
+// written again.
 func (r *callRelay) route(channel, message string) {
+	if message == "restored" {
+		for _, a := range r.of(idOfFrames(channel)) {
+			a.lookUp()
+		}
+		return
+	}
 	number, rest, _ := strings.Cut(message, " ")
 	last, data, _ := strings.Cut(rest, " ")
 	seq, err := strconv.ParseInt(number, 10, 64)
@@ -195,7 +244,7 @@ func (r *callRelay) renewAll() {
 		*Answer
 		since time.Time
 		next  int64
-		state *redis.SliceCmd
+		state *redis.Cmd
 	}
 	var all []waiting
 	r.mu.Lock()
@@ -212,31 +261,54 @@ func (r *callRelay) renewAll() {
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, renewEvery)
 	defer cancel()
-	until := float64(time.Now().Add(waiterTTL).UnixMilli())
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, w := range all {
-			p.ZAddXX(ctx, waitersKey(w.ID), redis.Z{Score: until, Member: w.waiter})
-			all[i].state = p.HMGet(ctx, callKey(w.ID), "by", "seq", "run")
+			all[i].state = renewScript.Eval(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)},
+				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds())
 		}
 		return nil
 	})
 	if err != nil {
 		r.log.Warn("waiting calls could not be renewed", "calls", len(all), "err", err)
+		if r.away.IsZero() {
+			r.away = time.Now()
+		}
+		if time.Since(r.away) >= r.outage {
+			for _, w := range all {
+				w.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer for %s; send the request again", r.outage).WithCause(err))
+			}
+		}
 		return
 	}
+	r.away = time.Time{}
 	for _, w := range all {
-		f := w.state.Val()
-		seq, _ := f[1].(string)
-		heard, _ := strconv.ParseInt(seq, 10, 64)
+		f, err := w.state.StringSlice()
+		if err != nil {
+			r.log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
+			continue
+		}
+		if f[0] == "gone" {
+			if w.missed++; w.missed >= lostAfter {
+				w.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue has lost this request; send it again"))
+			}
+			continue
+		}
+		w.missed = 0
 		switch {
-		case f[0] == nil && time.Since(w.since) > renewEvery:
-			w.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue has lost this request; send it again"))
-		case heard >= w.next:
+		case f[0] == "dead":
+			w.fail(presswork.Errorf(presswork.QueueUnavailable, "the worker of this request is gone; send it again"))
+		case sent(f[1]) >= w.next:
 			w.lookUp()
-		case f[2] == nil && time.Since(w.since) > reissueAfter:
+		case f[2] == "" && time.Since(w.since) > reissueAfter:
 			if err := r.issue(ctx, w.ID); err != nil {
 				r.log.Warn("a waiting call's ticket could not be issued anew", "call_id", w.ID, "err", err)
 			}
 		}
 	}
+}
+
+// sent is how many entries the stream of an answer has, as renewScript says.
+func sent(seq string) int64 {
+	n, _ := strconv.ParseInt(seq, 10, 64)
+	return n
 }

@@ -3,12 +3,20 @@ package tasks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
-// sendAhead is how many bytes a run may be ahead of Redis.
-const sendAhead = 1 << 20
+const (
+	// sendAhead is how many bytes a run may be ahead of Redis.
+	sendAhead = 1 << 20
+	// keepBytes is how much of its answer a run keeps at least, to write it again
+	// when Redis has lost it.
+	keepBytes = 2 << 20
+)
 
 // MaxCallAttempts is how many runs a call is worth: a handler that finds itself
 // beyond it answers with an error, because the ones before took their workers
@@ -26,18 +34,23 @@ type CallRun struct {
 	Begun bool
 
 	fence  string
+	memory string // how long the answer is remembered, in ms
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	writer *callWriter
 
 	mu      sync.Mutex
-	seq     int64  // of the last entry in Redis
-	pending []byte // frames not yet given to Redis
-	sending []byte // frames on their way there
-	final   bool   // the last frame is pending, sending or written
-	closing bool   // the last frame is sending
-	over    bool   // the last frame is written
-	dirty   bool   // the writer knows of this run
+	seq     int64     // of the last entry in Redis
+	kept    [][]byte  // the last entries, up to seq
+	bytes   int       // in kept
+	gone    bool      // Redis has lost the call
+	failing time.Time // when Redis did not answer any more
+	pending []byte    // frames not yet given to Redis
+	sending []byte    // frames on their way there
+	final   bool      // the last frame is pending, sending or written
+	closing bool      // the last frame is sending
+	over    bool      // the last frame is written
+	dirty   bool      // the writer knows of this run
 	flushed chan struct{}
 }
 
@@ -76,13 +89,27 @@ func (r *CallRun) Sent(ctx context.Context) ([][]byte, error) {
 	return frames, nil
 }
 
+// Current reports whether the call is still this run's, as far as Redis knows: a
+// run that was superseded must not say what was used.
+func (r *CallRun) Current(ctx context.Context) (bool, error) {
+	fence, err := r.writer.rdb.HGet(ctx, callKey(r.ID), "fence").Result()
+	if errors.Is(err, redis.Nil) {
+		// Redis has lost the call.
+		return !errors.Is(context.Cause(r.ctx), errCallLost), nil
+	}
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return fence == r.fence, nil
+}
+
 // Finish adds the last frame and waits until the answer is whole.
 func (r *CallRun) Finish(frame []byte) error {
 	r.mu.Lock()
 	r.add(frame, true)
 	r.mu.Unlock()
 	// The end of the run's context must not cut off its last word.
-	patience := time.NewTimer(commitPatience)
+	patience := time.NewTimer(r.writer.outage)
 	defer patience.Stop()
 	for {
 		r.mu.Lock()
@@ -94,11 +121,11 @@ func (r *CallRun) Finish(frame []byte) error {
 		select {
 		case <-r.flushed:
 		case <-patience.C:
-			r.lose()
+			r.lose(errCallLost)
 			return unavailable(errors.New("the last frame was not written in time"))
 		}
-		if errors.Is(context.Cause(r.ctx), errCallLost) {
-			return errCallLost
+		if cause := context.Cause(r.ctx); errors.Is(cause, errCallLost) || errors.Is(cause, ErrLeft) && r.isGone() {
+			return cause
 		}
 	}
 }
@@ -112,10 +139,29 @@ func (r *CallRun) add(frame []byte, last bool) {
 		r.pending = append(append(r.pending, frame...), '\n')
 	}
 	r.final = r.final || last
+	r.mark()
+}
+
+// mark is called with the lock held.
+func (r *CallRun) mark() {
 	if !r.dirty {
 		r.dirty = true
 		r.writer.mark(r)
 	}
+}
+
+// restore makes the writer write the call again, which Redis has lost.
+func (r *CallRun) restore() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
+	r.mark()
+}
+
+func (r *CallRun) isGone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.gone
 }
 
 func (r *CallRun) isFinished() bool {
@@ -130,23 +176,38 @@ func (r *CallRun) hasSent() bool {
 	return r.Begun || r.seq > 0 || len(r.pending)+len(r.sending) > 0
 }
 
-// lose ends a run whose call is another's now.
-func (r *CallRun) lose() {
-	r.end(errCallLost)
+// lose ends a run that may not write any more.
+func (r *CallRun) lose(cause error) {
+	r.end(cause)
+	r.tell()
+}
+
+func (r *CallRun) tell() {
 	select {
 	case r.flushed <- struct{}{}:
 	default:
 	}
 }
 
-// take moves what is pending on its way; ok is false when there is nothing, or
-// when the run may not write any more.
-func (r *CallRun) take() (seq int64, data []byte, last, ok bool) {
+// take moves what is pending on its way and gives the command that writes it; ok
+// is false when there is nothing to write, or when the run may not any more.
+func (r *CallRun) take() (w write, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over || errors.Is(context.Cause(r.ctx), errCallLost) {
+	cause := context.Cause(r.ctx)
+	if r.over || errors.Is(cause, errCallLost) || r.gone && errors.Is(cause, ErrLeft) {
 		r.dirty = false
-		return 0, nil, false, false
+		r.tell()
+		return write{}, false
+	}
+	if r.gone {
+		w := write{run: r, restores: true, args: []any{
+			r.fence, r.Attempt, r.memory, callTTL.Milliseconds(), waiterTTL.Milliseconds(), r.seq,
+		}}
+		for _, entry := range r.kept {
+			w.args = append(w.args, entry)
+		}
+		return w, true
 	}
 	if len(r.sending) == 0 && !r.closing {
 		r.sending, r.pending = r.pending, nil
@@ -154,26 +215,57 @@ func (r *CallRun) take() (seq int64, data []byte, last, ok bool) {
 	}
 	if len(r.sending) == 0 && !r.closing {
 		r.dirty = false
-		return 0, nil, false, false
+		return write{}, false
 	}
-	return r.seq + 1, r.sending, r.closing, true
+	last := "0"
+	if r.closing {
+		last = "1"
+	}
+	return write{run: r, args: []any{r.fence, r.seq + 1, r.sending, last}}, true
 }
 
-// written settles what take gave; more tells that there is something to write
-// again.
-func (r *CallRun) written(ok bool) (more bool) {
+// written settles what take gave by Redis's answer; more tells that there is
+// something to write again.
+func (r *CallRun) written(w write) (more bool) {
+	answer, err := w.answer.Int()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ok {
+	defer r.tell()
+	switch {
+	case err != nil:
+		if r.failing.IsZero() {
+			r.failing = time.Now()
+		}
+		if time.Since(r.failing) >= r.writer.outage {
+			r.end(fmt.Errorf("%w: Redis did not answer for %s", errCallLost, r.writer.outage))
+		}
+		return true
+	case answer == 0:
+		r.end(errCallLost)
+		return true
+	case answer < 0:
+		r.gone = true
+		return true
+	case w.restores:
+		r.gone = false
+	default:
 		r.seq++
 		r.over = r.closing
+		r.keep(r.sending)
 		r.sending = nil
 	}
+	r.failing = time.Time{}
 	more = !r.over && (len(r.sending)+len(r.pending) > 0 || r.final)
 	r.dirty = more
-	select {
-	case r.flushed <- struct{}{}:
-	default:
-	}
 	return more
+}
+
+// keep is called with the lock held.
+func (r *CallRun) keep(entry []byte) {
+	r.kept = append(r.kept, entry)
+	r.bytes += len(entry)
+	for r.bytes-len(r.kept[0]) >= keepBytes {
+		r.bytes -= len(r.kept[0])
+		r.kept = r.kept[1:]
+	}
 }

@@ -2,11 +2,18 @@ package tasks
 
 import "github.com/redis/go-redis/v9"
 
+// volatileNow begins the scripts that compare times: now is in ms and Redis's
+// own, because the clocks of workers and nodes differ.
+const volatileNow = volatile + `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+`
+
 // makeCall writes a call that is not there yet, and counts its waiter. KEYS:
-// call, waiters. ARGV: waiter, until when it counts in ms, call, ms to live, ms
+// call, waiters. ARGV: waiter, how long it counts in ms, call, ms to live, ms
 // to remember it for those who join. Answers 1 when this waiter made it.
-var makeCallScript = redis.NewScript(volatile + `
-redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+var makeCallScript = redis.NewScript(volatileNow + `
+redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then
   if redis.call('HGET', KEYS[1], 'by') == ARGV[1] then return 1 end
   return 0
@@ -51,39 +58,38 @@ end
 return ''
 `)
 
-// beginCall opens a run of a call. KEYS: call, waiters. ARGV: now in ms, nonce.
-// Answers why not ("gone", "over", "left"), or "", run, frames so far, call. A
-// call that everybody has left is forgotten, so that a retry makes it anew.
-var beginCallScript = redis.NewScript(volatile + `
-local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'nonce', 'run')
+// beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence.
+// Answers why not ("gone", "over", "left"), or "", attempt, frames so far, call,
+// memory. A call that everybody has left is forgotten, so that a retry makes it
+// anew.
+var beginCallScript = redis.NewScript(volatileNow + `
+local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory')
 if not f[1] then return {'gone'} end
 if f[2] == 'over' then return {'over'} end
-if redis.call('ZCOUNT', KEYS[2], ARGV[1], '+inf') == 0 then
+if redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
   redis.call('DEL', KEYS[1], KEYS[2])
   return {'left'}
 end
 local run = f[5]
-if f[4] ~= ARGV[2] then
+if f[4] ~= ARGV[1] then
   run = redis.call('HINCRBY', KEYS[1], 'run', 1)
-  redis.call('HSET', KEYS[1], 'nonce', ARGV[2])
+  redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 end
-return {'', tostring(run), f[3] or '0', f[1]}
+return {'', tostring(run), f[3] or '0', f[1], f[6]}
 `)
 
-// frame appends to the answer. KEYS: call, frames, waiters. ARGV: run, seq, data,
-// "1" for the last. A repeat after a lost answer changes nothing. Answers 1, or
-// 0 when the run may not write, or frames before this one are lost: Redis has
-// come back from an older copy.
+// frame appends to the answer. KEYS: call, frames, waiters. ARGV: fence, seq,
+// data, "1" for the last. A repeat after a lost answer changes nothing. Answers
+// 1; 0 when the run may not write; -1 when Redis has lost the call or frames
+// before this one, in a restart say: restoreScript comes first then.
 var frameScript = redis.NewScript(volatile + `
-local f = redis.call('HMGET', KEYS[1], 'run', 'state', 'seq', 'memory')
+local f = redis.call('HMGET', KEYS[1], 'fence', 'state', 'seq', 'memory')
+if not f[1] then return -1 end
 if f[1] ~= ARGV[1] then return 0 end
 local seq = tonumber(ARGV[2])
 if tonumber(f[3] or '0') >= seq then return 1 end
 if f[2] == 'over' then return 0 end
-if tonumber(f[3] or '0') ~= seq - 1 then
-  redis.call('DEL', unpack(KEYS))
-  return 0
-end
+if tonumber(f[3] or '0') ~= seq - 1 then return -1 end
 redis.call('XADD', KEYS[2], ARGV[2] .. '-0', 'd', ARGV[3], 'l', ARGV[4])
 redis.call('HSET', KEYS[1], 'seq', ARGV[2])
 if ARGV[4] == '1' then
@@ -97,14 +103,59 @@ redis.call('PUBLISH', KEYS[2], ARGV[2] .. ' ' .. ARGV[4] .. ' ' .. ARGV[3])
 return 1
 `)
 
-// leave takes a waiter away. KEYS: call, waiters. ARGV: waiter, now in ms, until
-// when the call shall go on without anybody ("" for not at all), cancel channel,
-// id.
-var leaveScript = redis.NewScript(volatile + `
+// restore writes a call again that Redis has lost while it ran. KEYS: call,
+// frames, waiters. ARGV: fence, attempt, memory, ms to live, ms until its
+// waiters must have come back, seq of the last frame, then the frames up to it
+// that the run still has. No other run may begin, since what it said would not
+// follow from these frames; so this one proves in "alive" that it lives. Answers
+// 0 when a later run has the call.
+var restoreScript = redis.NewScript(volatileNow + `
+local f = redis.call('HMGET', KEYS[1], 'fence', 'run')
+if f[1] and f[1] ~= ARGV[1] and tonumber(f[2]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('HDEL', KEYS[1], 'state', 'call')
+redis.call('HSET', KEYS[1], 'by', 'restored', 'fence', ARGV[1], 'run', ARGV[2], 'memory', ARGV[3], 'seq', ARGV[6], 'alive', now)
+redis.call('ZADD', KEYS[3], now + tonumber(ARGV[5]), 'restored')
+redis.call('DEL', KEYS[2])
+local first = tonumber(ARGV[6]) - (#ARGV - 6) + 1
+for i = 7, #ARGV do
+  redis.call('XADD', KEYS[2], (first + i - 7) .. '-0', 'd', ARGV[i], 'l', '0')
+end
+for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
+redis.call('PUBLISH', KEYS[2], 'restored')
+return 1
+`)
+
+// look is a run's own look at its call. KEYS: call, waiters. ARGV: fence. Answers
+// "lost" when another run has the call, "gone" when Redis does not know it,
+// "left" when nobody waits, else "".
+var lookScript = redis.NewScript(volatileNow + `
+local f = redis.call('HMGET', KEYS[1], 'fence', 'alive')
+if not f[1] then return 'gone' end
+if f[1] ~= ARGV[1] then return 'lost' end
+if redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then return 'left' end
+if f[2] then redis.call('HSET', KEYS[1], 'alive', now) end
+return ''
+`)
+
+// renew counts a waiter for another while. KEYS: call, waiters. ARGV: waiter, how
+// long it counts in ms, how long ago a restored run must have been alive. Answers
+// {"gone"}, {"dead"}, or "", frames so far, attempt ("" before the first).
+var renewScript = redis.NewScript(volatileNow + `
+local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
+if not f[1] then return {'gone'} end
+redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
+redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
+if f[4] and f[5] ~= 'over' and now - f[4] > tonumber(ARGV[3]) then return {'dead'} end
+return {'', f[2] or '0', f[3] or ''}
+`)
+
+// leave takes a waiter away. KEYS: call, waiters. ARGV: waiter, for how many ms
+// the call shall go on without anybody (0 for not at all), cancel channel, id.
+var leaveScript = redis.NewScript(volatileNow + `
 redis.call('ZREM', KEYS[2], ARGV[1])
-if ARGV[3] ~= '' then redis.call('ZADD', KEYS[2], ARGV[3], 'linger') end
-if redis.call('ZCOUNT', KEYS[2], ARGV[2], '+inf') > 0 then return 0 end
-redis.call('PUBLISH', ARGV[4], ARGV[5])
+if ARGV[2] ~= '0' then redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), 'linger') end
+if redis.call('ZCOUNT', KEYS[2], now, '+inf') > 0 then return 0 end
+redis.call('PUBLISH', ARGV[3], ARGV[4])
 return 1
 `)
 
@@ -112,8 +163,9 @@ return 1
 var releaseScript = redis.NewScript(volatile + `return redis.call('HDEL', KEYS[1], ARGV[1])`)
 
 // forget drops a call and its answer, so that a retry makes it anew. KEYS: call,
-// frames, waiters. ARGV: the run that may, "" for the one who made it.
+// frames, waiters. ARGV: the fence of the run that may, "" for the one who made
+// it.
 var forgetScript = redis.NewScript(volatile + `
-if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
+if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end
 return redis.call('DEL', unpack(KEYS))
 `)

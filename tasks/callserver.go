@@ -76,7 +76,8 @@ func (c *calls) serve(ctx context.Context, t Ticket, h func(context.Context, *Ca
 
 // begin opens a run; nil when the call is over or nobody waits for it.
 func (c *calls) begin(ctx context.Context, id string) (*CallRun, error) {
-	answer, err := beginCallScript.Run(ctx, c.rdb, []string{callKey(id), waitersKey(id)}, untilMillis(0), NewID()).StringSlice()
+	fence := NewID()
+	answer, err := beginCallScript.Run(ctx, c.rdb, []string{callKey(id), waitersKey(id)}, fence).StringSlice()
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -84,7 +85,7 @@ func (c *calls) begin(ctx context.Context, id string) (*CallRun, error) {
 		c.log.Debug("a call needs no work", "call_id", id, "reason", answer[0])
 		return nil, nil
 	}
-	run := &CallRun{ID: id, fence: answer[1], writer: c.writer, flushed: make(chan struct{}, 1)}
+	run := &CallRun{ID: id, fence: fence, memory: answer[4], writer: c.writer, flushed: make(chan struct{}, 1)}
 	if run.Attempt, err = strconv.Atoi(answer[1]); err == nil {
 		run.seq, err = strconv.ParseInt(answer[2], 10, 64)
 	}
@@ -94,7 +95,7 @@ func (c *calls) begin(ctx context.Context, id string) (*CallRun, error) {
 	if err != nil {
 		// No other worker could read it either: the caller hears that it is lost.
 		c.log.Error("a call cannot be read", "call_id", id, "err", err)
-		c.forget(id, answer[1])
+		c.forget(id, fence)
 		return nil, nil
 	}
 	run.Call.ID = id
@@ -161,7 +162,8 @@ func (c *calls) left(id string) {
 	}
 }
 
-// watch ends runs that nobody waits for or that another run has replaced.
+// watch ends runs that nobody waits for or that another run has replaced, and
+// brings back those that Redis has lost.
 func (c *calls) watch(ctx context.Context) {
 	tick := time.NewTicker(lookAtCalls)
 	defer tick.Stop()
@@ -180,24 +182,24 @@ func (c *calls) look(ctx context.Context) {
 	if len(runs) == 0 {
 		return
 	}
-	fences := make([]*redis.StringCmd, len(runs))
-	waiters := make([]*redis.IntCmd, len(runs))
+	looks := make([]*redis.Cmd, len(runs))
 	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, r := range runs {
-			fences[i] = p.HGet(ctx, callKey(r.ID), "run")
-			waiters[i] = p.ZCount(ctx, waitersKey(r.ID), untilMillis(0), "+inf")
+			looks[i] = lookScript.Eval(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence)
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, redis.Nil) {
+	if err != nil {
 		// An outage: the next look decides, or the fence of the next frame.
 		return
 	}
 	for i, r := range runs {
-		switch {
-		case fences[i].Err() != nil || fences[i].Val() != r.fence:
+		switch looks[i].Val() {
+		case "gone":
+			r.restore()
+		case "lost":
 			r.end(errCallLost)
-		case waiters[i].Val() == 0:
+		case "left":
 			r.end(ErrLeft)
 		}
 	}

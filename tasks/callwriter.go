@@ -23,6 +23,9 @@ type callWriter struct {
 	rdb redis.UniversalClient
 	log *slog.Logger
 
+	// outage is outageLimit.
+	outage time.Duration
+
 	stopping chan struct{}
 	running  sync.WaitGroup
 
@@ -32,7 +35,7 @@ type callWriter struct {
 }
 
 func newCallWriter(rdb redis.UniversalClient, log *slog.Logger) *callWriter {
-	return &callWriter{rdb: rdb, log: log, stopping: make(chan struct{}), wake: make(chan struct{}, 1)}
+	return &callWriter{rdb: rdb, log: log, outage: outageLimit, stopping: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 func (w *callWriter) start() { w.running.Go(w.run) }
@@ -66,12 +69,12 @@ func (w *callWriter) mark(runs ...*CallRun) {
 	}
 }
 
-// write is one entry on its way.
+// write is one entry on its way, or a whole call that Redis has lost.
 type write struct {
-	run    *CallRun
-	answer *redis.Cmd
-	keys   []string
-	args   []any
+	run      *CallRun
+	restores bool
+	args     []any
+	answer   *redis.Cmd
 }
 
 // flush writes a batch; false when there was nothing to write.
@@ -83,17 +86,9 @@ func (w *callWriter) flush() bool {
 	w.mu.Unlock()
 	writes := make([]write, 0, n)
 	for _, r := range batch {
-		seq, data, last, ok := r.take()
-		if !ok {
-			continue
+		if one, ok := r.take(); ok {
+			writes = append(writes, one)
 		}
-		flag := "0"
-		if last {
-			flag = "1"
-		}
-		writes = append(writes, write{
-			run: r, keys: callKeys(r.ID), args: []any{r.fence, seq, data, flag},
-		})
 	}
 	if len(writes) == 0 {
 		return n > 0
@@ -108,14 +103,9 @@ func (w *callWriter) flush() bool {
 		w.log.Warn("frames of calls could not be written; trying again", "calls", len(writes), "err", err)
 		time.Sleep(writePause)
 	}
-	for _, f := range writes {
-		taken, err := f.answer.Int()
-		if err == nil && taken == 0 {
-			f.run.lose()
-			continue
-		}
-		if f.run.written(err == nil) {
-			w.mark(f.run)
+	for _, one := range writes {
+		if one.run.written(one) {
+			w.mark(one.run)
 		}
 	}
 	return true
@@ -126,8 +116,13 @@ func (w *callWriter) send(writes []write) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
 	_, err := w.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, f := range writes {
-			writes[i].answer = frameScript.EvalSha(ctx, p, f.keys, f.args...)
+		for i, one := range writes {
+			if one.restores {
+				w.log.Info("Redis has lost a call that runs here; it is written again", "call_id", one.run.ID)
+				writes[i].answer = restoreScript.Eval(ctx, p, callKeys(one.run.ID), one.args...)
+				continue
+			}
+			writes[i].answer = frameScript.EvalSha(ctx, p, callKeys(one.run.ID), one.args...)
 		}
 		return nil
 	})

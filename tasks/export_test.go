@@ -86,6 +86,12 @@ func (c *Client) Watchers() (n int) {
 	return n
 }
 
+// SetOutage sets how long calls live through an outage of Redis.
+func (c *Client) SetOutage(d time.Duration) { c.calls.outage = d }
+
+// SetOutage sets how long runs live through an outage of Redis.
+func (s *Server) SetOutage(d time.Duration) { s.calls.writer.outage = d }
+
 // Taking tells whether the server still takes tasks.
 func (s *Server) Taking() bool { return s.taking.Err() == nil }
 

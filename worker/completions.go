@@ -23,8 +23,14 @@ import (
 	"presswork/tasks"
 )
 
-// recordTimeout bounds what remains to be written after a completion.
-const recordTimeout = 5 * time.Second
+const (
+	// recordTimeout bounds what remains to be written after a completion: an outage
+	// of Redis as long as its call lives through one. A worker that stops waits
+	// for less.
+	recordTimeout = 30 * time.Second
+	hasteTimeout  = 3 * time.Second
+	recordPause   = 200 * time.Millisecond
+)
 
 // CompletionOptions wire Completions. All but the last three are mandatory.
 type CompletionOptions struct {
@@ -218,25 +224,50 @@ func (c *Completions) dropBody(run *tasks.CallRun) {
 	if key == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), hasteTimeout)
 	defer cancel()
 	if err := errors.Join(c.Store.Delete(ctx, key), c.Keeper.Forget(ctx, key)); err != nil {
 		c.Log.WarnContext(ctx, "a request was not deleted; the next sweep does it", "call_id", run.ID, "key", key, "error", err)
 	}
 }
 
-// record writes what was used, whoever has left meanwhile.
+// record writes what was used, whoever has left meanwhile. A run that was
+// superseded leaves that to its successor.
 func (c *Completions) record(run *tasks.CallRun, job inference.Job, result inference.Result, ended context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), recordTimeout)
+	timeout := recordTimeout
+	if stopping(ended) {
+		timeout = hasteTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), timeout)
 	defer cancel()
 	u := usage(run.Call.Owner, job.Request.Model, result)
 	if errors.Is(context.Cause(ended), tasks.ErrLeft) {
 		u.Cancelled = 1
 	}
-	err := errors.Join(c.Meter.Record(ctx, u),
-		c.Meter.Settle(ctx, run.Call.Owner, run.ID, meter.Limits{TPM: job.TPM, TPD: job.TPD}, result.Usage.TotalTokens))
+	err := c.charge(ctx, run, job, u)
+	for err != nil && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(recordPause):
+			err = c.charge(ctx, run, job, u)
+		}
+	}
 	if err != nil {
 		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "call_id", run.ID, "key", u.Key, "model", u.Model,
 			"prompt_tokens", u.PromptTokens, "completion_tokens", u.CompletionTokens, "error", err)
 	}
+}
+
+// charge counts the use of a call once, however often it is called.
+func (c *Completions) charge(ctx context.Context, run *tasks.CallRun, job inference.Job, u meter.Usage) error {
+	current, err := run.Current(ctx)
+	if err != nil || !current {
+		return err
+	}
+	first, err := c.Meter.Record(ctx, run.ID, u)
+	if err != nil || !first {
+		return err
+	}
+	limits := meter.Limits{TPM: job.TPM, TPD: job.TPD}
+	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, int(u.PromptTokens+u.CompletionTokens))
 }

@@ -1,0 +1,252 @@
+package tasks_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"presswork"
+	"presswork/internal/redistest"
+	"presswork/tasks"
+)
+
+// TestCallsLiveThroughARestartOfRedis restarts Redis, which forgets the calls,
+// while one of them speaks, another is silent and a third has said its last word
+// but one.
+func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartDurable(t)
+	b := setupOn(t, redis.Address, tasks.Options{})
+	speak := map[string]chan string{`"talks"`: make(chan string), `"silent"`: make(chan string), `"ends"`: make(chan string)}
+	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *tasks.CallRun) error {
+		for word := range speak[string(run.Call.Body)] {
+			if err := run.Send([]byte(word)); err != nil {
+				return err
+			}
+		}
+		return run.Finish([]byte("end"))
+	})
+	got := map[string]chan string{}
+	heard := make(chan string, 99)
+	for name := range speak {
+		a := b.call(t, tasks.Call{Body: []byte(name)})
+		got[name] = make(chan string, 1)
+		go func() {
+			var all strings.Builder
+			defer func() { got[name] <- all.String() }()
+			for {
+				frames, err := a.Next(t.Context())
+				if err != nil {
+					if err != io.EOF {
+						t.Errorf("%s, after %q: %v", name, all.String(), err)
+					}
+					return
+				}
+				for _, f := range frames {
+					all.Write(f)
+					heard <- string(f)
+				}
+			}
+		}()
+	}
+	for _, word := range []string{"a", "b"} {
+		speak[`"talks"`] <- word
+		receive(t, "a word is heard", heard)
+	}
+	speak[`"ends"`] <- "x"
+	receive(t, "a word is heard", heard)
+	redis.Kill()
+	for n := range 1000 {
+		speak[`"talks"`] <- fmt.Sprint(n, " ")
+	}
+	close(speak[`"ends"`])
+	redis.Restart()
+	speak[`"talks"`] <- "c"
+	close(speak[`"talks"`])
+	eventually(t, "the silent call is known again", func() bool {
+		return receive(t, "it speaks", heard) == "c"
+	})
+	close(speak[`"silent"`])
+	var want strings.Builder
+	want.WriteString("ab")
+	for n := range 1000 {
+		want.WriteString(fmt.Sprint(n, " "))
+	}
+	want.WriteString("cend")
+	for name, want := range map[string]string{`"talks"`: want.String(), `"silent"`: "end", `"ends"`: "xend"} {
+		if said := receive(t, name+" ends", got[name]); said != want {
+			t.Errorf("%s: heard %.60q… (%d bytes), want %.60q… (%d)", name, said, len(said), want, len(want))
+		}
+	}
+	if got := whole(t, b.call(t, tasks.Call{Body: []byte(`"ends"`)})); got != "end" {
+		t.Errorf("the next call: %q", got)
+	}
+}
+
+func TestAnOutageThatLastsEndsACall(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartDurable(t)
+	b := setupOn(t, redis.Address, tasks.Options{})
+	b.client.SetOutage(1)
+	causes := make(chan error, 1)
+	s := b.server(t, tasks.Options{})
+	s.SetOutage(1)
+	tasks.HandleCalls(s, func(ctx context.Context, run *tasks.CallRun) error {
+		if err := run.Send([]byte("begun")); err != nil {
+			return err
+		}
+		for ctx.Err() == nil {
+			if err := run.Send([]byte("more")); err != nil {
+				break
+			}
+		}
+		causes <- context.Cause(ctx)
+		return context.Cause(ctx)
+	})
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a := b.call(t, tasks.Call{})
+	begun(t, a)
+	redis.Kill()
+	if err := receive(t, "the run ends", causes); err == nil || !strings.Contains(err.Error(), "Redis did not answer for") {
+		t.Errorf("the run ended for %v", err)
+	}
+	for {
+		_, err := a.Next(t.Context())
+		if err == nil {
+			continue
+		}
+		wantCode(t, err, presswork.QueueUnavailable)
+		if !strings.Contains(err.Error(), "did not answer for") {
+			t.Errorf("the caller heard %v", err)
+		}
+		break
+	}
+	redis.Restart() // for the server's stop
+}
+
+func TestARestoredCallWhoseWorkerDiesEnds(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	a := b.call(t, tasks.Call{})
+	// As a worker leaves it that has written it again and died.
+	b.rdb.HSet(t.Context(), tasks.CallKey(a.ID), "fence", "f", "run", 1, "alive", 1)
+	_, err := a.Next(t.Context())
+	wantCode(t, err, presswork.QueueUnavailable)
+}
+
+// proxy passes connections on to Redis until it hangs: then those that have
+// subscribed are cut, and new ones hear nothing.
+type proxy struct {
+	mu         sync.Mutex
+	hangs      bool
+	subscribed []net.Conn
+	held       []net.Conn
+}
+
+func startProxy(t *testing.T, address string) (*proxy, string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pwp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	sock := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", sock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	p := &proxy{}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.mu.Lock()
+			if p.hangs {
+				p.held = append(p.held, c)
+			} else {
+				go p.serve(c, strings.TrimPrefix(address, "unix://"))
+			}
+			p.mu.Unlock()
+		}
+	}()
+	return p, "unix://" + sock
+}
+
+func (p *proxy) serve(c net.Conn, to string) {
+	defer c.Close()
+	up, err := net.Dial("unix", to)
+	if err != nil {
+		return
+	}
+	defer up.Close()
+	go func() {
+		io.Copy(c, up)
+		c.Close()
+	}()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := c.Read(buf)
+		if err != nil {
+			return
+		}
+		if strings.Contains(string(buf[:n]), "subscribe") {
+			p.mu.Lock()
+			p.subscribed = append(p.subscribed, c)
+			p.mu.Unlock()
+		}
+		if _, err := up.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func (p *proxy) set(hangs bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hangs = hangs
+	for _, c := range append(p.subscribed, p.held...) {
+		c.Close()
+	}
+	p.subscribed, p.held = nil, nil
+}
+
+func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
+	t.Parallel()
+	address := redistest.Start(t)
+	p, through := startProxy(t, address)
+	b := setupOn(t, through, tasks.Options{})
+	direct := setupOn(t, address, tasks.Options{})
+	direct.serveCalls(t, tasks.Options{}, echo)
+	if got := whole(t, b.call(t, tasks.Call{Body: []byte("1")})); got != "1" {
+		t.Fatalf("got %q", got)
+	}
+	// With the subscription hanging each of these would wait for a connection for a
+	// second at least.
+	p.set(true)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var answers []*tasks.Answer
+	for range 60 {
+		answers = append(answers, b.call(t, tasks.Call{Body: []byte("2")}))
+		if ctx.Err() != nil {
+			t.Fatalf("%d calls were made in %s", len(answers), patience)
+		}
+	}
+	p.set(false)
+	for _, a := range answers {
+		if got := whole(t, a); got != "2" {
+			t.Errorf("got %q", got)
+		}
+	}
+}
