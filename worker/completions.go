@@ -125,9 +125,9 @@ func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
 // key of its own.
 func (c *Completions) Own(ctx context.Context, key string, r *inference.Request, emit func(*inference.Chunk) error) error {
 	result, err := c.Gateway.Complete(ctx, r, emit)
-	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hasteTimeout)
 	defer cancel()
-	if rerr := c.Meter.Record(rctx, usage(key, r.Model, result)); rerr != nil {
+	if _, rerr := c.Meter.Record(rctx, tasks.NewID(), usage(key, r.Model, result)); rerr != nil {
 		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "key", key, "model", r.Model, "error", rerr)
 	}
 	return err
