@@ -18,7 +18,7 @@ import (
 
 // eventStream reads server-sent events.
 type eventStream struct {
-	t   *testing.T
+	t   testing.TB
 	res *http.Response
 	r   *bufio.Reader
 }
@@ -81,7 +81,7 @@ func (s *eventStream) rest() (all []string) {
 }
 
 // brief is "type/seq" of an event's JSON.
-func brief(t *testing.T, data string) string {
+func brief(t testing.TB, data string) string {
 	t.Helper()
 	var e presswork.Event
 	if err := json.Unmarshal([]byte(data), &e); err != nil {

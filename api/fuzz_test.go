@@ -18,11 +18,8 @@ func FuzzConversionBodies(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	var h *house
+	h := serve(f)
 	f.Fuzz(func(t *testing.T, body string) {
-		if h == nil {
-			h = serve(t)
-		}
 		h.t = t
 		for _, media := range []string{"application/json", "multipart/form-data; boundary=x", "text/markdown"} {
 			reply := h.do(http.MethodPost, "/api/conversion", strings.NewReader(body), "Content-Type: "+media)

@@ -26,7 +26,7 @@ const (
 
 // house is a running server with what stands behind it.
 type house struct {
-	t      *testing.T
+	t      testing.TB
 	queue  *fakeQueue
 	store  *storage.Disk
 	server *api.Server
@@ -35,7 +35,7 @@ type house struct {
 	key string
 }
 
-func serve(t *testing.T, change ...func(*api.Options)) *house {
+func serve(t testing.TB, change ...func(*api.Options)) *house {
 	t.Helper()
 	h := &house{t: t, queue: newFakeQueue(), key: testKey}
 	var err error
@@ -158,7 +158,7 @@ func (h *house) finish(id string, pdf []byte) presswork.Artifact {
 	return a
 }
 
-func (r reply) decode(t *testing.T, v any) {
+func (r reply) decode(t testing.TB, v any) {
 	t.Helper()
 	if err := json.Unmarshal(r.body, v); err != nil {
 		t.Fatalf("%v in %s", err, r.body)
@@ -167,7 +167,7 @@ func (r reply) decode(t *testing.T, v any) {
 
 // want fails the test unless the status, and the error's code if one is named,
 // are these. Every error must have the whole shape.
-func (r reply) want(t *testing.T, status int, code presswork.Code) map[string]string {
+func (r reply) want(t testing.TB, status int, code presswork.Code) map[string]string {
 	t.Helper()
 	if r.StatusCode != status {
 		t.Fatalf("%s %s: status %d, want %d; body %s", r.Request.Method, r.Request.URL.Path, r.StatusCode, status, r.body)
