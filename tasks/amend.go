@@ -47,7 +47,7 @@ func (a *amended) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return err
 		}
 		keys, argv := scriptOf(cmd)
-		lines := addition(keys)
+		lines := addition(keys, argv)
 		whole, ok := cmd.(*redis.Cmd)
 		if lines == "" || !ok {
 			return next(ctx, cmd)
@@ -75,9 +75,10 @@ func (a *amended) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// addition is what goes before the script of Asynq's with these keys, "" for
-// nothing.
-func addition(keys []string) string {
+// addition is what goes before the script of Asynq's with these keys and
+// arguments, "" for nothing. Scripts of its Inspector name the same keys: they
+// differ in the arguments.
+func addition(keys []string, argv []any) string {
 	if len(keys) == 0 {
 		return ""
 	}
@@ -86,17 +87,21 @@ func addition(keys []string) string {
 	if q == Infer {
 		lines = volatile
 	}
+	second := ""
+	if len(argv) > 1 {
+		second, _ = argv[1].(string)
+	}
 	switch {
 	case len(keys) >= 4 && part == "pending" && keys[3] == asynqLease(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1] + " + strconv.Itoa(int(leaseLength.Seconds())) + "\n"
 	case len(keys) == 1 && part == "lease":
 		// Whose lease ended: Asynq waits this long after the end.
 		return lines + "ARGV[1] = redis.call('TIME')[1] - 30\n"
-	case len(keys) == 1 && part == "completed":
+	case len(keys) == 1 && part == "completed" && second == asynqTaskPrefix(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
-	case len(keys) == 2 && (part == "retry" || part == "scheduled"):
+	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == asynqPending(q) && second == asynqTaskPrefix(q):
 		return lines + serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
-	case len(keys) >= 2 && strings.HasPrefix(part, "t:") && keys[1] == asynqPending(q):
+	case len(keys) >= 2 && keys[1] == asynqPending(q) && keys[0] == asynqTask(q, second):
 		return lines + serverTime + "ARGV[3] = nanos()\n"
 	case isRetry(keys):
 		return lines + "ARGV[3] = redis.call('TIME')[1] + ARGV[#ARGV]\n"

@@ -1,10 +1,15 @@
 package tasks_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/tasks"
@@ -69,5 +74,64 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	}
 	if _, err := tasks.NewMonitor("http://x", "/monitor", true); err == nil {
 		t.Error("a wrong address was accepted")
+	}
+}
+
+// What the program changes in Asynq's scripts must not change those of the page's
+// lists and buttons, which name the same keys.
+func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	m, err := tasks.NewMonitor(b.address, "/monitor", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Stop(context.Background()) })
+	ask := func(method, path string) string {
+		t.Helper()
+		w := httptest.NewRecorder()
+		m.ServeHTTP(w, httptest.NewRequest(method, "/monitor/api/queues/render/"+path, nil))
+		if w.Code >= 300 {
+			t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	// in is a task that is in a state, due in an hour.
+	in := func(state string) (id, key string) {
+		id = b.submit(t, submission(t))
+		key = tasks.AsynqTask(tasks.Render, id)
+		b.rdb.LRem(ctx, tasks.AsynqPending(tasks.Render), 0, id)
+		b.rdb.HSet(ctx, key, "state", state)
+		b.rdb.ZAdd(ctx, tasks.AsynqKey(tasks.Render, state), redis.Z{Score: float64(time.Now().Add(time.Hour).Unix()), Member: id})
+		return id, key
+	}
+	is := func(key, want string) {
+		t.Helper()
+		if got := b.rdb.HGet(ctx, key, "state").Val(); got != want {
+			t.Errorf("the task is %q, want %q", got, want)
+		}
+	}
+	id, key := in("completed")
+	if body := ask("GET", "completed_tasks"); !strings.Contains(body, id) {
+		t.Errorf("the list of completed tasks is %s", body)
+	}
+	ask("DELETE", "completed_tasks:delete_all")
+	is(key, "")
+	for _, state := range []string{"retry", "scheduled"} {
+		_, archived := in(state)
+		ask("POST", state+"_tasks:archive_all")
+		is(archived, "archived")
+		if n := b.rdb.ZCard(ctx, tasks.AsynqKey(tasks.Render, state)).Val(); n != 0 {
+			t.Errorf("%d tasks are both archived and %s", n, state)
+		}
+		ask("DELETE", "archived_tasks:delete_all")
+		id, key := in(state)
+		ask("POST", state+"_tasks:run_all")
+		is(key, "pending")
+		if waiting := b.rdb.LRange(ctx, tasks.AsynqPending(tasks.Render), 0, -1).Val(); !slices.Contains(waiting, id) {
+			t.Errorf("of %s there wait %v", id, waiting)
+		}
+		ask("DELETE", "pending_tasks:delete_all")
 	}
 }

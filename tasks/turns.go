@@ -44,7 +44,7 @@ var enqueueScript = redis.NewScript(joinRing + `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('HSET', KEYS[1], 'msg', ARGV[1], 'state', 'pending', 'pending_since', ARGV[3], '` + ownerField + `', ARGV[5])
 redis.call('LPUSH', KEYS[2], ARGV[2])
-redis.call('ZADD', ARGV[4] .. ARGV[5], 0, ARGV[2])
+redis.call('ZADD', ARGV[4] .. ARGV[5], redis.call('TIME')[1], ARGV[2])
 join(KEYS[3], ARGV[5])
 return 1
 `)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"presswork"
 	"presswork/tasks"
 )
@@ -186,5 +188,47 @@ func TestAJobTriedAgainKeepsItsOwnersTurns(t *testing.T) {
 	b.finished(t, first)
 	if before := slices.Index(s.all(), "bob"); before < 0 || before > 10 {
 		t.Errorf("%d jobs of another went before it", before)
+	}
+}
+
+// However many an owner submits, those to be tried again come to their turn: what
+// came after their time waits behind them.
+func TestAnOwnersNewJobsDoNotKeepAnOldOneWaiting(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	brief := tasks.ConvertPDF
+	brief.Backoff = []time.Duration{10 * time.Millisecond}
+	first := b.queued(t, "ann", 1)[0]
+	gate := make(chan struct{})
+	var mu sync.Mutex
+	var order []string
+	b.serveKind(t, tasks.Options{RenderSlots: 1}, brief, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		if run.ID == first && run.Attempt == 1 {
+			return fmt.Errorf("not this time")
+		}
+		<-gate
+		mu.Lock()
+		order = append(order, run.ID)
+		mu.Unlock()
+		return complete(ctx, run, c)
+	})
+	eventually(t, "the first try has failed", func() bool { return b.job(t, first).Attempts == 1 })
+	held := b.queued(t, "ann", 3) // they take the slots
+	eventually(t, "the slots are taken", func() bool { return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val() == 0 })
+	eventually(t, "the retry waits", func() bool {
+		return b.rdb.HGet(t.Context(), tasks.AsynqTask(tasks.Render, first), "state").Val() == "pending"
+	})
+	// As when it had been put off a while ago.
+	line := "pw:{render}:line:ann"
+	b.rdb.ZAddXX(t.Context(), line, redis.Z{Score: float64(time.Now().Unix() - 1), Member: first})
+	after := b.queued(t, "ann", 5)
+	close(gate)
+	for _, id := range slices.Concat(held, after) {
+		b.finished(t, id)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if at := slices.Index(order, first); at < 0 || at > slices.Index(order, after[0]) {
+		t.Errorf("it was the %dth to run, of %v", at+1, order)
 	}
 }
