@@ -28,8 +28,9 @@ type instance struct {
 	born    time.Time
 	// noSandbox is why Chromium's own sandbox is off; empty when it is on.
 	noSandbox string
-	// frameControl: tabs draw frames only when told to.
+	// frameControl: tabs draw frames only when told to, one tab at a time.
 	frameControl bool
+	drawing      sync.Mutex
 	// isolated tells that its processes have no network.
 	isolated bool
 	// keep is how many idle tabs are kept.

@@ -74,15 +74,26 @@ func (t *tab) screenshot(ctx context.Context, page presswork.Page, o ScreenshotO
 }
 
 // capture draws the window. Under frame control the browser waits for the frames
-// that the picture needs.
+// that the picture needs; frames of two tabs at a time make it crash.
 func (t *tab) capture(ctx context.Context, params map[string]any) ([]byte, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	if t.inst.frameControl {
+		t.inst.drawing.Lock()
+		defer t.inst.drawing.Unlock()
+		captured, idle := make(chan struct{}), make(chan struct{})
+		defer func() {
+			close(captured)
+			<-idle
+		}()
 		go func() {
+			defer close(idle)
 			for {
 				if _, err := t.call(ctx, "HeadlessExperimental.beginFrame", struct{}{}); err != nil {
 					return
+				}
+				select {
+				case <-captured:
+					return
+				default:
 				}
 			}
 		}()

@@ -2,8 +2,10 @@ package chromium_test
 
 import (
 	"bytes"
+	"fmt"
 	"image/color"
 	"image/png"
+	"sync"
 	"testing"
 
 	"presswork"
@@ -44,5 +46,29 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 	// The one tab prints afterwards as if nothing had been.
 	if got := info(t, mustPrint(t, b, page("<p>x")), "Page size"); got != "595.92 x 841.92 pts (A4)" {
 		t.Errorf("the next print is on %s", got)
+	}
+}
+
+// Frames are drawn for one tab at a time, while others print.
+func TestScreenshotsBesidePrints(t *testing.T) {
+	t.Parallel()
+	b := start(t, chromium.Options{Tabs: 3})
+	var all sync.WaitGroup
+	for n := range 3 {
+		all.Go(func() {
+			for i := range 6 {
+				p := page(fmt.Sprintf("<style>@media print{html{background:#%02x2030}}</style><p>%d %d", 40*i, n, i))
+				if _, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Density: 2}); err != nil {
+					t.Errorf("picture %d of %d: %v", i, n, err)
+				}
+				if _, err := b.Print(t.Context(), p); err != nil {
+					t.Errorf("print %d of %d: %v", i, n, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if s := b.Stats(); s.Crashes != 0 || s.TabsLost != 0 {
+		t.Errorf("the browser was harmed: %+v", s)
 	}
 }
