@@ -119,3 +119,18 @@ func TestKeeperComparesALargeStoreInLittleMemory(t *testing.T) {
 	}
 	k.indexed(t, many.objects, many.objects)
 }
+
+func TestKeeperAsksOnceForAJobOfManySources(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	k := newKeeping(t, storage.KeeperOptions{Live: func(context.Context, string) (bool, error) { asked++; return true, nil }})
+	keeper := k.keeper()
+	for n := range 250 {
+		k.add(t, keeper, storage.AssetKey("job", "request", fmt.Sprint(n)))
+	}
+	k.pass(2 * time.Hour)
+	sweep(t, keeper)
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}

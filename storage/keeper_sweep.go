@@ -46,6 +46,8 @@ type sweep struct {
 // earlier, and the sources of jobs that have ended or never were: nobody asks for
 // those again.
 func (s sweep) expire(ctx context.Context) error {
+	// A job's sources were stored together: it is asked about once for all of them.
+	asked, needed := "", false
 	for index, age := range map[string]time.Duration{madeKey: s.Retention, untilKey: 0, sourcesKey: min(s.MinAge, s.Retention)} {
 		until := strconv.FormatInt(s.Now().Add(-age).UnixMilli(), 10)
 		// What is kept all the same stays in front and is stepped over.
@@ -61,9 +63,14 @@ func (s sweep) expire(ctx context.Context) error {
 				break
 			}
 			for _, key := range keys {
-				if s.live(ctx, key) {
-					kept++
-					continue
+				if job := jobOf(key); job != "" {
+					if job != asked {
+						asked, needed = job, s.live(ctx, job)
+					}
+					if needed {
+						kept++
+						continue
+					}
 				}
 				if err := s.delete(ctx, key, "retention"); err != nil {
 					return err
@@ -74,17 +81,22 @@ func (s sweep) expire(ctx context.Context) error {
 	return nil
 }
 
-// live tells whether a source belongs to a job that still needs it. When that
-// cannot be known it is kept: the next sweep asks again.
-func (s sweep) live(ctx context.Context, key string) bool {
+// jobOf is the job that a source belongs to; "" for what is no source.
+func jobOf(key string) string {
 	rest, ok := strings.CutPrefix(key, Sources)
 	if !ok {
-		return false
+		return ""
 	}
 	job, _, _ := strings.Cut(rest, "/")
+	return job
+}
+
+// live tells whether a job still needs its sources. When that cannot be known they
+// are kept: the next sweep asks again.
+func (s sweep) live(ctx context.Context, job string) bool {
 	live, err := s.Live(ctx, job)
 	if err != nil {
-		s.Log.WarnContext(ctx, "a source past its retention is kept: its job is not known", "key", key, "error", err)
+		s.Log.WarnContext(ctx, "sources past their retention are kept: their job is not known", "job_id", job, "error", err)
 		return true
 	}
 	return live
