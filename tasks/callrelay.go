@@ -280,6 +280,8 @@ func (r *callRelay) renewAll() {
 		}
 		return
 	}
+	// A worker needs a while, too, to tell again that it lives.
+	back := !r.away.IsZero()
 	r.away = time.Time{}
 	for _, w := range all {
 		f, err := w.state.StringSlice()
@@ -295,6 +297,7 @@ func (r *callRelay) renewAll() {
 		}
 		w.missed = 0
 		switch {
+		case f[0] == "dead" && back:
 		case f[0] == "dead":
 			w.fail(presswork.Errorf(presswork.QueueUnavailable, "the worker of this request is gone; send it again"))
 		case sent(f[1]) >= w.next:

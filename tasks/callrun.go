@@ -44,6 +44,7 @@ type CallRun struct {
 	kept    [][]byte  // the last entries, up to seq
 	bytes   int       // in kept
 	gone    bool      // Redis has lost the call
+	lost    bool      // the run may not write any more
 	failing time.Time // when Redis did not answer any more
 	pending []byte    // frames not yet given to Redis
 	sending []byte    // frames on their way there
@@ -121,11 +122,11 @@ func (r *CallRun) Finish(frame []byte) error {
 		select {
 		case <-r.flushed:
 		case <-patience.C:
-			r.lose(errCallLost)
+			r.giveUp()
 			return unavailable(errors.New("the last frame was not written in time"))
 		}
-		if cause := context.Cause(r.ctx); errors.Is(cause, errCallLost) || errors.Is(cause, ErrLeft) && r.isGone() {
-			return cause
+		if r.isLost() {
+			return errCallLost
 		}
 	}
 }
@@ -158,10 +159,16 @@ func (r *CallRun) restore() {
 	r.mark()
 }
 
-func (r *CallRun) isGone() bool {
+func (r *CallRun) isLost() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.gone
+	return r.mayNotWrite()
+}
+
+// mayNotWrite is called with the lock held. What a run that nobody waits for has
+// said is not written again where Redis has lost it.
+func (r *CallRun) mayNotWrite() bool {
+	return r.lost || r.gone && errors.Is(context.Cause(r.ctx), ErrLeft)
 }
 
 func (r *CallRun) isFinished() bool {
@@ -176,10 +183,19 @@ func (r *CallRun) hasSent() bool {
 	return r.Begun || r.seq > 0 || len(r.pending)+len(r.sending) > 0
 }
 
-// lose ends a run that may not write any more.
+// lose ends a run that may not write any more, whatever its context has ended for
+// before. It is called with the lock held.
 func (r *CallRun) lose(cause error) {
+	r.lost = true
 	r.end(cause)
 	r.tell()
+}
+
+// giveUp is lose, for those who do not hold the lock.
+func (r *CallRun) giveUp() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lose(errCallLost)
 }
 
 func (r *CallRun) tell() {
@@ -194,8 +210,7 @@ func (r *CallRun) tell() {
 func (r *CallRun) take() (w write, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	cause := context.Cause(r.ctx)
-	if r.over || errors.Is(cause, errCallLost) || r.gone && errors.Is(cause, ErrLeft) {
+	if r.over || r.mayNotWrite() {
 		r.dirty = false
 		r.tell()
 		return write{}, false
@@ -237,11 +252,11 @@ func (r *CallRun) written(w write) (more bool) {
 			r.failing = time.Now()
 		}
 		if time.Since(r.failing) >= r.writer.outage {
-			r.end(fmt.Errorf("%w: Redis did not answer for %s", errCallLost, r.writer.outage))
+			r.lose(fmt.Errorf("%w: Redis did not answer for %s", errCallLost, r.writer.outage))
 		}
 		return true
 	case answer == 0:
-		r.end(errCallLost)
+		r.lose(errCallLost)
 		return true
 	case answer < 0:
 		r.gone = true

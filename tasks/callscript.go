@@ -58,7 +58,8 @@ end
 return ''
 `)
 
-// beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence.
+// beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence,
+// "1" when those who wait may not be counted.
 // Answers why not ("gone", "over", "left"), or "", attempt, frames so far, call,
 // memory. A call that everybody has left is forgotten, so that a retry makes it
 // anew.
@@ -66,7 +67,7 @@ var beginCallScript = redis.NewScript(volatileNow + `
 local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory')
 if not f[1] then return {'gone'} end
 if f[2] == 'over' then return {'over'} end
-if redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
+if ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
   redis.call('DEL', KEYS[1], KEYS[2])
   return {'left'}
 end

@@ -33,6 +33,9 @@ type calls struct {
 
 	mu   sync.Mutex
 	runs map[*CallRun]struct{}
+	// failed is when Redis did not answer last. Callers could not renew their
+	// waiting then.
+	failed time.Time
 }
 
 func newCalls(rdb redis.UniversalClient, log *slog.Logger) *calls {
@@ -77,7 +80,7 @@ func (c *calls) serve(ctx context.Context, t Ticket, h func(context.Context, *Ca
 // begin opens a run; nil when the call is over or nobody waits for it.
 func (c *calls) begin(ctx context.Context, id string) (*CallRun, error) {
 	fence := NewID()
-	answer, err := beginCallScript.Run(ctx, c.rdb, []string{callKey(id), waitersKey(id)}, fence).StringSlice()
+	answer, err := beginCallScript.Run(ctx, c.rdb, []string{callKey(id), waitersKey(id)}, fence, c.afterOutage()).StringSlice()
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -142,6 +145,14 @@ func (c *calls) forget(id, fence string) {
 	}
 }
 
+// afterOutage reports whether Redis was away so shortly ago that those who wait
+// may not be counted yet.
+func (c *calls) afterOutage() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.failed) < waiterTTL
+}
+
 // all returns the runs.
 func (c *calls) all() []*CallRun {
 	c.mu.Lock()
@@ -191,16 +202,22 @@ func (c *calls) look(ctx context.Context) {
 	})
 	if err != nil {
 		// An outage: the next look decides, or the fence of the next frame.
+		c.mu.Lock()
+		c.failed = time.Now()
+		c.mu.Unlock()
 		return
 	}
+	after := c.afterOutage()
 	for i, r := range runs {
 		switch looks[i].Val() {
 		case "gone":
 			r.restore()
 		case "lost":
-			r.end(errCallLost)
+			r.giveUp()
 		case "left":
-			r.end(ErrLeft)
+			if !after {
+				r.end(ErrLeft)
+			}
 		}
 	}
 }

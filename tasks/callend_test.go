@@ -1,0 +1,125 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks"
+)
+
+// TestARunThatLostItsCallEnds takes a run's call away after its context has ended
+// for another reason: it must not try for ever to say its last word.
+func TestARunThatLostItsCallEnds(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	s := b.serveCalls(t, tasks.Options{DrainTimeout: time.Millisecond}, func(ctx context.Context, run *tasks.CallRun) error {
+		if err := run.Send([]byte("begun")); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		b.rdb.HSet(context.Background(), tasks.CallKey(run.ID), "fence", "another run's")
+		return context.Cause(ctx)
+	})
+	begun(t, b.call(t, tasks.Call{}))
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop(context.Background()) }()
+	if err := receive(t, "the server stops", stopped); err != nil {
+		t.Error(err)
+	}
+}
+
+// outage lets no pipeline through while it is away, and afterwards keeps the
+// counts of those who wait for calls from Redis, as when they have run out.
+type outage struct {
+	rdb         redis.UniversalClient
+	away, after atomic.Bool
+	failed      atomic.Int64
+	looks       atomic.Int64
+}
+
+// waiters are the keys of such counts that commands name.
+func waiters(cmds ...redis.Cmder) (keys []string) {
+	for _, cmd := range cmds {
+		for _, arg := range cmd.Args() {
+			if key := fmt.Sprint(arg); strings.HasSuffix(key, ":waiters") {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+func (o *outage) forget(keys []string) {
+	if len(keys) > 0 && o.after.Load() {
+		o.looks.Add(1)
+		o.rdb.Del(context.Background(), keys...)
+	}
+}
+
+func (o *outage) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (o *outage) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		o.forget(waiters(cmd))
+		return next(ctx, cmd)
+	}
+}
+
+func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if o.away.Load() {
+			o.failed.Add(int64(len(waiters(cmds...))))
+			return errors.New("Redis is away")
+		}
+		o.forget(waiters(cmds...))
+		return next(ctx, cmds)
+	}
+}
+
+// TestCallsOutliveTheCountsOfThoseWhoWait: while Redis does not answer nobody can
+// say that it still waits.
+func TestCallsOutliveTheCountsOfThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	proceed := make(chan struct{})
+	s := b.server(t, tasks.Options{})
+	tasks.HandleCalls(s, func(ctx context.Context, run *tasks.CallRun) error {
+		if err := run.Send([]byte("begun")); err != nil {
+			return err
+		}
+		select {
+		case <-proceed:
+			return run.Finish([]byte("end"))
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	o := &outage{rdb: b.rdb}
+	s.AddHook(o)
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	runs := b.call(t, tasks.Call{})
+	begun(t, runs)
+	o.away.Store(true)
+	eventually(t, "the worker looks in vain", func() bool { return o.failed.Load() > 0 })
+	o.after.Store(true)
+	o.away.Store(false)
+	waits := b.call(t, tasks.Call{})
+	begun(t, waits)
+	before := o.looks.Load()
+	eventually(t, "the worker looks twice", func() bool { return o.looks.Load() >= before+2 })
+	close(proceed)
+	for _, a := range []*tasks.Answer{runs, waits} {
+		if got := whole(t, a); got != "end" {
+			t.Errorf("got %q", got)
+		}
+	}
+}
