@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -264,7 +265,8 @@ func (c *Completions) charge(ctx context.Context, run *tasks.CallRun, job infere
 	if err != nil || !current {
 		return err
 	}
-	first, err := c.Meter.Record(ctx, run.ID, u)
+	// A call that is made anew after everybody had left it has its id.
+	first, err := c.Meter.Record(ctx, run.ID+":"+strconv.FormatInt(run.Call.QueuedAt.UnixMilli(), 10), u)
 	if err != nil || !first {
 		return err
 	}

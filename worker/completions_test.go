@@ -18,19 +18,23 @@ import (
 // stalled is an engine that has said a word and waits to go on.
 type stalled struct{ begun, proceed chan struct{} }
 
-func (e stalled) Complete(_ context.Context, _ *inference.Request, _ *inference.Model, emit func(*inference.Delta) error) error {
+func (e stalled) Complete(ctx context.Context, _ *inference.Request, _ *inference.Model, emit func(*inference.Delta) error) error {
 	if err := emit(&inference.Delta{Content: "Hel"}); err != nil {
 		return err
 	}
 	e.begun <- struct{}{}
-	<-e.proceed
+	select {
+	case <-e.proceed:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	return errors.Join(emit(&inference.Delta{Content: "lo"}), emit(&inference.Delta{Finish: "stop", Usage: &inference.RawUsage{PromptTokens: 3, CompletionTokens: 2}}))
 }
 
 func (stalled) Models(context.Context) ([]string, error) { return nil, nil }
 func (stalled) Traits() inference.Traits                 { return inference.Traits{} }
 
-func TestASupersededCompletionRecordsNoUsage(t *testing.T) {
+func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
 	rdb, err := tasks.Dial(address, 0)
@@ -93,5 +97,31 @@ func TestASupersededCompletionRecordsNoUsage(t *testing.T) {
 		if err != nil || (len(rows) == 0) != superseded {
 			t.Errorf("superseded %t: %+v (%v)", superseded, rows, err)
 		}
+	}
+	// A retry of a call that everybody has left bears its id, and is paid for, too.
+	name := "eve"
+	for try := range 2 {
+		answer, err := client.Call(t.Context(), tasks.Call{
+			ID: tasks.NewID(), Owner: name, Tier: tasks.OnDemand, Body: body, IdempotencyKey: "k", Fingerprint: "f",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-engine.begun
+		if try == 0 {
+			rdb.Publish(t.Context(), "pw:cancel", answer.ID)
+		} else {
+			engine.proceed <- struct{}{}
+		}
+		<-returned
+		for try == 0 && rdb.Exists(t.Context(), "pw:{"+answer.ID+"}:call").Val() > 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		answer.Close()
+	}
+	now := time.Now()
+	rows, err := counts.Query(t.Context(), meter.Query{From: now.Add(-time.Hour), To: now, Key: &name, By: []string{"key"}})
+	if err != nil || len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
+		t.Errorf("a retry: %+v (%v)", rows, err)
 	}
 }
