@@ -44,6 +44,8 @@ func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
 		{"Accept: */*"},
 		{"Accept: application/json"},
 		{"Accept: application/json, application/pdf;q=0.9"},
+		{"Accept: application/pdf; q=0, */*"},
+		{"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"},
 		{wantsPDF, "Prefer: respond-async"},
 		{wantsPDF, "Prefer: wait=0"},
 		{"Prefer: wait=-1"},
