@@ -364,11 +364,11 @@ func TestKeeperSweepsByItselfUntilStopped(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, storage.KeeperOptions{MaxBytes: 10, Interval: 5 * time.Millisecond})
 	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
+	k.pass(2 * time.Hour)
 	if err := keeper.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
-	k.pass(2 * time.Hour)
 	for deadline := time.Now().Add(10 * time.Second); k.rdb.HLen(t.Context(), "pw:{keep}:size").Val() > 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("not swept within 10 s")
