@@ -21,6 +21,8 @@ const MaxDepth = 1000
 
 // What the parts of an SVG take, measured in plain elements.
 const (
+	// maxStyled bounds what style sheets have elements draw with.
+	maxStyled = 10 * MaxWork
 	useWork   = 5       // a copy of an element, beside what it copies
 	textBytes = 12      // of text for one element
 	dataBytes = 80      // of attributes for one element
@@ -33,6 +35,9 @@ const (
 	pixelBytes = 500 // pixels of an image inside for one element
 
 	maxImageDepth = 4 // of images in images
+	// Where an address ends in a text, what reads it decides: one may seem to lie
+	// in another, so often.
+	maxOverlap = 8
 )
 
 // ErrDeep is an SVG whose elements or references nest too deep.
@@ -48,18 +53,21 @@ func Work(b []byte, contentType string, scaled bool) (uint64, error) {
 	if contentType != "image/svg+xml" {
 		return 0, nil
 	}
-	return svgWork(b, scaled, 0)
+	return svgWork(b, scaled, 0, new(maxOverlap*len(b)))
 }
 
-func svgWork(b []byte, scaled bool, depth int) (uint64, error) {
+// svgWork may read so many bytes of images inside.
+func svgWork(b []byte, scaled bool, depth int, unread *int) (uint64, error) {
 	if depth > maxImageDepth {
 		return 0, fmt.Errorf("the SVG holds images in images, more than %d deep", maxImageDepth)
 	}
-	d := &drawing{ids: map[string]*element{}, style: styles{classes: map[string][]reference{}}, depth: depth}
+	d := &drawing{ids: map[string]*element{}, style: styles{classes: map[string][]reference{}}, depth: depth, unread: unread}
 	if err := d.read(b); err != nil {
 		return 0, err
 	}
-	d.measure(scaled)
+	if !d.measure(scaled) {
+		return math.MaxUint64, nil
+	}
 	return d.count()
 }
 
@@ -77,6 +85,7 @@ type drawing struct {
 	transformed bool
 	inner       uint64 // the work of images inside
 	depth       int
+	unread      *int // how many more bytes of them may be read
 	// area is what the image covers on paper, in CSS pixels; box what of the
 	// drawing's own units it shows.
 	area, box float64
@@ -272,8 +281,11 @@ func (d *drawing) embedded(value string) error {
 		}
 		uri := rest[:end]
 		rest = rest[len("data:"):]
-		if strings.HasPrefix(strings.ToLower(rest), "text/") {
+		if len(rest) >= 5 && strings.EqualFold(rest[:5], "text/") {
 			return errStyles
+		}
+		if *d.unread -= len(uri); *d.unread < 0 {
+			return errors.New("the SVG holds too many data URIs within each other")
 		}
 		data, err := ReadDataURI(uri)
 		if err != nil {
@@ -288,7 +300,7 @@ func (d *drawing) embedded(value string) error {
 		}
 		work := info.Pixels() / pixelBytes
 		if info.ContentType == "image/svg+xml" {
-			if work, err = svgWork(data, true, d.depth+1); err != nil {
+			if work, err = svgWork(data, true, d.depth+1, d.unread); err != nil {
 				return err
 			}
 		}
@@ -298,8 +310,8 @@ func (d *drawing) embedded(value string) error {
 }
 
 // measure settles what depends on the whole: the image's size, and what the
-// style sheets say of its elements.
-func (d *drawing) measure(scaled bool) {
+// style sheets say of its elements. It reports whether that is within bounds.
+func (d *drawing) measure(scaled bool) bool {
 	if d.box == 0 {
 		d.box = d.area
 	}
@@ -307,7 +319,15 @@ func (d *drawing) measure(scaled bool) {
 		d.area = pagePixels
 	}
 	d.area = min(max(d.area, 10_000), pagePixels)
+	styled := 0
 	for _, e := range d.elements {
+		styled += len(d.style.all)
+		for _, class := range e.classes {
+			styled += len(d.style.classes[class])
+		}
+		if styled > maxStyled {
+			return false
+		}
 		for _, class := range e.classes {
 			e.refs = append(e.refs, d.style.classes[class]...)
 		}
@@ -316,6 +336,7 @@ func (d *drawing) measure(scaled bool) {
 			e.own = add(e.own, uint64(min((e.sides+lengthOf(e.path))/d.dash, maxDashes))/dashes)
 		}
 	}
+	return true
 }
 
 // count follows the references.

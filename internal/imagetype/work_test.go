@@ -83,6 +83,27 @@ func chain(n int) string {
 }
 
 // What drawing programs and libraries write is far below the bound.
+// What is cheap to write must be cheap to measure.
+func TestWorkIsMeasuredInLinearTime(t *testing.T) {
+	t.Parallel()
+	many := func(n int, part string) string { return strings.Repeat(part, n) }
+	for name, body := range map[string]string{
+		"addresses in one attribute": `<g x="` + many(200_000, "data:,a ") + `"/>`,
+		"addresses in a sheet":       `<style>` + many(200_000, "data:,a ") + `</style>`,
+		"rules and elements":         `<style>` + many(50_000, `g>*{fill:url(#a)}`) + `</style>` + many(100_000, `<g/>`),
+		"classes":                    `<style>` + many(50_000, `.a{fill:url(#a)}`) + `</style><g class="` + many(100_000, "a ") + `"/>`,
+	} {
+		work, err := imagetype.Work([]byte(svgHead+body+"</svg>"), "image/svg+xml", false)
+		if err == nil && work <= imagetype.MaxWork {
+			t.Errorf("%s: %d", name, work)
+		}
+	}
+	frames := many(10, `data:image/png;base64,AAAA;`)
+	if _, err := imagetype.Work([]byte(svgHead+`<image><animate attributeName="href" values="`+frames+`"/></image></svg>`), "image/svg+xml", false); err != nil {
+		t.Errorf("frames: %v", err)
+	}
+}
+
 func TestWorkOfOrdinaryImages(t *testing.T) {
 	t.Parallel()
 	var scatter, figma, atlas, chart strings.Builder
