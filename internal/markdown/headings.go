@@ -19,15 +19,7 @@ var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
 // of places in the source, so its words are put after the source's end.
 func (d *draft) addTitle(root ast.Node) {
 	title := strings.Join(strings.Fields(d.options.Title), " ")
-	if title == "" || rawTitle.Match(d.src) {
-		return
-	}
-	titled := false
-	eachBlock(root, func(n ast.Node) {
-		h, ok := n.(*ast.Heading)
-		titled = titled || ok && h.Level == 1
-	})
-	if titled {
+	if title == "" || d.titled(root) {
 		return
 	}
 	end := len(d.src)
@@ -37,6 +29,26 @@ func (d *draft) addTitle(root ast.Node) {
 	h := ast.NewHeading(1)
 	h.AppendChild(h, words)
 	root.InsertBefore(root, root.FirstChild(), h)
+}
+
+// titled reports whether the text has a level-1 heading, of Markdown or of HTML.
+// One in an example of code is none.
+func (d *draft) titled(root ast.Node) (found bool) {
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Heading:
+			found = n.Level == 1
+		case *ast.HTMLBlock:
+			found = !d.options.EscapeHTML && rawTitle.Match(blockText(n, d.src, 0))
+		case *ast.RawHTML:
+			found = !d.options.EscapeHTML && rawTitle.Match(n.Segments.Value(d.src))
+		}
+		if found {
+			return ast.WalkStop, nil
+		}
+		return ast.WalkContinue, nil
+	})
+	return found
 }
 
 // anchorHeadings gives every heading its anchor and, if asked, its number, and

@@ -34,13 +34,14 @@ var dollarKey = parser.NewContextKey()
 type dollars struct {
 	block                 ast.Node
 	single, double, ticks []int
-	// tickBefore is the offset of the last backtick before each single dollar.
-	tickBefore []int
+	// tickBefore and dollarBefore are the offsets of the last backtick and of the
+	// last single dollar before each of single.
+	tickBefore, dollarBefore []int
 }
 
 // formulaParser parses $…$, $$…$$ and $`…`$. As in pandoc, a single dollar
 // opens before what is no space, and closes behind what is no space and before
-// what is no digit, so that prices stay prices.
+// what is no digit, without another one between, so that prices stay prices.
 type formulaParser struct{}
 
 func (formulaParser) Trigger() []byte { return []byte{'$'} }
@@ -61,7 +62,7 @@ func (formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 		to = next(known.ticks, from+1)
 	case run == 1 && len(line) > 1 && !startsWithSpace(line[1:]):
 		from = at + 1
-		if i := sort.SearchInts(known.single, from+1); i < len(known.single) && known.tickBefore[i] < from {
+		if i := sort.SearchInts(known.single, from+1); i < len(known.single) && max(known.tickBefore[i], known.dollarBefore[i]) < from {
 			to = known.single[i]
 		}
 	case run == 2:
@@ -91,7 +92,7 @@ func next(offsets []int, from int) int {
 
 func findDollars(block ast.Node, source []byte) *dollars {
 	d := &dollars{block: block}
-	lastTick := -1
+	lastTick, lastDollar := -1, -1
 	for _, s := range linesOf(block) {
 		for at := s.Start; at < s.Stop; at++ {
 			switch source[at] {
@@ -118,7 +119,9 @@ func findDollars(block ast.Node, source []byte) *dollars {
 				if run > s.Start && !unicode.IsSpace(before) && (at+1 == len(source) || source[at+1] < '0' || source[at+1] > '9') {
 					d.single = append(d.single, run)
 					d.tickBefore = append(d.tickBefore, lastTick)
+					d.dollarBefore = append(d.dollarBefore, lastDollar)
 				}
+				lastDollar = run
 			case 1:
 				d.double = append(d.double, run)
 			}

@@ -31,7 +31,13 @@ func TestFormulasAreBounded(t *testing.T) {
 	t.Parallel()
 	// Each becomes tens of kilobytes.
 	bomb := `$\def\a#1{#1#1#1#1#1#1#1#1#1#1}\a{\a{\a{x}}}\a{\a{\a{x}}}\a{\a{\a{x}}}$` + "\n\n"
-	d := render(t, strings.Repeat(bomb, 1000), markdown.Options{})
+	d, err := markdown.New().Render(t.Context(), []byte(strings.Repeat(bomb, 1000)), markdown.Options{})
+	if presswork.CodeOf(err) == presswork.ContentTooComplex {
+		return // what is left of them is too much to print
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(d.HTML) > 20<<20 {
 		t.Errorf("%d bytes of HTML", len(d.HTML))
 	}

@@ -82,15 +82,19 @@ var (
 	latexSign    = regexp.MustCompile(`[\^_=<>+{}]`)
 	// Two words beside each other are prose, as are letters of scripts that
 	// formulas have none of.
-	prose     = regexp.MustCompile(`\pL{2}\s+\pL{2}|[\x{400}-\x{1CFF}\x{2E80}-\x{10FFFF}]`)
+	prose = regexp.MustCompile(`\pL{2}\s+\pL{2}|[\x{400}-\x{1CFF}\x{2E80}-\x{10FFFF}]`)
+	// In the usage of a command, [--size=<n>] is one of its options.
+	usage = regexp.MustCompile(`--|<\pL[\pL\pN_-]*>|>\s*$|^\s*\^`)
+	// A word may be a name in a program, as in [user_name=x], unless a sign stands
+	// as only formulas have it.
+	clearSign = regexp.MustCompile(`\s[=<>+]\s|[\^_]\{|[\pL\pN)]\^`)
 	someWord  = regexp.MustCompile(`\pL{3}`)
 	anyLetter = regexp.MustCompile(`\pL`)
 )
 
 // looksLikeFormula reports whether text between brackets is meant as LaTeX. A
 // command such as \frac says so, or one of the signs ^_=<>+{} unless there are
-// words beside each other; where it may be short, also a variable or two, such
-// as x or f(n-1).
+// words; where it may be short, also a variable or two, such as x or f(n-1).
 func looksLikeFormula(source []byte, short bool) bool {
 	source = latexEscape.ReplaceAll(source, []byte("."))
 	switch {
@@ -98,10 +102,12 @@ func looksLikeFormula(source []byte, short bool) bool {
 		return false
 	case latexCommand.Match(source):
 		return true
-	case prose.Match(source) || !anyLetter.Match(source):
+	case prose.Match(source) || usage.Match(source) || !anyLetter.Match(source):
 		return false
+	case someWord.Match(source):
+		return clearSign.Match(source)
 	}
-	return latexSign.Match(source) || short && !someWord.Match(source)
+	return short || latexSign.Match(source)
 }
 
 var environment = regexp.MustCompile(`^\\begin\{((?:align|alignat|equation|gather|multline)\*?|aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`)

@@ -82,6 +82,7 @@ func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 		"no heading":   {matter: matter, text: "Text.", want: `<h1 id="tides--winds">Tides &amp; &lt;Winds&gt;</h1>` + "\n" + block + abstract + "<p>Text.</p>"},
 		"an own title": {matter: matter, text: "# Own\n\nText.", want: `<h1 id="own">Own</h1>` + "\n" + abstract + "<p>Text.</p>"},
 		"raw title":    {matter: matter, text: "<h1 align=center>Own</h1>\n", want: `Own</h1>`},
+		"code":         {matter: "---\ntitle: T\n", text: "```html\n<h1>x</h1>\n```\n\n`<h1>`\n\n    <h1>\n", want: `<h1 id="t">T</h1>` + "\n" + `<pre`},
 		"chapters":     {matter: matter, text: "# One\n\n# Two", want: `<p class="title">Tides &amp; &lt;Winds&gt;</p>` + "\n" + block + abstract + `<h1 id="one">One</h1>`},
 		"its chapter":  {matter: matter, text: "# Tides & \\<Winds>\n\n# Two", want: `<h1 id="tides--winds">Tides &amp; &lt;Winds&gt;</h1>` + "\n" + abstract + `<h1 id="two">`},
 		"a cover":      {matter: matter, text: "Text.", options: presswork.Options{Cover: new(true)}, want: "<main>\n" + abstract + "<p>Text.</p>"},
