@@ -154,6 +154,7 @@ func FuzzWork(f *testing.F) {
 			if err != nil {
 				continue
 			}
+			imagetype.DarkOnTransparent([]byte(svg), new(uint64))
 			if imagetype.Whole([]byte(svg), "image/svg+xml") == nil && one < uint64(strings.Count(svg, "<g/>")) {
 				t.Errorf("%q: %d", svg, one)
 			}

@@ -28,6 +28,9 @@ const (
 	// many run together.
 	maxRemoteImages = 100
 	fetchesAtOnce   = 6
+	// maxPlatePixels bounds what is unpacked to find the images of a document
+	// that need a plate: about a second's work.
+	maxPlatePixels = 50_000_000
 )
 
 // inlined holds the images of a document by their source.
@@ -47,6 +50,8 @@ type picture struct {
 	// gives it a size.
 	work   uint64
 	scaled bool
+	// plate reports that it is hard to see on a dark page without a light ground.
+	plate bool
 	// cut tells that a place was left without it because of maxImagesBytes.
 	cut bool
 }
@@ -103,7 +108,29 @@ func (d *draft) inlineImages(ctx context.Context, safe []byte) (*inlined, error)
 			d.warnImage(src, p.line, p.err)
 		}
 	}
-	return images, images.drawable(sources)
+	if err := images.drawable(sources); err != nil {
+		return nil, err
+	}
+	if d.options.DarkPage {
+		return images, images.findPlates(ctx, sources)
+	}
+	return images, nil
+}
+
+// findPlates looks at one image after the other, in their order: what is
+// unpacked is large, and a document must come out the same every time.
+func (m *inlined) findPlates(ctx context.Context, sources []string) error {
+	left := uint64(maxPlatePixels)
+	for _, src := range sources {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p := m.bySource[src]
+		_, encoded, _ := strings.Cut(p.uri, ",")
+		data, err := base64.StdEncoding.DecodeString(encoded)
+		p.plate = err == nil && imagetype.DarkOnTransparent(data, &left)
+	}
+	return nil
 }
 
 // drawable refuses images that are more to draw than a page may be.
@@ -258,6 +285,10 @@ func (d *draft) renderImage(images *inlined, t html.Token) string {
 			text = "image"
 		}
 		return `<span class="image-missing">` + html.EscapeString(text) + `</span>`
+	}
+	if p.plate {
+		class := strings.TrimSpace(attr(t, "class") + " image-plate")
+		t.Attr = append(keepAttrs(t.Attr, func(a html.Attribute) bool { return a.Key != "class" }), html.Attribute{Key: "class", Val: class})
 	}
 	t.Attr = append([]html.Attribute{{Key: "src", Val: uri}}, t.Attr...)
 	t.Type = html.StartTagToken

@@ -70,6 +70,9 @@ type Options struct {
 	Asset func(name string) ([]byte, error)
 	// Fetch gets an http(s) image. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// DarkPage says that the page is dark. Images that are dark drawings on
+	// nothing then have the class image-plate, for a light ground of their own.
+	DarkPage bool
 	// Diagrams draws the sources of Mermaid diagrams, one picture for each. It
 	// is called once, if there are any, and an error of it ends the rendering.
 	// Nil: they stay source, with a warning.

@@ -100,6 +100,7 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		LineNumbers:    isTrue(o.LineNumbers),
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
+		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),
 		Diagrams:       c.drawer(theme, o),
 	}
 	if notFalse(o.RemoteImages) {

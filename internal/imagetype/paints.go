@@ -1,0 +1,369 @@
+package imagetype
+
+import (
+	"bytes"
+	"encoding/xml"
+	"image/color"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// paints are the properties that say how the shapes of an SVG are painted, as
+// its elements inherit them.
+type paints struct {
+	fill, stroke, color string
+	// noFill and noStroke are opacities of 0, hidden that of the whole or no
+	// display.
+	noFill, noStroke, hidden bool
+	// template is what is drawn only where it is referred to.
+	template bool
+	// ground is the background of the root, as CSS has it.
+	ground string
+}
+
+// longestValue is that of a paint, in bytes: what is longer is cut.
+const longestValue = 80
+
+// set applies one property.
+func (p *paints) set(property, value string) {
+	value = strings.ToLower(strings.TrimSpace(value[:min(len(value), longestValue)]))
+	if value = strings.TrimSpace(strings.TrimSuffix(value, "!important")); value == "inherit" {
+		return
+	}
+	opacity, err := strconv.ParseFloat(strings.TrimSuffix(value, "%"), 64)
+	invisible := err == nil && opacity == 0
+	switch property {
+	case "fill":
+		p.fill = value
+	case "stroke":
+		p.stroke = value
+	case "color":
+		p.color = value
+	case "fill-opacity":
+		p.noFill = invisible
+	case "stroke-opacity":
+		p.noStroke = invisible
+	case "opacity":
+		p.hidden = p.hidden || invisible
+	case "display":
+		p.hidden = p.hidden || value == "none"
+	case "background", "background-color":
+		p.ground, _, _ = strings.Cut(value, " ")
+	}
+}
+
+// declarations yields the properties and values of "property: value; …".
+func declarations(css string) func(yield func(property, value string) bool) {
+	return func(yield func(property, value string) bool) {
+		for declaration := range strings.SplitSeq(plainCSS(css), ";") {
+			property, value, _ := strings.Cut(declaration, ":")
+			if !yield(strings.ToLower(strings.TrimSpace(property)), value) {
+				return
+			}
+		}
+	}
+}
+
+// colour reads a paint. What names a gradient, or is not understood, counts as
+// a tone between dark and light.
+func (p *paints) colour(paint string) color.NRGBA {
+	if paint == "currentcolor" {
+		paint = p.color
+	}
+	between := color.NRGBA{0x80, 0x80, 0x80, 0xff}
+	switch {
+	case paint == "", strings.Contains(" black navy darkblue mediumblue blue midnightblue indigo maroon darkred purple darkgreen darkslategray darkslategrey currentcolor ", " "+paint+" "):
+		return color.NRGBA{A: 0xff}
+	case paint == "none", paint == "transparent":
+		return color.NRGBA{}
+	case strings.Contains(" white snow ivory whitesmoke ghostwhite floralwhite gainsboro lightgray lightgrey silver beige linen lightyellow lightblue yellow cyan aqua lime ", " "+paint+" "):
+		return color.NRGBA{0xff, 0xff, 0xff, 0xff}
+	case strings.HasPrefix(paint, "#"):
+		hex := paint[1:]
+		if len(hex) == 3 || len(hex) == 4 {
+			double := make([]byte, 0, 8)
+			for _, digit := range []byte(hex) {
+				double = append(double, digit, digit)
+			}
+			hex = string(double)
+		}
+		if len(hex) == 6 {
+			hex += "ff"
+		}
+		n, err := strconv.ParseUint(hex, 16, 32)
+		if err != nil || len(hex) != 8 {
+			return between
+		}
+		return color.NRGBA{uint8(n >> 24), uint8(n >> 16), uint8(n >> 8), uint8(n)}
+	case strings.HasPrefix(paint, "rgb"):
+		_, list, _ := strings.Cut(strings.TrimSuffix(paint, ")"), "(")
+		parts := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '/' || r <= ' ' })
+		if len(parts) != 3 && len(parts) != 4 {
+			return between
+		}
+		var c [4]uint8
+		for i, part := range append(parts, "1")[:4] {
+			n, err := strconv.ParseFloat(strings.TrimSuffix(part, "%"), 64)
+			switch {
+			case err != nil:
+				return between
+			case strings.HasSuffix(part, "%"):
+				n *= 2.55
+			case i == 3:
+				n *= 255
+			}
+			c[i] = uint8(min(max(n, 0), 255))
+		}
+		return color.NRGBA{c[0], c[1], c[2], c[3]}
+	}
+	return between
+}
+
+// painting is an SVG as far as the tones of its shapes go.
+type painting struct {
+	// rules are the properties that style elements set, by the class (".a") or
+	// the element that their selectors end with.
+	rules map[string]map[string]string
+	open  []paints
+	// box is the area that the image shows, in units of the drawing.
+	box float64
+	// drawn are the shapes. What is drawn by reference is painted as templates
+	// say or, if they say nothing, as the references (copies) inherit it.
+	drawn, templates, copies tones
+}
+
+// darkSVG reports whether an SVG paints at least as much dark as light and does
+// not fill its background. One that follows the scheme of its page looks after
+// itself.
+func darkSVG(b []byte) bool {
+	if bytes.Contains(b, []byte("color-scheme")) || bytes.Contains(b, []byte("light-dark(")) {
+		return false
+	}
+	d := painting{rules: map[string]map[string]string{}}
+	var style strings.Builder
+	inStyle := false
+	for t := range svgTokens(b) {
+		switch t := t.(type) {
+		case xml.StartElement:
+			inStyle = t.Name.Local == "style"
+		case xml.EndElement:
+			inStyle = false
+		case xml.CharData:
+			if inStyle {
+				style.Write(t)
+			}
+		}
+	}
+	d.sheet(plainCSS(style.String()))
+	for t := range svgTokens(b) {
+		switch t := t.(type) {
+		case xml.StartElement:
+			if d.element(t) {
+				return false
+			}
+		case xml.EndElement:
+			d.open = d.open[:max(len(d.open)-1, 0)]
+		}
+	}
+	if by := d.templates; by.all > 0 {
+		d.copies = by
+	}
+	d.drawn.dark += d.copies.dark
+	d.drawn.light += d.copies.light
+	d.drawn.all += d.copies.all
+	return d.drawn.mostlyDark()
+}
+
+// svgTokens reads as far as the file can be read.
+func svgTokens(b []byte) func(yield func(xml.Token) bool) {
+	return func(yield func(xml.Token) bool) {
+		in := xml.NewDecoder(bytes.NewReader(b))
+		in.Strict = false
+		in.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+		for {
+			token, err := in.RawToken()
+			if err != nil || !yield(token) {
+				return
+			}
+		}
+	}
+}
+
+// sheet reads style elements. Of each selector it keeps the properties that
+// paints have, so that an element takes no longer for what a sheet repeats.
+func (d *painting) sheet(css string) {
+	for rule := range strings.SplitSeq(css, "}") {
+		selectors, body, _ := cutLast(rule, "{")
+		set := map[string]string{}
+		for property, value := range declarations(body) {
+			switch property {
+			case "fill", "stroke", "color", "fill-opacity", "stroke-opacity", "opacity", "display", "background", "background-color":
+				set[property] = value
+			}
+		}
+		if len(set) == 0 {
+			continue
+		}
+		for s := range strings.SplitSeq(selectors, ",") {
+			if f := strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == '>' || r == '{' }); len(f) > 0 {
+				last := f[len(f)-1]
+				if d.rules[last] == nil {
+					d.rules[last] = map[string]string{}
+				}
+				maps.Copy(d.rules[last], set)
+			}
+		}
+	}
+}
+
+// element counts what one element paints, and reports whether that is the
+// background of the whole image.
+func (d *painting) element(t xml.StartElement) (background bool) {
+	name, root := t.Name.Local, len(d.open) == 0
+	var p paints
+	if !root {
+		p = d.open[len(d.open)-1]
+	}
+	attrs := map[string]string{}
+	for _, a := range t.Attr {
+		attrs[a.Name.Local] = a.Value
+		p.set(a.Name.Local, a.Value)
+	}
+	for property, value := range d.rules[name] {
+		p.set(property, value)
+	}
+	if len(d.rules) > 0 {
+		for class := range strings.FieldsSeq(attrs["class"]) {
+			for property, value := range d.rules["."+class] {
+				p.set(property, value)
+			}
+		}
+	}
+	for property, value := range declarations(attrs["style"]) {
+		p.set(property, value)
+	}
+	switch name {
+	case "defs", "symbol":
+		p.template = true
+	case "clipPath", "mask", "pattern", "marker", "filter", "linearGradient", "radialGradient":
+		p.hidden = true
+	case "svg":
+		if root {
+			width, height := attrs["width"], attrs["height"]
+			if f := strings.FieldsFunc(attrs["viewBox"], func(r rune) bool { return r == ',' || r <= ' ' }); len(f) == 4 {
+				width, height = f[2], f[3]
+			}
+			d.box = number(width) * number(height)
+			background = p.ground != "" && p.colour(p.ground).A > 0
+			p.ground = ""
+		}
+	}
+	d.open = append(d.open, p)
+	if p.hidden || background {
+		return background
+	}
+	return d.shape(name, attrs, p)
+}
+
+func (d *painting) shape(name string, attrs map[string]string, p paints) (background bool) {
+	const nearlyAll = .9
+	fill, stroke := p.colour(p.fill), color.NRGBA{}
+	if p.stroke != "" {
+		stroke = p.colour(p.stroke)
+	}
+	if p.noFill {
+		fill.A = 0
+	}
+	if p.noStroke {
+		stroke.A = 0
+	}
+	area := 0.0
+	into := &d.drawn
+	switch name {
+	case "rect":
+		area = number(attrs["width"]) * number(attrs["height"])
+		if attrs["width"] == "100%" && attrs["height"] == "100%" {
+			area = math.Inf(1)
+		}
+	case "path", "polygon":
+		area = areaOf(attrs["d"] + attrs["points"])
+	case "image":
+		if area = number(attrs["width"]) * number(attrs["height"]); attrs["width"] == "100%" {
+			area = math.Inf(1)
+		}
+		fill, stroke = color.NRGBA{0x80, 0x80, 0x80, 0xff}, color.NRGBA{}
+	case "line":
+		fill.A = 0
+	case "use":
+		into = &d.copies
+	case "circle", "ellipse", "polyline", "text", "tspan":
+	default:
+		return false
+	}
+	if p.template {
+		if p.fill == "" && p.stroke == "" {
+			return false
+		}
+		into = &d.templates
+	} else if fill.A > 0xf0 && area > 0 && (math.IsInf(area, 1) || d.box > 0 && area >= nearlyAll*d.box) {
+		return true
+	}
+	into.add(fill)
+	into.add(stroke)
+	return false
+}
+
+// areaOf is about what an outline encloses; curves count as lines. A long one
+// is no background.
+func areaOf(outline string) float64 {
+	const longest = 1000
+	if len(outline) > longest {
+		return 0
+	}
+	var twice, x, y, startX, startY float64
+	line := func(toX, toY float64) {
+		twice += x*toY - toX*y
+		x, y = toX, toY
+	}
+	for at, command := range commands.FindAllString(outline, -1) {
+		kind, relative := command[0]&^0x20, command[0] >= 'a'
+		n := make([]float64, 0, 8)
+		for _, text := range numbers.FindAllString(command, -1) {
+			v, _ := strconv.ParseFloat(text, 64)
+			n = append(n, v)
+		}
+		size := map[byte]int{'H': 1, 'V': 1, 'S': 4, 'Q': 4, 'C': 6, 'A': 7}[kind]
+		if size == 0 {
+			size = 2
+		}
+		if kind == 'M' || kind == 'Z' {
+			line(startX, startY)
+		}
+		for i := 0; i+size <= len(n); i += size {
+			end := slices.Clone(n[i+max(size-2, 0) : i+size])
+			switch kind {
+			case 'H':
+				end = []float64{end[0], y}
+			case 'V':
+				end = []float64{x, end[0]}
+			}
+			if relative && kind != 'V' {
+				end[0] += x
+			}
+			if relative && kind != 'H' {
+				end[1] += y
+			}
+			if i == 0 && (kind == 'M' || at == 0) {
+				x, y, startX, startY = end[0], end[1], end[0], end[1]
+				continue
+			}
+			line(end[0], end[1])
+		}
+	}
+	line(startX, startY)
+	return math.Abs(twice) / 2
+}

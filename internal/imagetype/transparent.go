@@ -1,0 +1,106 @@
+package imagetype
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/png"
+	"io"
+	"math"
+
+	xwebp "golang.org/x/image/webp"
+)
+
+const (
+	// maxUnpacked is the most pixels of one image that DarkOnTransparent unpacks:
+	// 128 MB at the deepest.
+	maxUnpacked = 16_000_000
+	// maxSamples is how many of them it looks at.
+	maxSamples = 1 << 16
+)
+
+// DarkOnTransparent reports whether an image is a dark drawing with nothing
+// behind it: made for white paper, and hard to see on a dark page. Only pixels
+// that may be transparent are unpacked. They are taken from budget; an image for
+// which it does not suffice is not looked at, nor is an AVIF, for which there is
+// no decoder in Go.
+func DarkOnTransparent(b []byte, budget *uint64) bool {
+	info, err := Inspect(b)
+	if err != nil {
+		return false
+	}
+	var decode func(io.Reader) (image.Image, error)
+	switch info.ContentType {
+	case "image/svg+xml":
+		return darkSVG(b)
+	case "image/png":
+		// The type of colour, or a list of transparent ones before the pixels.
+		head, _, _ := bytes.Cut(b, []byte("IDAT"))
+		if b[25] == 4 || b[25] == 6 || bytes.Contains(head, []byte("tRNS")) {
+			decode = png.Decode
+		}
+	case "image/gif":
+		decode = gif.Decode // the first frame
+	case "image/webp":
+		extended, lossless := string(b[12:16]) == "VP8X", string(b[12:16]) == "VP8L"
+		if extended && b[20]&0x10 != 0 || lossless && b[24]&0x10 != 0 {
+			decode = xwebp.Decode
+		}
+	}
+	if decode == nil || info.Pixels() > min(*budget, maxUnpacked) {
+		return false
+	}
+	*budget -= info.Pixels()
+	m, err := decode(bytes.NewReader(b))
+	if err != nil {
+		return false
+	}
+	return darkPixels(m)
+}
+
+// darkPixels samples an image on a grid. At least a tenth must be transparent.
+func darkPixels(m image.Image) bool {
+	var seen tones
+	r := m.Bounds()
+	step := max(1, int(math.Ceil(math.Sqrt(float64(r.Dx())*float64(r.Dy())/maxSamples))))
+	pixels := 0.0
+	for y := r.Min.Y; y < r.Max.Y; y += step {
+		for x := r.Min.X; x < r.Max.X; x += step {
+			pixels++
+			seen.add(color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA))
+		}
+	}
+	return seen.all <= .9*pixels && seen.mostlyDark()
+}
+
+// tones sums what is visible of an image, and what of it is dark and light.
+type tones struct{ dark, light, all float64 }
+
+// add counts a colour by how opaque it is. Dark is what has a contrast below 3
+// on black, light what has it on white (WCAG 2: the least for graphics).
+func (t *tones) add(c color.NRGBA) {
+	share := float64(c.A) / 255
+	t.all += share
+	switch l := .2126*linear(c.R) + .7152*linear(c.G) + .0722*linear(c.B); {
+	case l < 3*.05-.05:
+		t.dark += share
+	case l > 1.05/3-.05:
+		t.light += share
+	}
+}
+
+// linear is an sRGB component as an amount of light.
+func linear(component uint8) float64 {
+	v := float64(component) / 255
+	if v <= .04045 {
+		return v / 12.92
+	}
+	return math.Pow((v+.055)/1.055, 2.4)
+}
+
+// mostlyDark reports whether more would be lost on a dark page than on a white
+// one: labels and axes are a small part of a chart with coloured bars.
+func (t *tones) mostlyDark() bool {
+	return t.dark > 0 && t.dark >= t.light && t.dark >= .1*t.all
+}
