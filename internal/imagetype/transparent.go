@@ -59,19 +59,21 @@ func DarkOnTransparent(b []byte, budget *uint64) bool {
 	return darkPixels(m)
 }
 
-// darkPixels samples an image on a grid. At least a tenth must be transparent.
+// darkPixels samples an image. At least a tenth must be transparent.
 func darkPixels(m image.Image) bool {
+	// Spread evenly by the R2 sequence: a grid could miss every thin line that
+	// is parallel to a side.
+	const across, down = 0.7548776662466927, 0.5698402909980532
 	var seen tones
 	r := m.Bounds()
-	step := max(1, int(math.Ceil(math.Sqrt(float64(r.Dx())*float64(r.Dy())/maxSamples))))
-	pixels := 0.0
-	for y := r.Min.Y; y < r.Max.Y; y += step {
-		for x := r.Min.X; x < r.Max.X; x += step {
-			pixels++
-			seen.add(color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA))
-		}
+	samples := min(r.Dx()*r.Dy(), maxSamples)
+	for i := range samples {
+		_, x := math.Modf(float64(i) * across)
+		_, y := math.Modf(float64(i) * down)
+		at := m.At(r.Min.X+int(x*float64(r.Dx())), r.Min.Y+int(y*float64(r.Dy())))
+		seen.add(color.NRGBAModel.Convert(at).(color.NRGBA))
 	}
-	return seen.all <= .9*pixels && seen.mostlyDark()
+	return seen.all <= .9*float64(samples) && seen.mostlyDark()
 }
 
 // tones sums what is visible of an image, and what of it is dark and light.

@@ -82,7 +82,7 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 		"a palette":              {picture(t, paletted(), color.Black, color.Transparent), true},
 		"GIF":                    {picture(t, &gifPicture{paletted()}, color.Black, color.Transparent), true},
 		"a chart with bars":      {bars.Bytes(), true},
-		"large":                  {picture(t, nrgba(600), color.Black, color.Transparent), true}, // lines of four pixels
+		"large":                  {picture(t, nrgba(2000), color.Black, color.Transparent), true}, // lines of four pixels
 		"WebP":                   {unbase64(t, "UklGRiQAAABXRUJQVlA4TBcAAAAvJ8AJEA8QEfMfQiyYzJ85h96I/gdxAAA="), true},
 		"extended WebP":          {unbase64(t, "UklGRjYAAABXRUJQVlA4WAoAAAAQAAAAJwAAJwAAVlA4TBcAAAAvJ8AJEA8QEfMfQiyYzJ85h96I/gdxAAA="), true},
 		"lossy WebP":             {unbase64(t, "UklGRmQAAABXRUJQVlA4WAoAAAAQAAAAJwAAJwAAQUxQSBMAAAABDzD/ERFCLJjMnzmH3oj+B7EAAFZQOCAqAAAAMAMAnQEqKAAoAD7RaK5RqCYkIqOIAQAaCWkAABuBvT4OAAD+852AAAAA"), true},
@@ -99,7 +99,7 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 		"not an image":           {[]byte("hello"), false},
 		"cut off":                {picture(t, nrgba(40), color.Black, color.Transparent)[:60], false},
 	} {
-		budget := uint64(1 << 20)
+		budget := uint64(1 << 22)
 		if got := imagetype.DarkOnTransparent(c.data, &budget); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
