@@ -123,14 +123,17 @@ func (b *balancer) rests(m *Model) error {
 	return b.resting(m)
 }
 
-// rest gives a place back and keeps the upstream from being chosen that long.
+// rest gives a place back and keeps the upstream from being chosen that long, or
+// longer where it has said so before.
 func (b *balancer) rest(u *Upstream, wait time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state(u)
 	s.active--
-	s.restTo, s.last = time.Now().Add(wait), err
-	b.wakeAt(s)
+	if until := time.Now().Add(wait); until.After(s.restTo) {
+		s.restTo, s.last = until, err
+		b.wakeAt(s)
+	}
 	b.admitAll()
 }
 

@@ -93,6 +93,34 @@ func TestThoseWhoWaitHearOfARest(t *testing.T) {
 	})
 }
 
+// Requests under way end one after the other, and not each is told how long.
+func TestALaterWordDoesNotShortenARest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		waits := []time.Duration{20 * time.Minute, time.Second, 0}
+		asked := 0
+		g := setup(map[string]*engine{"a": {run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			n := asked
+			asked++
+			time.Sleep(time.Second * time.Duration(n+1))
+			return limited(waits[n])(ctx, r, emit)
+		}}}, nil)
+		ended := make(chan *inference.Error, len(waits))
+		for range waits {
+			go func() {
+				_, err := run(t.Context(), g)
+				ended <- err
+			}()
+			synctest.Wait()
+		}
+		for n := range waits {
+			if err := <-ended; err == nil || err.RetryAfter != 20*time.Minute-time.Duration(n)*time.Second {
+				t.Errorf("%d: %+v", n, err)
+			}
+		}
+	})
+}
+
 func TestWhatBecomesOfWrongArguments(t *testing.T) {
 	t.Parallel()
 	calls := func(arguments string) *inference.Delta {
