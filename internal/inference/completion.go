@@ -40,8 +40,7 @@ func (c *completion) run(ctx context.Context) error {
 		}
 	}
 	switch {
-	case !c.request.Format.JSON():
-	case len(n.calls.list) == 0:
+	case c.request.Format.JSON() && len(n.calls.list) == 0:
 		err = c.holdJSON(ctx, n)
 	case n.hold && len(n.text) > 0:
 		err = c.emit(&Chunk{Content: string(n.text)})
@@ -166,9 +165,13 @@ func (c *completion) try(ctx context.Context, u *Upstream, r *Request) (*normali
 	return n, nil
 }
 
-// holds is whether the content is kept back until it was checked: where nobody
-// reads along, and where the engine does not hold the answer to JSON itself.
+// holds is whether the content is kept back until the answer was checked: where
+// nobody reads along, and where the engine does not hold the answer to JSON
+// itself.
 func (c *completion) holds(t Traits) bool {
+	if !c.request.Stream && len(c.request.Tools) > 0 && c.model.ToolValidation == ValidateFeedBack {
+		return true
+	}
 	native := t.NativeJSON || c.model.Can(CanJSONSchema)
 	return c.request.Format.JSON() && (!c.request.Stream || !native)
 }

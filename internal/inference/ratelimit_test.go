@@ -158,8 +158,9 @@ func TestWhatBecomesOfWrongArguments(t *testing.T) {
 			r := request()
 			r.DisableToolValidation = test.disabled != ""
 			r.Tools = []inference.Tool{{Type: inference.FunctionTool, Name: "f", Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`)}}
-			shown := map[int]string{}
+			shown, said := map[int]string{}, ""
 			_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
+				said += c.Content
 				for _, d := range c.ToolCalls {
 					shown[d.Index] += d.Arguments
 				}
@@ -171,6 +172,9 @@ func TestWhatBecomesOfWrongArguments(t *testing.T) {
 			}
 			if asked != test.asked || test.want != "" && (shown[1] != test.want || shown[0] != `{"day":1}`) {
 				t.Errorf("asked %d times, shown %v", asked, shown)
+			}
+			if test.want != "" && said != "Hm." {
+				t.Errorf("said %q", said)
 			}
 			if test.validation == "feed_back" && failed != nil && len(shown) > 0 {
 				t.Errorf("calls that were withdrawn were shown: %v", shown)
