@@ -60,7 +60,8 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 	if err := <-done; !errors.Is(err, cause) {
 		t.Errorf("error %v, want %v", err, cause)
 	}
-	if took := time.Since(begun); took > time.Second {
+	// By itself the print would go on until its time limit, two minutes later.
+	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("cancelling took %s", took)
 	}
 }
