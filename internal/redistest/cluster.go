@@ -3,6 +3,7 @@ package redistest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strconv"
 	"strings"
@@ -113,16 +114,21 @@ func (c *Cluster) slot(t testing.TB, key string) int {
 	return slot
 }
 
-// freePort is a port that nobody listens on now.
+// freePort is a port that nobody listens on now, outside of the range that systems
+// take the ports of outgoing connections from.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := 20000 + rand.IntN(10000)
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return port
 	}
-	addr, ok := l.Addr().(*net.TCPAddr)
-	if err := l.Close(); err != nil || !ok {
-		t.Fatal(err)
-	}
-	return addr.Port
+	t.Fatal("no free port was found")
+	return 0
 }
