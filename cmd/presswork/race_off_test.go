@@ -3,4 +3,4 @@
 package main
 
 // manyFootnotes of a hostile document.
-const manyFootnotes = 10_000
+const manyFootnotes = 8000
