@@ -36,7 +36,7 @@ type call struct {
 	ip    netip.Addr
 	who   caller
 	began time.Time
-	// limitsTold tells that the headers say how the caller's limits stand.
+	// limitsTold reports whether the headers say how the caller's limits stand.
 	limitsTold bool
 	// bodyRead tells that the body was read to its end.
 	bodyRead bool

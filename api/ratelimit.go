@@ -57,7 +57,7 @@ func (s *Server) count(c *fiber.Ctx) error {
 	return presswork.Errorf(presswork.RateLimited, "this key may make %d requests a minute; try again in %s", e.Limit, e.After.Round(time.Millisecond))
 }
 
-// tellLimits says on an answer how the limits stand that its request did not
+// tellLimits sets on an answer the state of the limits that its request did not
 // count against.
 func (s *Server) tellLimits(c *fiber.Ctx, call *call) {
 	limits := s.limitsOf(call.who)
@@ -77,7 +77,7 @@ func (s *Server) tellLimits(c *fiber.Ctx, call *call) {
 	setLimits(c, states)
 }
 
-// setLimits tells how the limits stand, in the headers that SDKs know.
+// setLimits writes the state of the limits, in the headers that SDKs know.
 func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
 	callOf(c.Context()).limitsTold = true
 	for header, dimensions := range map[string][]meter.Dimension{

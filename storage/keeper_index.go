@@ -23,7 +23,7 @@ const (
 	lockKey    = "pw:{keep}:lock"    // the token of the node that sweeps
 )
 
-// capped tells whether the cap may take an object. Sources it may not, since a
+// capped reports whether the cap may take an object. Sources it may not, since a
 // job needs them until it has ended, but they count towards it.
 func capped(key string) bool {
 	return strings.HasPrefix(key, Artifacts) || strings.HasPrefix(key, Renders)
@@ -108,7 +108,7 @@ func (k *Keeper) add(ctx context.Context, comparison string, entries ...entry) (
 	return recordScript.Run(ctx, k.Redis, indexKeys(), args...).Int64()
 }
 
-// known tells of each of the entries whether the index has it.
+// known reports of each of the entries whether the index has it.
 func (k *Keeper) known(ctx context.Context, entries []entry) ([]bool, error) {
 	if len(entries) == 0 {
 		return nil, nil

@@ -91,7 +91,7 @@ func jobOf(key string) string {
 	return job
 }
 
-// live tells whether a job still needs its sources. When that cannot be known they
+// live reports whether a job still needs its sources. When that cannot be known they
 // are kept: the next sweep asks again.
 func (s sweep) live(ctx context.Context, job string) bool {
 	live, err := s.Live(ctx, job)

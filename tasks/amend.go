@@ -23,7 +23,7 @@ const volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
 // amended is a go-redis hook that changes what Asynq sends in two ways. Times
 // that several machines compare (leases, retries, which servers live) are
 // Redis' instead of the sender's, whose clock may be wrong. And the scripts on
-// Infer are volatile: a ticket without its call is worth nothing.
+// Infer are volatile: a ticket without its call has no use.
 //
 // Asynq sends a script by its digest first and whole when Redis does not know
 // it; the hook answers for Redis until it has seen the whole, and sends its own

@@ -15,7 +15,7 @@ import (
 )
 
 // TestARunThatLostItsCallEnds takes a run's call away after its context has ended
-// for another reason: it must not try for ever to say its last word.
+// for another reason: it must not retry its last write without end.
 func TestARunThatLostItsCallEnds(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})

@@ -239,7 +239,7 @@ func (r *CallRun) take() (w write, ok bool) {
 	return write{run: r, args: []any{r.fence, r.seq + 1, r.sending, last}}, true
 }
 
-// written settles what take gave by Redis's answer; more tells that there is
+// written settles what take gave by Redis's answer; more reports whether there is
 // something to write again.
 func (r *CallRun) written(w write) (more bool) {
 	answer, err := w.answer.Int()

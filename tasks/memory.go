@@ -35,7 +35,7 @@ type memory struct {
 }
 
 // admit refuses a submission to a Redis that is almost full, by a figure that is
-// at most memoryAge old. A Redis that does not tell is not full.
+// at most memoryAge old. A Redis that does not report it counts as not full.
 func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
 	m.mu.Lock()
 	stale := time.Since(m.at) > memoryAge

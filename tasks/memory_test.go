@@ -14,7 +14,7 @@ import (
 	"presswork/tasks"
 )
 
-// figure reads a number that Redis tells of itself.
+// figure reads a number that Redis reports of itself.
 func (b *bundle) figure(t *testing.T, section, name string) float64 {
 	t.Helper()
 	info, err := b.rdb.Info(t.Context(), section).Result()

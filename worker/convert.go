@@ -242,7 +242,7 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf
 	return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the PDF")
 }
 
-// printPaced prints, and tells on the job how far it has probably come.
+// printPaced prints, and reports on the job how far it has probably come.
 func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
 	ctx, ended := w.stage(ctx, presswork.StagePrinting)
 	defer ended()

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/local"
 )
 
-// reporter tells how the conversions go: in a line per file, and on a terminal in
+// reporter writes how the conversions go: in a line per file, and on a terminal in
 // one more that is rewritten; results as JSON if asked.
 type reporter struct {
 	out, err io.Writer

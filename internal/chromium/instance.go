@@ -31,7 +31,7 @@ type instance struct {
 	// frameControl: tabs draw frames only when told to, one tab at a time.
 	frameControl bool
 	drawing      sync.Mutex
-	// isolated tells that its processes have no network.
+	// isolated reports whether its processes have no network.
 	isolated bool
 	// keep is how many idle tabs are kept.
 	keep        int

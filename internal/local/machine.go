@@ -22,7 +22,7 @@ type Machine struct {
 	// SandboxReason, why not.
 	Sandbox       bool   `json:"sandbox"`
 	SandboxReason string `json:"sandbox_reason,omitempty"`
-	// NetworkIsolated tells whether its processes have no network.
+	// NetworkIsolated reports whether its processes have no network.
 	NetworkIsolated bool `json:"network_isolated"`
 	// Redis is redis-server or one that can stand in for it.
 	Redis Program `json:"redis"`

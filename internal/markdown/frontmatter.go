@@ -27,7 +27,7 @@ type Matter struct {
 	Subtitle, Date, Abstract string
 	// Lines has the 1-based line of each of Options, and of "theme", that is set.
 	Lines map[string]int
-	// Warnings tell what is ours by name but not by value.
+	// Warnings name what is ours by name but not by value.
 	Warnings []presswork.Warning
 	// Body is the Markdown after the front matter.
 	Body []byte

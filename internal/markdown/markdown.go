@@ -70,7 +70,7 @@ type Options struct {
 	Asset func(name string) ([]byte, error)
 	// Fetch gets an http(s) image. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// DarkPage says that the page is dark. Images that are dark drawings on
+	// DarkPage is set when the page is dark. Images that are dark drawings on
 	// nothing then have the class image-plate, for a light ground of their own.
 	DarkPage bool
 	// Diagrams draws the sources of Mermaid diagrams, one picture for each. It
@@ -101,7 +101,7 @@ type Document struct {
 	// Lang is the language by which it is set: Options.Lang or what
 	// Options.Language said.
 	Lang string
-	// Upright tells that some of its letters are of scripts without italics.
+	// Upright reports whether some of its letters are of scripts without italics.
 	Upright bool
 }
 

@@ -192,7 +192,7 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	return nil, e
 }
 
-// Look tells how the limits of a key stand, and takes nothing.
+// Look returns the state of a key's limits, and takes nothing.
 func (m *Meter) Look(ctx context.Context, key string, l Limits) (map[Dimension]State, error) {
 	if l == (Limits{}) {
 		return nil, nil

@@ -111,7 +111,7 @@ func TestNothingReachesOntoTheNextPage(t *testing.T) {
 	}
 }
 
-// inkedRows tells, for each page, the rows of pixels that are not all of the
+// inkedRows returns, for each page, the rows of pixels that are not all of the
 // page's ground.
 func inkedRows(t *testing.T, path string) [][]bool {
 	t.Helper()
