@@ -39,7 +39,7 @@ func (d *drawing) measure(scaled bool) bool {
 // count follows the references.
 func (d *drawing) count() (uint64, error) {
 	n := uint64(len(d.elements))
-	total := add(d.inner, add(mul(uint64(d.style.selectors), n)/100, mul(uint64(d.style.dear), n)/10))
+	total := add(d.inner, add(mul(uint64(d.style.selectors), n)/100, mul(uint64(d.style.expensive), n)/10))
 	drawn, err := d.total(d.root, 0)
 	return add(total, drawn), err
 }

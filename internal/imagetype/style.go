@@ -12,9 +12,9 @@ import (
 type styles struct {
 	classes map[string][]reference // of rules for one class
 	all     []reference            // of rules with any other selector
-	// selectors counts those that are more than a class, dear those among them
+	// selectors counts those that are more than a class, expensive those among them
 	// for which a browser looks around each element.
-	selectors, dear int
+	selectors, expensive int
 }
 
 var (
@@ -48,7 +48,7 @@ func (d *drawing) sheet(css string) error {
 			}
 			others++
 			if strings.Contains(s, ":") || strings.Contains(s, "~") {
-				d.style.dear++
+				d.style.expensive++
 			}
 		}
 		d.style.selectors += others
