@@ -154,7 +154,7 @@ func TestLeavingEndsTheRun(t *testing.T) {
 	if err := receive(t, "the run ends", causes); !errors.Is(err, tasks.ErrLeft) {
 		t.Errorf("cause %v", err)
 	}
-	if took := time.Since(at); took > time.Second {
+	if took := time.Since(at); took > 10*time.Second { // of a run without an end
 		t.Errorf("took %s", took)
 	}
 }

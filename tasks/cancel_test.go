@@ -64,7 +64,7 @@ func TestCancelReachesARunningHandler(t *testing.T) {
 			if cause := receive(t, "the handler's end", ended); !errors.Is(cause, tasks.ErrCancelled) {
 				t.Errorf("ended by %v", cause)
 			}
-			if took := time.Since(at); took > time.Second {
+			if took := time.Since(at); took > 10*time.Second { // of a run without an end
 				t.Errorf("took %s", took)
 			}
 			if err := run.Complete(t.Context(), artifact(id), false); !errors.Is(err, tasks.ErrCancelled) {

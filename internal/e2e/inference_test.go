@@ -212,7 +212,7 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 		if err := upstream.WaitLeft(t.Context(), n+1); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(<-gone); took > time.Second {
+		if took := time.Since(<-gone); took > 10*time.Second { // of the 50 that it takes
 			t.Errorf("%s: the upstream was left after %s", body, took)
 		}
 		leave()

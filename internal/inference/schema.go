@@ -22,9 +22,10 @@ const (
 	maxSchemaDepth = 100
 	// A text may take baseSteps steps, and one more for each of its bytes.
 	baseSteps = 20_000
-	// perStep is how many values of an enum, or bytes under a pattern, make a
-	// step.
-	perStep = 100
+	// valuesPerStep values of an enum make a step, and bytesPerStep bytes under a
+	// pattern: each of them is looked at several times.
+	valuesPerStep = 100
+	bytesPerStep  = 4
 )
 
 var (
@@ -81,7 +82,7 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 			return nil, errDependent
 		}
 		enum, _ := object["enum"].([]any)
-		return counter{steps, 1 + len(enum)/perStep}, nil
+		return counter{steps, 1 + len(enum)/valuesPerStep}, nil
 	}})
 	c.AssertVocabs()
 	const here = "urn:request:schema"
@@ -209,7 +210,7 @@ type countedRegexp struct {
 func (r countedRegexp) String() string { return r.pattern }
 
 func (r countedRegexp) MatchString(s string) bool {
-	take(r.steps, 1+len(s)/perStep)
+	take(r.steps, 1+len(s)/bytesPerStep)
 	return r.re == nil || r.re.MatchString(s)
 }
 
