@@ -102,7 +102,7 @@ func TestHazardousPages(t *testing.T) {
 	base = "http://127.0.0.1:" + port
 	e = exporter(t, chromium.ExporterOptions{
 		Browser: chromium.Options{Tabs: 3, MaxMemory: 700 << 20},
-		Limits:  guard.ProxyOptions{MaxBytes: 4 << 20, MaxRequests: 2000},
+		Limits:  guard.ProxyOptions{MaxBytes: 4 << 20, MaxRequests: 500},
 	}, guard.Options{Allow: "127.0.0.1:" + port})
 	// Three at a time: none may harm another.
 	var jobs []func()
@@ -117,7 +117,7 @@ func TestHazardousPages(t *testing.T) {
 
 // endure exports a hazardous page, then a harmless one.
 func endure(t *testing.T, e *chromium.Exporter, base, name string, h hazard) {
-	limit := 30 * time.Second
+	limit := 60 * time.Second
 	if h.code == presswork.PageTimeout {
 		limit = time.Second
 	}
