@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"presswork/internal/advise"
-	"presswork/internal/diagram"
 	"presswork/internal/guard"
+	"presswork/internal/markdown/diagram"
 	"presswork/internal/meter"
 	"presswork/internal/ready"
 	"presswork/storage"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes internal/fonts/fonts.zip and coverage.go anew from the packages named
+# Makes internal/chromium/fonts/fonts.zip and coverage.go anew from the packages named
 # below: the same bytes each time. Needs npm, python3 with venv, and the
 # registries of npm and PyPI.
 set -euo pipefail
@@ -25,6 +25,6 @@ python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$fonttools"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --target "$work/pypi" "$pypi_fonts"
 
-"$work/venv/bin/python" scripts/fonts.py "$work" internal/fonts
-gofmt -w internal/fonts/coverage.go
-ls -l internal/fonts/fonts.zip
+"$work/venv/bin/python" scripts/fonts.py "$work" internal/chromium/fonts
+gofmt -w internal/chromium/fonts/coverage.go
+ls -l internal/chromium/fonts/fonts.zip

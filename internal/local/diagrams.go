@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"presswork/internal/chromium"
-	"presswork/internal/fonts"
+	"presswork/internal/chromium/fonts"
 )
 
 // newBrowser makes the browser that prints and draws; nothing is launched yet.

@@ -16,7 +16,7 @@ import (
 	"presswork/internal/advise"
 	"presswork/internal/analysis"
 	"presswork/internal/chromium"
-	"presswork/internal/diagram"
+	"presswork/internal/markdown/diagram"
 	"presswork/internal/pdf"
 	"presswork/themes"
 )

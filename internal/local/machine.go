@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/fonts"
 	"presswork/internal/embedded"
-	"presswork/internal/fonts"
 )
 
 // Machine is what this machine offers the program.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"presswork/internal/fonts"
+	"presswork/internal/chromium/fonts"
 )
 
 // WarmStep is one thing that was made ready.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"presswork/internal/hyphen"
+	"presswork/internal/markdown/hyphen"
 )
 
 // softHyphen is where a word may be divided. It does not show elsewhere.

@@ -14,8 +14,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 
 	"presswork"
-	"presswork/internal/hyphen"
-	"presswork/internal/tex"
+	"presswork/internal/markdown/hyphen"
+	"presswork/internal/markdown/tex"
 )
 
 // Renderer renders documents. It is safe for concurrent use; making one is

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"presswork/internal/chromium"
-	"presswork/internal/fonts"
+	"presswork/internal/chromium/fonts"
 	"presswork/themes"
 )
 

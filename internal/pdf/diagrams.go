@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 
 	"presswork"
-	"presswork/internal/diagram"
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/diagram"
 	"presswork/themes"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"presswork"
-	"presswork/internal/diagram"
+	"presswork/internal/markdown/diagram"
 	"presswork/internal/pdf"
 	"presswork/themes"
 )

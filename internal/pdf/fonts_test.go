@@ -11,7 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
-	"presswork/internal/fonts"
+	"presswork/internal/chromium/fonts"
 	"presswork/internal/pdf"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/diagram"
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/diagram"
 	"presswork/themes"
 )
 

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"presswork"
-	"presswork/internal/fonts"
+	"presswork/internal/chromium/fonts"
 )
 
 // maxWanted is how many different characters are looked for.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"presswork/internal/golden"
-	"presswork/internal/tex"
+	"presswork/internal/markdown/tex"
 )
 
 // formulas are rendered into testdata/formulas.golden; a D before one makes it

@@ -18,7 +18,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
-	"presswork/internal/diagram"
+	"presswork/internal/markdown/diagram"
 )
 
 var style = diagram.Style{

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"presswork/internal/hyphen"
+	"presswork/internal/markdown/hyphen"
 )
 
 // The words are such as their languages' dictionaries divide in the same way.
