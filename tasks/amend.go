@@ -101,7 +101,7 @@ func addition(keys []string, argv []any) string {
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
 	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == asynqPending(q) && second == asynqTaskPrefix(q):
 		return lines + serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
-	case len(keys) >= 2 && keys[1] == asynqPending(q) && keys[0] == asynqTask(q, second):
+	case len(keys) == 2 && keys[1] == asynqPending(q) && keys[0] == asynqTask(q, second):
 		return lines + serverTime + "ARGV[3] = nanos()\n"
 	case isRetry(keys):
 		return lines + "ARGV[3] = redis.call('TIME')[1] + ARGV[#ARGV]\n"

@@ -22,18 +22,23 @@ local job, log = KEYS[1], KEYS[2]
 local terminal = {completed = true, failed = true, cancelled = true}
 local rank = {queued = 0, analyzing = 1, rendering = 2, printing = 3, storing = 4, done = 5}
 
--- emit takes the next sequence number and appends the event to the log; extra
--- is JSON that follows the common members.
-local function emit(kind, at, message, extra)
-  local f = redis.call('HMGET', job, 'id', 'status', 'stage', 'progress')
-  local seq = redis.call('HINCRBY', job, 'seq', 1)
-  redis.call('HSET', job, 'message', message, 'updated', at)
+-- record appends an event to the log and answers it. f holds the job's id,
+-- status, stage and progress; extra is JSON that follows the common members.
+local function record(kind, f, seq, at, message, extra)
   local text = ''
   if message ~= '' then text = ',"message":' .. cjson.encode(message) end
   local event = '{"type":"' .. kind .. '","job_id":"' .. f[1] .. '","seq":' .. seq .. ',"status":"' .. f[2] ..
     '","stage":"' .. f[3] .. '","progress":' .. f[4] .. text .. ',"at":"' .. at .. '"' .. extra .. '}'
   redis.call('XADD', log, 'MAXLEN', '~', '1000', seq .. '-0', 'e', event)
   return f[1] .. ' ' .. seq .. ' ' .. event
+end
+
+-- emit takes the next sequence number for an event.
+local function emit(kind, at, message, extra)
+  local f = redis.call('HMGET', job, 'id', 'status', 'stage', 'progress')
+  local seq = redis.call('HINCRBY', job, 'seq', 1)
+  redis.call('HSET', job, 'message', message, 'updated', at)
+  return record(kind, f, seq, at, message, extra)
 end
 
 local function publish(message) redis.call('PUBLISH', '` + eventsChannel + `', message) end
@@ -49,17 +54,25 @@ local function refusal(fence)
 end
 `
 
-// create: ARGV at, ttl ms, message, nonce, then field-value pairs. Answers 1, or
-// 0 when the job exists: a submission may be repeated. The nonce tells a repeat
-// after a lost answer, which is 1 again, from a second submission. Nobody can
-// watch the job yet, so nothing is published.
+// create: KEYS also the ledger, where it may be written together with the job.
+// ARGV at, ttl ms, message, nonce, id, the sweeper's first look in ms from now,
+// then field-value pairs. Answers 1, or 0 when the job exists: a submission may
+// be repeated. The nonce tells a repeat after a lost answer, which is 1 again,
+// from a second submission. Nobody can watch the job yet, so nothing is
+// published.
 var createScript = redis.NewScript(prelude + `
-if redis.call('EXISTS', job) == 1 then
-  if redis.call('HGET', job, 'made') == ARGV[4] then return 1 end
+if KEYS[3] then
+  local clock = redis.call('TIME')
+  redis.call('ZADD', KEYS[3], 'NX', clock[1] * 1000 + math.floor(clock[2] / 1000) + ARGV[6], ARGV[5])
+end
+local made = redis.call('HMGET', job, 'id', 'made')
+if made[1] then
+  if made[2] == ARGV[4] then return 1 end
   return 0
 end
-redis.call('HSET', job, 'status', 'queued', 'stage', 'queued', 'progress', 0, 'created', ARGV[1], 'made', ARGV[4], unpack(ARGV, 5))
-emit('progress', ARGV[1], ARGV[3], '')
+redis.call('HSET', job, 'id', ARGV[5], 'status', 'queued', 'stage', 'queued', 'progress', 0, 'seq', 1, 'message', ARGV[3],
+  'created', ARGV[1], 'updated', ARGV[1], 'made', ARGV[4], unpack(ARGV, 7))
+record('progress', {ARGV[5], 'queued', 'queued', 0}, 1, ARGV[1], ARGV[3], '')
 redis.call('PEXPIRE', job, ARGV[2])
 redis.call('PEXPIRE', log, ARGV[2])
 return 1

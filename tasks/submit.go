@@ -252,19 +252,16 @@ func (c *Client) accept(ctx context.Context, s Submission) (job *stored, created
 	at := c.clock.now()
 	args := c.records.createArgs(s, at)
 	trim := c.trimDue()
-	_, cluster := c.rdb.(*redis.ClusterClient)
-	if cluster {
-		if err := c.openLedger(ctx, c.rdb, s.ID).Err(); err != nil {
-			return nil, false, unavailable(err)
-		}
+	keys := []string{jobKey(s.ID), logKey(s.ID)}
+	if _, cluster := c.rdb.(*redis.ClusterClient); !cluster {
+		keys = append(keys, ledgerKey)
+	} else if err := c.openLedger(ctx, c.rdb, s.ID).Err(); err != nil {
+		return nil, false, unavailable(err)
 	}
 	var create *redis.Cmd
 	write := func(run func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
 		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			if !cluster {
-				c.openLedger(ctx, p, s.ID)
-			}
-			create = run(createScript, ctx, p, []string{jobKey(s.ID), logKey(s.ID)}, args...)
+			create = run(createScript, ctx, p, keys, args...)
 			c.list(ctx, p, s.Owner, s.ID)
 			if trim {
 				p.ZRemRangeByLex(ctx, ownerKey(s.Owner), "-", "("+firstID(at.Add(-c.records.ttl)))

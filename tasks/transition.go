@@ -140,8 +140,8 @@ const waiting = "waiting for a worker"
 // nonce of their own: one call is one submission.
 func (r *records) createArgs(s Submission, at time.Time) []any {
 	args := make([]any, 0, 32)
-	args = append(args, stamp(at), r.ttl.Milliseconds(), waiting, NewID(),
-		fieldID, s.ID, fieldKind, string(s.Kind), fieldTheme, s.Theme)
+	args = append(args, stamp(at), r.ttl.Milliseconds(), waiting, NewID(), s.ID, firstLook.Milliseconds(),
+		fieldKind, string(s.Kind), fieldTheme, s.Theme)
 	args = append(args, s.Task.fields()...)
 	for _, pair := range [][2]string{
 		{fieldOwner, s.Owner}, {fieldFilename, s.Filename}, {fieldWebhook, s.WebhookURL},

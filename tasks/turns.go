@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -38,14 +37,14 @@ local function join(ring, owner)
 end
 `
 
-// enqueueScript: KEYS task, pending, ring; ARGV message, id, now in ns, line's
-// prefix, owner. Answers as Asynq's: 1, or 0 when the task exists.
-var enqueueScript = redis.NewScript(joinRing + `
+// enqueueScript: KEYS task, pending, ring; ARGV message, id, line's prefix,
+// owner. Answers as Asynq's: 1, or 0 when the task exists.
+var enqueueScript = redis.NewScript(serverTime + joinRing + `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], 'msg', ARGV[1], 'state', 'pending', 'pending_since', ARGV[3], '` + ownerField + `', ARGV[5])
+redis.call('HSET', KEYS[1], 'msg', ARGV[1], 'state', 'pending', 'pending_since', nanos(), '` + ownerField + `', ARGV[4])
 redis.call('LPUSH', KEYS[2], ARGV[2])
-redis.call('ZADD', ARGV[4] .. ARGV[5], redis.call('TIME')[1], ARGV[2])
-join(KEYS[3], ARGV[5])
+redis.call('ZADD', ARGV[3] .. ARGV[4], clock[1], ARGV[2])
+join(KEYS[3], ARGV[4])
 return 1
 `)
 
@@ -188,7 +187,7 @@ func (l *lines) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return next(ctx, cmd)
 		}
 		keys, argv := scriptOf(cmd)
-		n, err := enqueueScript.Run(ctx, l.rdb, append(keys, turnRing(q)), slices.Concat(argv, []any{turnPrefix(q), owner})...).Int64()
+		n, err := enqueueScript.Run(ctx, l.rdb, append(keys, turnRing(q)), argv[0], argv[1], turnPrefix(q), owner).Int64()
 		ours.SetVal(n)
 		ours.SetErr(err)
 		return err
