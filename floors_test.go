@@ -18,7 +18,7 @@ import (
 // the same table.
 var floors = [][]string{
 	{".", "internal/suggest", "internal/imagetype", "internal/recent", "internal/plainfile", "api/web"},
-	{"internal/strictjson", "internal/export", "internal/markdown/tex", "internal/markdown/hyphen", "internal/markdown/diagram", "internal/chromium/fonts", "internal/telemetry", "internal/config"},
+	{"tasks/stream", "internal/strictjson", "internal/export", "internal/markdown/tex", "internal/markdown/hyphen", "internal/markdown/diagram", "internal/chromium/fonts", "internal/telemetry", "internal/config"},
 	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/meter"},
 	{"storage/minio", "internal/pdf", "internal/chromium", "internal/advise", "internal/toolbox", "internal/inference/openai", "internal/inference/ollama", "internal/analysis/evaluate"},
 	{"api", "worker", "internal/local", "internal/analysis/train", "internal/analysis/evaluate/cmd"},

@@ -14,12 +14,12 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
-	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // heard reads what a worker says about a completion.
 type heard struct {
-	answer *tasks.Answer
+	answer *stream.Answer
 	// ended is set after the last word.
 	ended bool
 }
@@ -52,7 +52,7 @@ func (cmpl *completion) patience(ctx context.Context) (context.Context, context.
 }
 
 // collectCompletion answers with the whole completion.
-func (s *Server) collectCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *tasks.Answer) error {
+func (s *Server) collectCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *stream.Answer) error {
 	ctx, cancel := cmpl.patience(ctx)
 	defer cancel()
 	whole := openai.NewCollector(cmpl.head)
@@ -81,7 +81,7 @@ func setQueueTime(c *fiber.Ctx, f inference.Frame) {
 
 // streamCompletion relays the completion as server-sent events. finish is
 // called when the answer has ended.
-func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *tasks.Answer, finish func()) error {
+func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *stream.Answer, finish func()) error {
 	h := &heard{answer: answer}
 	first, err := cmpl.firstWords(ctx, s.Inference.Patience, h)
 	if err != nil && len(first) == 0 {

@@ -21,6 +21,7 @@ import (
 	"presswork/internal/meter"
 	"presswork/storage"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 const (
@@ -42,7 +43,7 @@ type completion struct {
 	limits  meter.Limits
 	grant   *meter.Grant
 	head    openai.Head
-	call    tasks.Call
+	call    stream.Call
 	// deadline bounds the time to the headers of the answer; zero is no bound.
 	deadline time.Time
 }
@@ -121,7 +122,7 @@ func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
 		ID: openai.NewID(), RequestID: call.id, Created: began, Model: cmpl.model.ID, Seed: request.Seed, ServiceTier: request.ServiceTier,
 		Vendor: s.Inference.Vendor, IncludeUsage: request.IncludeUsage, LegacyFunctions: request.LegacyFunctions,
 	}
-	cmpl.call = tasks.Call{
+	cmpl.call = stream.Call{
 		ID: tasks.NewID(), Owner: call.who.name, Tier: tierOf(request.ServiceTier), RequestID: call.id, TraceParent: call.trace,
 	}
 	if key := c.Get("Idempotency-Key"); key != "" {
@@ -147,19 +148,19 @@ func clientTimeout(c *fiber.Ctx) time.Duration {
 	return 0
 }
 
-func tierOf(serviceTier string) tasks.Tier {
+func tierOf(serviceTier string) stream.Tier {
 	switch serviceTier {
 	case "performance":
-		return tasks.Performance
+		return stream.Performance
 	case "flex":
-		return tasks.Flex
+		return stream.Flex
 	}
-	return tasks.OnDemand
+	return stream.OnDemand
 }
 
 // admit takes the request out of the key's limits.
 func (s *Server) admit(c *fiber.Ctx, cmpl *completion) (*meter.Grant, error) {
-	if cmpl.call.Tier == tasks.Flex {
+	if cmpl.call.Tier == stream.Flex {
 		ctx, cancel := s.deadline()
 		defer cancel()
 		waiting, err := s.Inference.Calls.Waiting(ctx)
@@ -197,7 +198,7 @@ func (s *Server) settle(cmpl *completion) {
 }
 
 // call puts the request in line.
-func (s *Server) call(ctx context.Context, cmpl *completion) (*tasks.Answer, error) {
+func (s *Server) call(ctx context.Context, cmpl *completion) (*stream.Answer, error) {
 	body, err := json.Marshal(inference.Job{Request: cmpl.request, TPM: cmpl.limits.TPM, TPD: cmpl.limits.TPD})
 	if err != nil {
 		return nil, err

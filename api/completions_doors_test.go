@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"presswork/api"
-	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *tasks.CallRun) error { return say(t, run) })
+	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) })
 	big := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 50<<20) + `"}]}`
 	for name, tc := range map[string]struct {
 		res    reply
@@ -60,7 +60,7 @@ func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
 
 func TestPagesMayCallWhereTheirOriginIsListed(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *tasks.CallRun) error { return say(t, run) },
+	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
 		func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 	res := h.do("OPTIONS", "/v1/chat/completions", nil, "-X-API-Key", "Origin: https://app.example", "Access-Control-Request-Method: POST",
 		"Access-Control-Request-Headers: authorization, content-type, x-stainless-timeout, idempotency-key")

@@ -22,13 +22,14 @@ import (
 	"presswork/internal/meter"
 	"presswork/internal/redistest"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // talk is a worker's part, played by a test.
-type talk = func(ctx context.Context, run *tasks.CallRun) error
+type talk = func(ctx context.Context, run *stream.Run) error
 
 // send sends a frame; that nobody hears it any more is the test's business.
-func send(t *testing.T, run *tasks.CallRun, f inference.Frame) {
+func send(t *testing.T, run *stream.Run, f inference.Frame) {
 	t.Helper()
 	b, err := json.Marshal(f)
 	if err != nil {
@@ -37,7 +38,7 @@ func send(t *testing.T, run *tasks.CallRun, f inference.Frame) {
 	_ = run.Send(b)
 }
 
-func finish(run *tasks.CallRun, f inference.Frame) error {
+func finish(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func first() inference.Frame {
 func word(s string) inference.Frame { return inference.Frame{Chunk: &inference.Chunk{Content: s}} }
 
 // say answers with one word.
-func say(t *testing.T, run *tasks.CallRun) error {
+func say(t *testing.T, run *stream.Run) error {
 	send(t, run, first())
 	send(t, run, word("Hello"))
 	send(t, run, inference.Frame{Chunk: &inference.Chunk{Finish: "stop", Usage: &inference.Usage{TotalTokens: 3}}})
@@ -114,7 +115,7 @@ func (h *house) chat(body string, headers ...string) reply {
 func TestASilentStreamBeginsWithComments(t *testing.T) {
 	t.Parallel()
 	speak := make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+	h := chats(t, func(ctx context.Context, run *stream.Run) error {
 		<-speak
 		return say(t, run)
 	})
@@ -147,8 +148,8 @@ func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
 	t.Parallel()
 	fail := inference.Frame{Error: inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity")}
 	fail.Error.RetryAfter = 1500 * time.Millisecond
-	h := chats(t, func(_ context.Context, run *tasks.CallRun) error {
-		if run.Call.Tier == tasks.Performance {
+	h := chats(t, func(_ context.Context, run *stream.Run) error {
+		if run.Call.Tier == stream.Performance {
 			send(t, run, first())
 			send(t, run, word("Hel"))
 		}
@@ -172,7 +173,7 @@ func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
 func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 2)
-	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+	h := chats(t, func(ctx context.Context, run *stream.Run) error {
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
 		return context.Cause(ctx)
@@ -180,7 +181,7 @@ func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
 	for body, header := range map[string]string{asked: "X-Stainless-Timeout: 0.3", streamed: "X-Stainless-Read-Timeout: 0.3"} {
 		res := h.chat(body, header)
 		res.want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
-		if cause := <-ended; cause != tasks.ErrLeft {
+		if cause := <-ended; cause != stream.ErrLeft {
 			t.Errorf("the work ended for %v", cause)
 		}
 	}
@@ -190,7 +191,7 @@ func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	var runs atomic.Int32
 	begun, speak := make(chan struct{}, 2), make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+	h := chats(t, func(ctx context.Context, run *stream.Run) error {
 		runs.Add(1)
 		begun <- struct{}{}
 		select {
@@ -236,7 +237,7 @@ func (busy) Waiting(context.Context) (int64, error) { return 100, nil }
 
 func TestFlexIsRefusedWhereManyWait(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *tasks.CallRun) error { return say(t, run) },
+	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
 		func(o *api.Options) { o.Inference.Calls = busy{o.Inference.Calls} })
 	res := h.chat(strings.Replace(asked, "{", `{"service_tier":"flex",`, 1))
 	res.want(t, 498, "capacity_exceeded")
@@ -249,7 +250,7 @@ func TestFlexIsRefusedWhereManyWait(t *testing.T) {
 func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 	t.Parallel()
 	begun, speak := make(chan struct{}, 8), make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+	h := chats(t, func(ctx context.Context, run *stream.Run) error {
 		if run.Call.Owner == "one" {
 			begun <- struct{}{}
 			select {
@@ -297,10 +298,10 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	t.Parallel()
 	speak := make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *tasks.CallRun) error {
+	h := chats(t, func(ctx context.Context, run *stream.Run) error {
 		send(t, run, first())
 		send(t, run, word("Hel"))
-		if run.Call.Tier == tasks.Performance { // one that does not end
+		if run.Call.Tier == stream.Performance { // one that does not end
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}

@@ -18,7 +18,7 @@ import (
 	"presswork/internal/inference/openai"
 	"presswork/internal/meter"
 	"presswork/internal/suggest"
-	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // Inference wires the routes under /v1.
@@ -39,7 +39,7 @@ type Inference struct {
 
 // Calls is the queue's part in inference: *tasks.Client.
 type Calls interface {
-	Call(ctx context.Context, call tasks.Call) (*tasks.Answer, error)
+	Call(ctx context.Context, call stream.Call) (*stream.Answer, error)
 	Waiting(ctx context.Context) (int64, error)
 }
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"presswork/api"
-	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 func TestEveryAnswerToALimitedKeySaysHowItStands(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *tasks.CallRun) error { return say(t, run) }, open,
+	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) }, open,
 		func(o *api.Options) { o.RateLimitRPM = 3 },
 		keysFile(t, "keys: [{name: all, key: alls, rpd: 100, tpm: 50000}, {name: few, key: fews}]"))
 	h.key = ""

@@ -76,7 +76,7 @@ func (s *Server) watchCancels(ctx context.Context) {
 					r.end(ErrCancelled)
 				}
 			}
-			s.calls.left(m.Payload)
+			s.calls.Left(m.Payload)
 		case <-tick.C:
 			s.checkActive(ctx)
 		}

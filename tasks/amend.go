@@ -11,14 +11,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-)
 
-// volatile keeps what a script writes out of the append-only file and from
-// replicas. A call lives as long as its caller's connection, so there is nothing
-// to bring back after a restart of Redis: the caller hears that the call is
-// lost. Where every write is synced, the nine on the way to a first token would
-// cost as many syncs of the disk, and every token one more.
-const volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
+	"presswork/tasks/stream"
+)
 
 // amended is a go-redis hook that changes what Asynq sends in two ways. Times
 // that several machines compare (leases, retries, which servers live) are
@@ -85,7 +80,7 @@ func addition(keys []string, argv []any) string {
 	q, part := partOf(keys[0])
 	lines := ""
 	if q == Infer {
-		lines = volatile
+		lines = stream.Volatile
 	}
 	second := ""
 	if len(argv) > 1 {
@@ -157,7 +152,7 @@ func extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 	}
 	own := []any{"eval", extendScript, 1, key, only}
 	if q == Infer {
-		own[1] = volatile + extendScript
+		own[1] = stream.Volatile + extendScript
 	}
 	for i := 0; i+1 < len(members); i += 2 {
 		own = append(own, fromNow(members[i]), members[i+1])

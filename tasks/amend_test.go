@@ -7,6 +7,7 @@ import (
 
 	"presswork/internal/redistest"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // diskSize is the size of Redis's append-only file.
@@ -27,7 +28,7 @@ func (b *bundle) diskSize(t *testing.T) string {
 func TestCallsWriteNothingToTheDisk(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, redistest.StartDurable(t).Address, tasks.Options{})
-	b.serveCalls(t, tasks.Options{Queues: []tasks.Queue{tasks.Infer}}, func(_ context.Context, run *tasks.CallRun) error {
+	b.serveCalls(t, tasks.Options{Queues: []tasks.Queue{tasks.Infer}}, func(_ context.Context, run *stream.Run) error {
 		for range 100 {
 			if err := run.Send([]byte(strings.Repeat("x", 1000))); err != nil {
 				return err
@@ -36,7 +37,7 @@ func TestCallsWriteNothingToTheDisk(t *testing.T) {
 		return run.Finish([]byte("end"))
 	})
 	call := func() {
-		if got := whole(t, b.call(t, tasks.Call{})); len(got) != 100*1000+len("end") {
+		if got := whole(t, b.call(t, stream.Call{})); len(got) != 100*1000+len("end") {
 			t.Errorf("%d bytes arrived", len(got))
 		}
 	}

@@ -1,104 +1,92 @@
 package tasks
 
 import (
-	"encoding/json"
-	"errors"
+	"context"
+	"fmt"
 	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/tasks/stream"
 )
 
-// A call is work whose caller waits for it: its answer is a stream of frames
-// that the worker writes and the API relays. It has no job record. It ends when
-// nobody waits any more, and what is left of it is forgotten after a while.
-//
-// A call stands in its owner's line, and a ticket on Infer stands for "one more
-// call": the worker that takes a ticket serves the owner whose turn it is. So a
-// thousand calls of one owner hold up another's by one, and Asynq still
-// counts, shows and recovers the work.
-
-// Tier is how urgent a call is: a tier is served when the ones before it are
-// empty.
-type Tier string
-
-// The tiers, the most urgent first.
-const (
-	Performance Tier = "performance"
-	OnDemand    Tier = "on_demand"
-	Flex        Tier = "flex"
-)
-
-// Tiers lists every tier, the most urgent first.
-func Tiers() []Tier { return []Tier{Performance, OnDemand, Flex} }
-
-// Call is a call to make.
-type Call struct {
-	// ID is a ULID, from NewID.
-	ID string `json:"-"`
-	// Owner is the name of the key that calls; "" when keys are off.
-	Owner string `json:"owner,omitempty"`
-	Tier  Tier   `json:"tier"`
-	// Body says what to do, in the words of the worker's handler, when it is at
-	// most InlineLimit bytes; longer ones lie in the store under BodyKey.
-	Body        json.RawMessage `json:"body,omitempty"`
-	BodyKey     string          `json:"body_key,omitempty"`
-	RequestID   string          `json:"request_id,omitempty"`
-	TraceParent string          `json:"trace_parent,omitempty"`
-	// QueuedAt is set by Client.Call.
-	QueuedAt time.Time `json:"queued_at"`
-
-	// IdempotencyKey, when set, makes a second call with the same Owner and
-	// Fingerprint hear the first one's answer, from its beginning. The first runs
-	// on for a while when its caller leaves, so that a retry finds it.
-	IdempotencyKey string `json:"-"`
-	Fingerprint    string `json:"-"`
+// Call puts a call in line and returns its answer, which is to be closed. An
+// error means that nobody will work at it. ctx bounds the putting in line only.
+// Errors: QueueFull, QueueUnavailable, IdempotencyConflict.
+func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
+	if !ValidID(call.ID) {
+		return nil, fmt.Errorf("call id %q is not from NewID", call.ID)
+	}
+	call.QueuedAt = time.Now().UTC().Truncate(time.Millisecond)
+	if err := c.admit(ctx, Infer); err != nil {
+		return nil, err
+	}
+	if call.IdempotencyKey != "" {
+		id, err := c.bindCall(ctx, call)
+		if err != nil {
+			return nil, err
+		}
+		call.ID = id
+	}
+	return c.calls.Call(ctx, call)
 }
 
-// Ticket is the payload of ServeCall.
-type Ticket struct {
-	// ID is the ticket's own: that of the call which it was issued for, and
-	// which another ticket may have served meanwhile.
-	ID string `json:"id"`
+// Waiting returns how many calls are in line, by a figure that may be a little
+// old. Errors: QueueUnavailable.
+func (c *Client) Waiting(ctx context.Context) (int64, error) {
+	switch err := c.admit(ctx, Infer); {
+	case presswork.CodeOf(err) == presswork.QueueFull:
+		return c.maxPending, nil
+	case err != nil:
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fullness[Infer].pending, nil
 }
 
-const (
-	// callTTL bounds a call's life; callMemory is how long a finished one can
-	// still be heard, joinMemory the same where a retry may join it.
-	callTTL    = 6 * time.Hour
-	callMemory = time.Minute
-	joinMemory = 10 * time.Minute
-	// waiterTTL is how long a waiter counts that has not been renewed: its
-	// process died. lingerTTL is how long a call that a retry may join goes on
-	// without anybody.
-	waiterTTL  = 15 * time.Second
-	renewEvery = 5 * time.Second
-	lingerTTL  = 30 * time.Second
-	// outageLimit is how long calls live through an outage of Redis, or through
-	// its restart, which loses what it knew of them: workers go on reading their
-	// upstreams and callers go on waiting.
-	outageLimit = 30 * time.Second
-	// lostAfter is how many renewals in a row a call may be unknown to Redis, until
-	// its worker has written it again, before it counts as lost.
-	lostAfter = 3
-)
+// bindCall binds the idempotency key to the call's id, or returns the id that
+// it is bound to.
+func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err error) {
+	key := idempotencyKey(call.Owner, "call\x00"+call.IdempotencyKey)
+	var bound *redis.StringCmd
+	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.SetNX(ctx, key, call.ID+" "+call.Fingerprint, idempotencyTTL)
+		bound = p.Get(ctx, key)
+		return nil
+	})
+	if err != nil {
+		return "", unavailable(err)
+	}
+	return boundID(bound.Val(), call.Fingerprint)
+}
 
-// ErrLeft is the cause of the end of a call's context when nobody waits for it
-// any more.
-var ErrLeft = errors.New("nobody waits for this call any more")
+// issue puts a ticket on the queue and announces it; that it is there already is
+// success.
+func (c *Client) issue(ctx context.Context, id string) error {
+	t, err := ServeCall.Task(Ticket{ID: id})
+	if err != nil {
+		return err
+	}
+	if err := c.outbox.enqueue(ctx, plainOwner, id, t); err != nil {
+		return err
+	}
+	if err := c.rdb.Publish(ctx, callChannel, "").Err(); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
 
-// errCallLost: the call was given to another run, or is over, or Redis was away
-// for too long.
-var errCallLost = errors.New("the call is another run's, or over")
-
-func callKey(id string) string    { return "pw:{" + id + "}:call" }
-func framesKey(id string) string  { return "pw:{" + id + "}:frames" }
-func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
-
-// callKeys are all that there is of a call.
-func callKeys(id string) []string { return []string{callKey(id), framesKey(id), waitersKey(id)} }
-
-// The lines share a hash tag, because one script walks through them.
-const (
-	linePrefix = "pw:{calls}:line:"
-	claimsKey  = "pw:{calls}:claims"
-)
-
-func ringKey(t Tier) string { return "pw:{calls}:ring:" + string(t) }
+// HandleCalls makes the server run calls. The handler sends the answer and ends
+// it by stream.Run.Finish; an error that it returns before it sent anything makes
+// the call run again when the server stops, else it ends the answer. ctx ends
+// when nobody waits any more (stream.ErrLeft), when another run has the call, and
+// when the server stops. Call HandleCalls before Start.
+func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
+	HandlePlain(s, ServeCall, func(ctx context.Context, t Ticket) error {
+		return s.calls.Serve(ctx, t.ID, func(ctx context.Context, run *stream.Run) error {
+			return guarded(func() error { return h(ctx, run) })
+		})
+	})
+}

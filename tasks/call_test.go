@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"presswork"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
-type callHandler = func(context.Context, *tasks.CallRun) error
+type callHandler = func(context.Context, *stream.Run) error
 
 // serveCalls starts a server that answers calls by h.
 func (b *bundle) serveCalls(t testing.TB, o tasks.Options, h callHandler) *tasks.Server {
@@ -30,13 +29,13 @@ func (b *bundle) serveCalls(t testing.TB, o tasks.Options, h callHandler) *tasks
 	return s
 }
 
-func (b *bundle) call(t testing.TB, c tasks.Call) *tasks.Answer {
+func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	t.Helper()
 	if c.ID == "" {
 		c.ID = tasks.NewID()
 	}
 	if c.Tier == "" {
-		c.Tier = tasks.OnDemand
+		c.Tier = stream.OnDemand
 	}
 	a, err := b.client.Call(t.Context(), c)
 	if err != nil {
@@ -47,7 +46,7 @@ func (b *bundle) call(t testing.TB, c tasks.Call) *tasks.Answer {
 }
 
 // whole reads an answer to its end.
-func whole(t testing.TB, a *tasks.Answer) string {
+func whole(t testing.TB, a *stream.Answer) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -66,47 +65,19 @@ func whole(t testing.TB, a *tasks.Answer) string {
 	}
 }
 
-func echo(_ context.Context, run *tasks.CallRun) error {
+func echo(_ context.Context, run *stream.Run) error {
 	return run.Finish(run.Call.Body)
-}
-
-func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	const frames = 300
-	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *tasks.CallRun) error {
-		for i := range frames {
-			if err := run.Send(fmt.Appendf(nil, "%s%d,", run.Call.Body, i)); err != nil {
-				return err
-			}
-		}
-		return run.Finish([]byte("end"))
-	})
-	var callers sync.WaitGroup
-	for n := range 40 {
-		a := b.call(t, tasks.Call{Owner: fmt.Sprint("o", n%3), Body: fmt.Appendf(nil, "%d", n)})
-		callers.Go(func() {
-			var want strings.Builder
-			for i := range frames {
-				fmt.Fprintf(&want, "%d%d,", n, i)
-			}
-			if got := whole(t, a); got != want.String()+"end" {
-				t.Errorf("call %d: got %.80q…", n, got)
-			}
-		})
-	}
-	callers.Wait()
 }
 
 func TestACallThatNobodyWaitsForIsNotBegun(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	left := b.call(t, tasks.Call{Body: []byte(`"left"`)})
+	left := b.call(t, stream.Call{Body: []byte(`"left"`)})
 	left.Close()
-	stays := b.call(t, tasks.Call{Body: []byte(`"stays"`)})
+	stays := b.call(t, stream.Call{Body: []byte(`"stays"`)})
 	var mu sync.Mutex
 	var ran []string
-	b.serveCalls(t, tasks.Options{}, func(ctx context.Context, run *tasks.CallRun) error {
+	b.serveCalls(t, tasks.Options{}, func(ctx context.Context, run *stream.Run) error {
 		mu.Lock()
 		ran = append(ran, run.ID)
 		mu.Unlock()
@@ -123,56 +94,10 @@ func TestACallThatNobodyWaitsForIsNotBegun(t *testing.T) {
 	}
 }
 
-// untilLeft is a handler that sends a frame and waits for its context's end.
-func untilLeft(causes chan<- error) callHandler {
-	return func(ctx context.Context, run *tasks.CallRun) error {
-		if err := run.Send([]byte("begun")); err != nil {
-			return err
-		}
-		<-ctx.Done()
-		causes <- context.Cause(ctx)
-		return context.Cause(ctx)
-	}
-}
-
-func begun(t testing.TB, a *tasks.Answer) {
+func begun(t testing.TB, a *stream.Answer) {
 	t.Helper()
 	if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "begun" {
 		t.Fatalf("got %q, %v", frames, err)
-	}
-}
-
-func TestLeavingEndsTheRun(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	causes := make(chan error, 1)
-	b.serveCalls(t, tasks.Options{}, untilLeft(causes))
-	a := b.call(t, tasks.Call{})
-	begun(t, a)
-	at := time.Now()
-	a.Close()
-	if err := receive(t, "the run ends", causes); !errors.Is(err, tasks.ErrLeft) {
-		t.Errorf("cause %v", err)
-	}
-	if took := time.Since(at); took > 10*time.Second { // of a run without an end
-		t.Errorf("took %s", took)
-	}
-}
-
-func TestACallOfADeadServerEnds(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	causes := make(chan error, 1)
-	b.serveCalls(t, tasks.Options{}, untilLeft(causes))
-	a := b.call(t, tasks.Call{})
-	begun(t, a)
-	// As if the waiter had not been renewed for long.
-	waiters := tasks.WaitersKey(a.ID)
-	for _, w := range b.rdb.ZRange(t.Context(), waiters, 0, -1).Val() {
-		b.rdb.ZAdd(t.Context(), waiters, redis.Z{Score: 1, Member: w})
-	}
-	if err := receive(t, "the run ends", causes); !errors.Is(err, tasks.ErrLeft) {
-		t.Errorf("cause %v", err)
 	}
 }
 
@@ -181,7 +106,7 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	proceed := make(chan struct{})
 	runs := make(chan string, 4)
-	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *tasks.CallRun) error {
+	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
 		runs <- run.ID
 		if err := run.Send([]byte("a")); err != nil {
 			return err
@@ -189,7 +114,7 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 		<-proceed
 		return run.Finish([]byte("b"))
 	})
-	c := tasks.Call{Owner: "ann", IdempotencyKey: "k", Fingerprint: "f"}
+	c := stream.Call{Owner: "ann", IdempotencyKey: "k", Fingerprint: "f"}
 	first := b.call(t, c)
 	receive(t, "it runs", runs)
 	first.Close()
@@ -206,7 +131,7 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 		t.Errorf("after the end the retry heard %q", got)
 	}
 	c.Fingerprint, c.ID = "other", tasks.NewID()
-	c.Tier = tasks.OnDemand
+	c.Tier = stream.OnDemand
 	_, err := b.client.Call(t.Context(), c)
 	wantCode(t, err, presswork.IdempotencyConflict)
 	if len(runs) != 0 {
@@ -214,64 +139,19 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	}
 }
 
-// order serves calls one after the other and returns the bodies in that order.
-func order(t *testing.T, b *bundle, n int) []string {
-	t.Helper()
-	served := make(chan string, n)
-	b.serveCalls(t, tasks.Options{InferConcurrency: 1}, func(ctx context.Context, run *tasks.CallRun) error {
-		served <- string(run.Call.Body)
-		return echo(ctx, run)
-	})
-	var got []string
-	for range n {
-		got = append(got, receive(t, "a call is served", served))
-	}
-	return got
-}
-
-func TestAFloodOfOneOwnerHoldsUpAnotherByOneCall(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	const flood = 200
-	for range flood {
-		b.call(t, tasks.Call{Owner: "heavy", Body: []byte(`"heavy"`)})
-	}
-	for range 2 {
-		b.call(t, tasks.Call{Owner: "light", Body: []byte(`"light"`)})
-	}
-	got := order(t, b, flood+2)
-	if at := slices.Index(got, `"light"`); at > 1 {
-		t.Errorf("the light owner's first call is number %d", at+1)
-	}
-	if at := slices.Index(got[2:], `"light"`); at > 1 {
-		t.Errorf("the light owner's second call is number %d", at+3)
-	}
-}
-
-func TestUrgentTiersGoFirst(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	for _, tier := range []tasks.Tier{tasks.Flex, tasks.OnDemand, tasks.Flex, tasks.Performance} {
-		b.call(t, tasks.Call{Tier: tier, Body: []byte(`"` + string(tier) + `"`)})
-	}
-	if got, want := order(t, b, 4), []string{`"performance"`, `"on_demand"`, `"flex"`, `"flex"`}; !slices.Equal(got, want) {
-		t.Errorf("got %v", got)
-	}
-}
-
 func TestAnAnswerOfAKilledWorkerIsToldToTheNext(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	worker, running := child(t, b.address)
-	sent := b.call(t, tasks.Call{Owner: "a", Body: []byte(`"send"`)})
+	sent := b.call(t, stream.Call{Owner: "a", Body: []byte(`"send"`)})
 	receive(t, "the child runs it", running)
-	silent := b.call(t, tasks.Call{Owner: "b", Body: []byte(`"be silent"`)})
+	silent := b.call(t, stream.Call{Owner: "b", Body: []byte(`"be silent"`)})
 	receive(t, "the child runs it", running)
 	begun(t, sent)
 	if err := worker.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *tasks.CallRun) error {
+	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
 		return run.Finish(fmt.Appendf(nil, "attempt %d begun=%t", run.Attempt, run.Begun))
 	})
 	if got := whole(t, sent); got != "attempt 2 begun=true" {
@@ -286,12 +166,12 @@ func TestAStoppingWorkerHandsAnUnansweredCallOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	running := make(chan string, 1)
-	s := b.serveCalls(t, tasks.Options{DrainTimeout: time.Millisecond}, func(ctx context.Context, run *tasks.CallRun) error {
+	s := b.serveCalls(t, tasks.Options{DrainTimeout: time.Millisecond}, func(ctx context.Context, run *stream.Run) error {
 		running <- run.ID
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
-	a := b.call(t, tasks.Call{Body: []byte("1")})
+	a := b.call(t, stream.Call{Body: []byte("1")})
 	receive(t, "it runs", running)
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -305,13 +185,13 @@ func TestAStoppingWorkerHandsAnUnansweredCallOn(t *testing.T) {
 func TestAHandlerThatGivesUpEndsTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *tasks.CallRun) error {
+	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
 		if err := run.Send([]byte("a")); err != nil {
 			return err
 		}
 		panic("oh")
 	})
-	if got := whole(t, b.call(t, tasks.Call{})); got != "a" {
+	if got := whole(t, b.call(t, stream.Call{})); got != "a" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // childEnv makes the test binary a worker process on this Redis, which begins
@@ -23,7 +24,7 @@ func runChild(address string) {
 		fmt.Println(run.ID)
 		select {}
 	})
-	tasks.HandleCalls(s, func(_ context.Context, run *tasks.CallRun) error {
+	tasks.HandleCalls(s, func(_ context.Context, run *stream.Run) error {
 		fmt.Println(run.ID)
 		if string(run.Call.Body) == `"send"` {
 			_ = run.Send([]byte("begun"))

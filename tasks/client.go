@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/tasks/stream"
 )
 
 // Client is the queue as the API sees it (api.Queue). All its methods may be
@@ -22,7 +23,7 @@ type Client struct {
 	outbox     *outbox
 	inspector  *asynq.Inspector
 	relay      *relay
-	calls      *callRelay
+	calls      *stream.Client
 	maxPending int64
 	memory     memory
 	log        *slog.Logger
@@ -58,13 +59,12 @@ func NewClient(address string, o Options) (*Client, error) {
 		outbox:     newOutbox(rdb, clock, o),
 		inspector:  asynq.NewInspectorFromRedisClient(rdb),
 		relay:      newRelay(recs, o.Log),
-		calls:      newCallRelay(rdb, o.Log),
 		maxPending: o.MaxPending,
 		memory:     memory{log: o.Log},
 		log:        o.Log,
 		fullness:   map[Queue]fullness{},
 	}
-	c.calls.issue = c.issue
+	c.calls = stream.NewClient(rdb, c.issue, cancelChannel, o.Log)
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -73,7 +73,7 @@ func NewClient(address string, o Options) (*Client, error) {
 func (c *Client) Start(context.Context) error {
 	c.running.Go(func() { c.clock.run(c.life) })
 	c.relay.start()
-	c.calls.start()
+	c.calls.Start()
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (c *Client) Stop(context.Context) error {
 	c.end()
 	c.running.Wait()
 	c.relay.stop()
-	c.calls.stop()
+	c.calls.Stop()
 	if err := c.rdb.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
 		return err
 	}

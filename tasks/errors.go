@@ -10,13 +10,15 @@ import (
 	"github.com/hibiken/asynq"
 
 	"presswork"
+	"presswork/tasks/stream"
 )
 
 // ErrSlow ends a watch whose reader fell too far behind.
 var ErrSlow = errors.New("the watcher is too slow")
 
 // errDraining ends the context of a run that a stopping worker gives back.
-var errDraining = errors.New("the worker is stopping")
+// A call's run takes part in that: see package stream.
+var errDraining = stream.ErrDraining
 
 // verdict is what a handler's error means for its task.
 type verdict int

@@ -20,9 +20,6 @@ var (
 	AsynqActive    = asynqActive
 	AsynqLease     = asynqLease
 	AsynqKey       = asynqKey
-	CallKey        = callKey
-	RingKey        = ringKey
-	WaitersKey     = waitersKey
 	ReapScript     = reapScript
 )
 
@@ -85,12 +82,6 @@ func (c *Client) Watchers() (n int) {
 	}
 	return n
 }
-
-// SetOutage sets how long calls live through an outage of Redis.
-func (c *Client) SetOutage(d time.Duration) { c.calls.outage = d }
-
-// SetOutage sets how long runs live through an outage of Redis.
-func (s *Server) SetOutage(d time.Duration) { s.calls.writer.outage = d }
 
 // Taking tells whether the server still takes tasks.
 func (s *Server) Taking() bool { return s.taking.Err() == nil }

@@ -37,7 +37,7 @@ var (
 	// ExportPage turns the page at an address into a PDF or a picture. The page
 	// may take two minutes; a page that fails is not tried again.
 	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}
-	// ServeCall serves the call whose turn it is; see call.go. What it bounds is a
+	// ServeCall serves the call whose turn it is; see package stream. What it bounds is a
 	// run; the caller bounds the call by leaving.
 	ServeCall = Kind[Ticket]{Name: "call:v1", Queue: Infer, Retries: 5, Timeout: time.Hour}
 	// DeliverWebhook tells a webhook of a job's end: 8 tries over about a day.

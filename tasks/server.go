@@ -12,6 +12,8 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks/stream"
 )
 
 const (
@@ -42,7 +44,7 @@ type Server struct {
 	doorbell   *doorbell
 	completion *completion
 	active     *active
-	calls      *calls
+	calls      *stream.Server
 	handlers   map[string]handler
 	log        *slog.Logger
 	// name says in the log which worker of a fleet this is.
@@ -89,7 +91,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		slots:      slots,
 		completion: &completion{log: o.Log, muted: map[string]int{}},
 		active:     &active{runs: map[*activeRun]struct{}{}},
-		calls:      newCalls(rdb, o.Log),
+		calls:      stream.NewServer(rdb, o.Log),
 		handlers:   map[string]handler{},
 		log:        o.Log,
 		name:       workerName(),
@@ -155,11 +157,10 @@ func (s *Server) Start(ctx context.Context) error {
 		s.doorbell.looked.Store(q, time.Now())
 	}
 	s.started = true
-	s.calls.writer.start()
+	s.calls.Start(s.work)
 	// Cancellations reach the handlers while they drain, too.
 	s.keepers.Go(func() { s.clock.run(s.work) })
 	s.keepers.Go(func() { s.watchCancels(s.work) })
-	s.keepers.Go(func() { s.calls.watch(s.work) })
 	if slices.Contains(queues, Infer) {
 		s.keepers.Go(func() { s.doorbell.hearCalls(s.taking, s.rdb) })
 	}
@@ -234,7 +235,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.keepers.Wait()
 	select {
 	case <-drained:
-		s.calls.writer.stop()
+		s.calls.Stop()
 	case <-time.After(stopGrace):
 		// Asynq still works on their behalf, so its connections stay open.
 		return errors.Join(closeErr, fmt.Errorf("tasks: %d handlers do not heed their context's end", len(s.active.all())))

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks/stream"
 )
 
 // QueueStats is the state of one queue.
@@ -64,7 +66,7 @@ func (c *Client) Stats(ctx context.Context) ([]QueueStats, error) {
 
 // healthScript writes, so that a Redis that is full, read-only or cannot write
 // its file shows; what it writes need not last.
-var healthScript = redis.NewScript(volatile + `return redis.call('SET', KEYS[1], '1', 'PX', 10000)`)
+var healthScript = redis.NewScript(stream.Volatile + `return redis.call('SET', KEYS[1], '1', 'PX', 10000)`)
 
 // Health returns nil when the queue takes writes.
 func (c *Client) Health(ctx context.Context) error {

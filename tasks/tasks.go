@@ -1,6 +1,6 @@
 // Package tasks is the queue's language: the kinds of task and their payloads,
 // the job record with its event log, and the client and server that carry them
-// over Asynq. No other room knows Asynq or Redis keys.
+// over Asynq. Calls, whose callers wait for the answer, are those of package stream.
 //
 // The job record is the authority on a job; the Asynq task only carries it. A
 // submission writes the record first and the task second; a sweeper closes the
@@ -138,6 +138,13 @@ type PageExport struct {
 	// Keep is how long the result is kept, in seconds; 0 is the retention of
 	// every artifact.
 	Keep int64 `json:"keep,omitempty"`
+}
+
+// Ticket is the payload of ServeCall.
+type Ticket struct {
+	// ID is the ticket's own: that of the call which it was issued for, and
+	// which another ticket may have served meanwhile.
+	ID string `json:"id"`
 }
 
 // Webhook is the payload of DeliverWebhook. It carries the whole body, so that

@@ -14,7 +14,7 @@ import (
 // sorted set of owners, the one served longest ago first. Asynq's enqueue and
 // dequeue scripts are replaced by ours, which do the same and keep both, in the
 // same round trip. A task that no line knows, because Asynq itself put it back,
-// goes when it has come to the list's end. Infer has lines of its own: see call.go.
+// goes when it has come to the list's end. Infer has lines of its own: see package stream.
 //
 // A task's hash names its owner, so how many tasks of an owner run is counted
 // over the active list, and no crash makes the count wrong.

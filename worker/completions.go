@@ -22,6 +22,7 @@ import (
 	"presswork/internal/meter"
 	"presswork/storage"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 const (
@@ -66,7 +67,7 @@ func NewCompletions(o CompletionOptions) *Completions {
 // Complete handles a call of the inference API: it runs the completion and
 // sends each inference.Frame as it comes. What was used is recorded however it
 // ends.
-func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
+func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	job, err := c.job(ctx, run)
 	if err != nil {
 		return c.end(run, inference.Frame{Error: inference.AsError(err)})
@@ -77,9 +78,9 @@ func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
 		c.record(run, job, c.spent(ctx, run, job), ctx)
 		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
 			"the worker that ran this request ended unexpectedly, in the middle of the answer")})
-	case run.Attempt > tasks.MaxCallAttempts:
+	case run.Attempt > stream.MaxAttempts:
 		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusInternalServerError, presswork.Internal,
-			"the workers that ran this request ended unexpectedly, %d times", tasks.MaxCallAttempts)})
+			"the workers that ran this request ended unexpectedly, %d times", stream.MaxAttempts)})
 	}
 	ctx, span := c.begin(ctx, run, job)
 	defer span.End()
@@ -105,7 +106,7 @@ func (c *Completions) Complete(ctx context.Context, run *tasks.CallRun) error {
 		return context.Cause(ctx)
 	}
 	c.record(run, job, result, ctx)
-	if errors.Is(context.Cause(ctx), tasks.ErrLeft) {
+	if errors.Is(context.Cause(ctx), stream.ErrLeft) {
 		c.dropBody(run)
 		return context.Cause(ctx)
 	}
@@ -147,7 +148,7 @@ func usage(key, model string, result inference.Result) meter.Usage {
 }
 
 // spent is what the run before this one used, by what it sent.
-func (c *Completions) spent(ctx context.Context, run *tasks.CallRun, job inference.Job) inference.Result {
+func (c *Completions) spent(ctx context.Context, run *stream.Run, job inference.Job) inference.Result {
 	frames, err := run.Sent(ctx)
 	if err != nil {
 		c.Log.ErrorContext(ctx, "what a dead worker sent could not be read", "call_id", run.ID, "error", err)
@@ -165,11 +166,11 @@ func (c *Completions) spent(ctx context.Context, run *tasks.CallRun, job inferen
 // stopping reports whether a run's context ended for a reason that is not the
 // caller's.
 func stopping(ctx context.Context) bool {
-	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), tasks.ErrLeft)
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), stream.ErrLeft)
 }
 
 // job reads what the call is about.
-func (c *Completions) job(ctx context.Context, run *tasks.CallRun) (inference.Job, error) {
+func (c *Completions) job(ctx context.Context, run *stream.Run) (inference.Job, error) {
 	var job inference.Job
 	body := []byte(run.Call.Body)
 	if run.Call.BodyKey != "" {
@@ -193,14 +194,14 @@ func (c *Completions) readBody(ctx context.Context, key string) ([]byte, error) 
 	return io.ReadAll(r)
 }
 
-func (c *Completions) begin(ctx context.Context, run *tasks.CallRun, job inference.Job) (context.Context, trace.Span) {
+func (c *Completions) begin(ctx context.Context, run *stream.Run, job inference.Job) (context.Context, trace.Span) {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
 	return c.tracer.Start(ctx, "chat "+job.Request.Model, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", job.Request.Model),
 		attribute.String("presswork.call_id", run.ID), attribute.Int("presswork.attempt", run.Attempt)))
 }
 
-func send(run *tasks.CallRun, f inference.Frame) error {
+func send(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -209,7 +210,7 @@ func send(run *tasks.CallRun, f inference.Frame) error {
 }
 
 // end sends the last word.
-func (c *Completions) end(run *tasks.CallRun, f inference.Frame) error {
+func (c *Completions) end(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -220,7 +221,7 @@ func (c *Completions) end(run *tasks.CallRun, f inference.Frame) error {
 }
 
 // dropBody forgets a request that lies in the store.
-func (c *Completions) dropBody(run *tasks.CallRun) {
+func (c *Completions) dropBody(run *stream.Run) {
 	key := run.Call.BodyKey
 	if key == "" {
 		return
@@ -234,7 +235,7 @@ func (c *Completions) dropBody(run *tasks.CallRun) {
 
 // record writes what was used, whoever has left meanwhile. A run that was
 // superseded leaves that to its successor.
-func (c *Completions) record(run *tasks.CallRun, job inference.Job, result inference.Result, ended context.Context) {
+func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, ended context.Context) {
 	timeout := recordTimeout
 	if stopping(ended) {
 		timeout = hasteTimeout
@@ -242,7 +243,7 @@ func (c *Completions) record(run *tasks.CallRun, job inference.Job, result infer
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), timeout)
 	defer cancel()
 	u := usage(run.Call.Owner, job.Request.Model, result)
-	if errors.Is(context.Cause(ended), tasks.ErrLeft) {
+	if errors.Is(context.Cause(ended), stream.ErrLeft) {
 		u.Cancelled = 1
 	}
 	err := c.charge(ctx, run, job, u)
@@ -260,7 +261,7 @@ func (c *Completions) record(run *tasks.CallRun, job inference.Job, result infer
 }
 
 // charge counts the use of a call once, however often it is called.
-func (c *Completions) charge(ctx context.Context, run *tasks.CallRun, job inference.Job, u meter.Usage) error {
+func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference.Job, u meter.Usage) error {
 	current, err := run.Current(ctx)
 	if err != nil || !current {
 		return err

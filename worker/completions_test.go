@@ -12,6 +12,7 @@ import (
 	"presswork/internal/redistest"
 	"presswork/storage"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 	"presswork/worker"
 )
 
@@ -66,7 +67,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 		Meter: counts, Store: disk, Keeper: storage.NewKeeper(storage.KeeperOptions{Store: disk, Redis: rdb}), Log: log,
 	})
 	returned := make(chan struct{}, 1)
-	tasks.HandleCalls(server, func(ctx context.Context, run *tasks.CallRun) error {
+	tasks.HandleCalls(server, func(ctx context.Context, run *stream.Run) error {
 		defer func() { returned <- struct{}{} }()
 		return completions.Complete(ctx, run)
 	})
@@ -80,7 +81,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 	body := []byte(`{"request":{"model":"m","messages":[{"role":"user","parts":[{"text":"Hi"}]}]}}`)
 	for name, superseded := range map[string]bool{"ann": false, "bob": true} {
 		id := tasks.NewID()
-		answer, err := client.Call(t.Context(), tasks.Call{ID: id, Owner: name, Tier: tasks.OnDemand, Body: body})
+		answer, err := client.Call(t.Context(), stream.Call{ID: id, Owner: name, Tier: stream.OnDemand, Body: body})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +102,8 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 	// A retry of a call that everybody has left bears its id, and is paid for, too.
 	name := "eve"
 	for try := range 2 {
-		answer, err := client.Call(t.Context(), tasks.Call{
-			ID: tasks.NewID(), Owner: name, Tier: tasks.OnDemand, Body: body, IdempotencyKey: "k", Fingerprint: "f",
+		answer, err := client.Call(t.Context(), stream.Call{
+			ID: tasks.NewID(), Owner: name, Tier: stream.OnDemand, Body: body, IdempotencyKey: "k", Fingerprint: "f",
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -9,11 +9,12 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // Caller is the queue's part: *tasks.Client.
 type Caller interface {
-	Call(ctx context.Context, call tasks.Call) (*tasks.Answer, error)
+	Call(ctx context.Context, call stream.Call) (*stream.Answer, error)
 }
 
 // owner is whose use the ledger names, and whose line readings stand in.
@@ -45,7 +46,7 @@ func Queue(calls Caller, model string) *Model {
 		if err != nil {
 			return "", err
 		}
-		answer, err := calls.Call(ctx, tasks.Call{ID: tasks.NewID(), Owner: owner, Tier: tasks.OnDemand, Body: body})
+		answer, err := calls.Call(ctx, stream.Call{ID: tasks.NewID(), Owner: owner, Tier: stream.OnDemand, Body: body})
 		if err != nil {
 			return "", err
 		}
@@ -55,7 +56,7 @@ func Queue(calls Caller, model string) *Model {
 }
 
 // whole reads an answer to its end.
-func whole(ctx context.Context, answer *tasks.Answer) (string, error) {
+func whole(ctx context.Context, answer *stream.Answer) (string, error) {
 	var text strings.Builder
 	for {
 		raw, err := answer.Next(ctx)

@@ -1,4 +1,4 @@
-package tasks
+package stream
 
 import (
 	"context"
@@ -17,12 +17,16 @@ import (
 // anew: it may be lost.
 const reissueAfter = 15 * time.Second
 
-// callRelay routes the frames of calls to those of this process who wait for
-// them, over one connection.
-type callRelay struct {
-	rdb   redis.UniversalClient
+// Client makes calls, and routes their frames to those of this process who wait
+// for them, over one connection.
+type Client struct {
+	rdb redis.UniversalClient
+	// issue puts a ticket with this id on the queue.
 	issue func(ctx context.Context, id string) error
-	log   *slog.Logger
+	// left is the channel on which the ids of calls are published that nobody
+	// waits for any more; see Server.Left.
+	left string
+	log  *slog.Logger
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -43,78 +47,82 @@ type callRelay struct {
 	ended   error
 }
 
-func newCallRelay(rdb redis.UniversalClient, log *slog.Logger) *callRelay {
+// NewClient makes a client. issue puts a ticket with an id of its own on the queue,
+// as if it were the id's first; a ticket that is there already is success. Workers
+// hear on the channel left which calls have been left.
+func NewClient(rdb redis.UniversalClient, issue func(ctx context.Context, id string) error, left string, log *slog.Logger) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &callRelay{
-		rdb: rdb, log: log, ctx: ctx, cancel: cancel, outage: outageLimit,
+	return &Client{
+		rdb: rdb, issue: issue, left: left, log: log, ctx: ctx, cancel: cancel, outage: outageLimit,
 		answers: map[string]map[*Answer]time.Time{}, wake: make(chan struct{}, 1),
 	}
 }
 
-func (r *callRelay) start() {
-	r.sub = r.rdb.Subscribe(r.ctx)
-	r.running.Go(r.run)
-	r.running.Go(r.subscribe)
-	r.running.Go(r.renew)
+// Start begins to relay frames.
+func (c *Client) Start() {
+	c.sub = c.rdb.Subscribe(c.ctx)
+	c.running.Go(c.run)
+	c.running.Go(c.subscribe)
+	c.running.Go(c.renew)
 }
 
-// stop ends every answer.
-func (r *callRelay) stop() {
-	r.mu.Lock()
-	r.ended = presswork.Errorf(presswork.QueueUnavailable, "the server is stopping")
-	for _, set := range r.answers {
+// Stop ends every answer.
+func (c *Client) Stop() {
+	c.mu.Lock()
+	c.ended = presswork.Errorf(presswork.QueueUnavailable, "the server is stopping")
+	for _, set := range c.answers {
 		for a := range set {
-			a.fail(r.ended)
+			a.fail(c.ended)
 		}
 	}
-	r.mu.Unlock()
-	r.cancel()
-	if r.sub != nil {
+	c.mu.Unlock()
+	c.cancel()
+	if c.sub != nil {
 		// It was closed before only if its client was.
-		_ = r.sub.Close()
+		_ = c.sub.Close()
 	}
-	r.running.Wait()
+	c.running.Wait()
 }
 
 // listen begins to hear a call's frames. What is published before the
 // subscription stands is looked up then.
-func (r *callRelay) listen(id string, linger bool) (*Answer, error) {
-	a := &Answer{ID: id, calls: r, waiter: NewID(), linger: linger, next: 1, news: make(chan struct{}, 1)}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ended != nil || r.sub == nil {
-		return nil, presswork.Errorf(presswork.QueueUnavailable, "the server is not running").WithCause(r.ended)
+func (c *Client) listen(id string, linger bool) (*Answer, error) {
+	a := &Answer{ID: id, client: c, waiter: newID(), linger: linger, next: 1, news: make(chan struct{}, 1)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended != nil || c.sub == nil {
+		return nil, presswork.Errorf(presswork.QueueUnavailable, "the server is not running").WithCause(c.ended)
 	}
-	if r.answers[id] == nil {
-		r.answers[id] = map[*Answer]time.Time{}
-		r.change(id)
+	if c.answers[id] == nil {
+		c.answers[id] = map[*Answer]time.Time{}
+		c.change(id)
 	}
-	r.answers[id][a] = time.Now()
+	c.answers[id][a] = time.Now()
 	return a, nil
 }
 
 // change is called with the lock held.
-func (r *callRelay) change(id string) {
-	r.changed = append(r.changed, id)
+func (c *Client) change(id string) {
+	c.changed = append(c.changed, id)
 	select {
-	case r.wake <- struct{}{}:
+	case c.wake <- struct{}{}:
 	default:
 	}
 }
 
 // subscribe keeps the subscriptions those of the calls that somebody hears.
-func (r *callRelay) subscribe() {
+func (c *Client) subscribe() {
 	subscribed := map[string]bool{}
 	for {
 		select {
-		case <-r.ctx.Done():
+		case <-c.ctx.Done():
 			return
-		case <-r.wake:
+		case <-c.wake:
 		}
 		var begin, end []string
-		r.mu.Lock()
-		for _, id := range r.changed {
-			wanted := len(r.answers[id]) > 0
+		c.mu.Lock()
+		for _, id := range c.changed {
+			wanted := len(c.answers[id]) > 0
 			switch {
 			case wanted && !subscribed[id]:
 				subscribed[id] = true
@@ -124,23 +132,23 @@ func (r *callRelay) subscribe() {
 				end = append(end, framesKey(id))
 			}
 		}
-		r.changed = nil
-		r.mu.Unlock()
+		c.changed = nil
+		c.mu.Unlock()
 		// An error is that of the connection, which go-redis makes anew and
 		// subscribes again; what was missed is looked up then.
 		if len(end) > 0 {
-			_ = r.sub.Unsubscribe(r.ctx, end...)
+			_ = c.sub.Unsubscribe(c.ctx, end...)
 		}
 		if len(begin) > 0 {
-			_ = r.sub.Subscribe(r.ctx, begin...)
+			_ = c.sub.Subscribe(c.ctx, begin...)
 		}
 	}
 }
 
 // leave forgets an answer, and tells the call's worker when nobody waits for it
 // any more.
-func (r *callRelay) leave(a *Answer) {
-	r.unlisten(a)
+func (c *Client) leave(a *Answer) {
+	c.unlisten(a)
 	if _, open := a.position(); !open {
 		return
 	}
@@ -148,35 +156,35 @@ func (r *callRelay) leave(a *Answer) {
 	if a.linger {
 		linger = lingerTTL
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
-	err := leaveScript.Run(ctx, r.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
-		a.waiter, linger.Milliseconds(), cancelChannel, a.ID).Err()
+	err := leaveScript.Run(ctx, c.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
+		a.waiter, linger.Milliseconds(), c.left, a.ID).Err()
 	if err != nil {
 		// The worker finds out by itself when the waiter is not renewed.
-		r.log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
+		c.log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
 	}
 }
 
-func (r *callRelay) unlisten(a *Answer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.answers[a.ID], a)
-	if len(r.answers[a.ID]) == 0 {
-		delete(r.answers, a.ID)
-		r.change(a.ID)
+func (c *Client) unlisten(a *Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.answers[a.ID], a)
+	if len(c.answers[a.ID]) == 0 {
+		delete(c.answers, a.ID)
+		c.change(a.ID)
 	}
 }
 
-func (r *callRelay) run() {
-	for m := range r.sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer)) {
+func (c *Client) run() {
+	for m := range c.sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer)) {
 		switch m := m.(type) {
 		case *redis.Message:
-			r.route(m.Channel, m.Payload)
+			c.route(m.Channel, m.Payload)
 		case *redis.Subscription:
 			if m.Kind == "subscribe" {
 				// What was published before it stood is in the stream.
-				for _, a := range r.of(idOfFrames(m.Channel)) {
+				for _, a := range c.of(idOfFrames(m.Channel)) {
 					a.lookUp()
 				}
 			}
@@ -193,11 +201,11 @@ func idOfFrames(channel string) string {
 	return channel[before : before+idLength]
 }
 
-func (r *callRelay) of(id string) []*Answer {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	answers := make([]*Answer, 0, len(r.answers[id]))
-	for a := range r.answers[id] {
+func (c *Client) of(id string) []*Answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	answers := make([]*Answer, 0, len(c.answers[id]))
+	for a := range c.answers[id] {
 		answers = append(answers, a)
 	}
 	return answers
@@ -205,9 +213,9 @@ func (r *callRelay) of(id string) []*Answer {
 
 // route hands on a published piece, "seq last data", or the news that a call was
 // written again.
-func (r *callRelay) route(channel, message string) {
+func (c *Client) route(channel, message string) {
 	if message == "restored" {
-		for _, a := range r.of(idOfFrames(channel)) {
+		for _, a := range c.of(idOfFrames(channel)) {
 			a.lookUp()
 		}
 		return
@@ -216,30 +224,30 @@ func (r *callRelay) route(channel, message string) {
 	last, data, _ := strings.Cut(rest, " ")
 	seq, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		r.log.Error("a frame has no number", "channel", channel)
+		c.log.Error("a frame has no number", "channel", channel)
 		return
 	}
-	for _, a := range r.of(idOfFrames(channel)) {
+	for _, a := range c.of(idOfFrames(channel)) {
 		a.hear(seq, piece{[]byte(data), last == "1"})
 	}
 }
 
 // renew tells now and then that somebody still waits for each call, and finds
 // what was lost on the way: frames, tickets, calls.
-func (r *callRelay) renew() {
+func (c *Client) renew() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-r.ctx.Done():
+		case <-c.ctx.Done():
 			return
 		case <-tick.C:
-			r.renewAll()
+			c.renewAll()
 		}
 	}
 }
 
-func (r *callRelay) renewAll() {
+func (c *Client) renewAll() {
 	type waiting struct {
 		*Answer
 		since time.Time
@@ -247,21 +255,21 @@ func (r *callRelay) renewAll() {
 		state *redis.Cmd
 	}
 	var all []waiting
-	r.mu.Lock()
-	for _, set := range r.answers {
+	c.mu.Lock()
+	for _, set := range c.answers {
 		for a, since := range set {
 			if next, open := a.position(); open {
 				all = append(all, waiting{Answer: a, since: since, next: next})
 			}
 		}
 	}
-	r.mu.Unlock()
+	c.mu.Unlock()
 	if len(all) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, renewEvery)
+	ctx, cancel := context.WithTimeout(c.ctx, renewEvery)
 	defer cancel()
-	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, w := range all {
 			all[i].state = renewScript.Eval(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)},
 				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds())
@@ -269,24 +277,24 @@ func (r *callRelay) renewAll() {
 		return nil
 	})
 	if err != nil {
-		r.log.Warn("waiting calls could not be renewed", "calls", len(all), "err", err)
-		if r.away.IsZero() {
-			r.away = time.Now()
+		c.log.Warn("waiting calls could not be renewed", "calls", len(all), "err", err)
+		if c.away.IsZero() {
+			c.away = time.Now()
 		}
-		if time.Since(r.away) >= r.outage {
+		if time.Since(c.away) >= c.outage {
 			for _, w := range all {
-				w.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer for %s; send the request again", r.outage).WithCause(err))
+				w.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer for %s; send the request again", c.outage).WithCause(err))
 			}
 		}
 		return
 	}
 	// A worker needs a while, too, to tell again that it lives.
-	back := !r.away.IsZero()
-	r.away = time.Time{}
+	back := !c.away.IsZero()
+	c.away = time.Time{}
 	for _, w := range all {
 		f, err := w.state.StringSlice()
 		if err != nil {
-			r.log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
+			c.log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
 			continue
 		}
 		if f[0] == "gone" {
@@ -303,8 +311,8 @@ func (r *callRelay) renewAll() {
 		case sent(f[1]) >= w.next:
 			w.lookUp()
 		case f[2] == "" && time.Since(w.since) > reissueAfter:
-			if err := r.issue(ctx, w.ID); err != nil {
-				r.log.Warn("a waiting call's ticket could not be issued anew", "call_id", w.ID, "err", err)
+			if err := c.issue(ctx, w.ID); err != nil {
+				c.log.Warn("a waiting call's ticket could not be issued anew", "call_id", w.ID, "err", err)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package tasks
+package stream
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ type Answer struct {
 	// ID is the call's: another's, where an idempotency key joined it.
 	ID string
 
-	calls  *callRelay
+	client *Client
 	waiter string
 	linger bool
 
@@ -78,7 +78,7 @@ func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 // Close says that the caller does not wait any more. The work ends, unless
 // others wait too, or a retry may join it soon.
 func (a *Answer) Close() {
-	a.once.Do(func() { a.calls.leave(a) })
+	a.once.Do(func() { a.client.leave(a) })
 }
 
 func (a *Answer) take() ([][]byte, error) {
@@ -173,7 +173,7 @@ func (a *Answer) catchUp(ctx context.Context) error {
 	from := a.next
 	a.unsure = false
 	a.mu.Unlock()
-	entries, err := a.calls.rdb.XRange(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+").Result()
+	entries, err := a.client.rdb.XRange(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+").Result()
 	if err != nil {
 		a.mu.Lock()
 		a.unsure = true

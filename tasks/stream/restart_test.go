@@ -1,4 +1,4 @@
-package tasks_test
+package stream_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"presswork"
 	"presswork/internal/redistest"
-	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // TestCallsLiveThroughARestartOfRedis restarts Redis, which forgets the calls,
@@ -22,9 +22,9 @@ import (
 func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
-	b := setupOn(t, redis.Address, tasks.Options{})
+	b := setupOn(t, redis.Address)
 	speak := map[string]chan string{`"talks"`: make(chan string), `"silent"`: make(chan string), `"ends"`: make(chan string)}
-	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *tasks.CallRun) error {
+	b.serve(t, func(_ context.Context, run *stream.Run) error {
 		for word := range speak[string(run.Call.Body)] {
 			if err := run.Send([]byte(word)); err != nil {
 				return err
@@ -35,7 +35,7 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	got := map[string]chan string{}
 	heard := make(chan string, 99)
 	for name := range speak {
-		a := b.call(t, tasks.Call{Body: []byte(name)})
+		a := b.call(t, stream.Call{Body: []byte(name)})
 		got[name] = make(chan string, 1)
 		go func() {
 			var all strings.Builder
@@ -84,7 +84,7 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 			t.Errorf("%s: heard %.60q… (%d bytes), want %.60q… (%d)", name, said, len(said), want, len(want))
 		}
 	}
-	if got := whole(t, b.call(t, tasks.Call{Body: []byte(`"ends"`)})); got != "end" {
+	if got := whole(t, b.call(t, stream.Call{Body: []byte(`"ends"`)})); got != "end" {
 		t.Errorf("the next call: %q", got)
 	}
 }
@@ -92,12 +92,12 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 func TestAnOutageThatLastsEndsACall(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
-	b := setupOn(t, redis.Address, tasks.Options{})
+	b := setupOn(t, redis.Address)
 	b.client.SetOutage(1)
 	causes := make(chan error, 1)
-	s := b.server(t, tasks.Options{})
+	s := b.worker(t)
 	s.SetOutage(1)
-	tasks.HandleCalls(s, func(ctx context.Context, run *tasks.CallRun) error {
+	b.start(t, s, 1, func(ctx context.Context, run *stream.Run) error {
 		if err := run.Send([]byte("begun")); err != nil {
 			return err
 		}
@@ -109,10 +109,7 @@ func TestAnOutageThatLastsEndsACall(t *testing.T) {
 		causes <- context.Cause(ctx)
 		return context.Cause(ctx)
 	})
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	a := b.call(t, tasks.Call{})
+	a := b.call(t, stream.Call{})
 	begun(t, a)
 	redis.Kill()
 	if err := receive(t, "the run ends", causes); err == nil || !strings.Contains(err.Error(), "Redis did not answer for") {
@@ -134,10 +131,10 @@ func TestAnOutageThatLastsEndsACall(t *testing.T) {
 
 func TestARestoredCallWhoseWorkerDiesEnds(t *testing.T) {
 	t.Parallel()
-	b := setup(t, tasks.Options{})
-	a := b.call(t, tasks.Call{})
+	b := setup(t)
+	a := b.call(t, stream.Call{})
 	// As a worker leaves it that has written it again and died.
-	b.rdb.HSet(t.Context(), tasks.CallKey(a.ID), "fence", "f", "run", 1, "alive", 1)
+	b.rdb.HSet(t.Context(), stream.CallKey(a.ID), "fence", "f", "run", 1, "alive", 1)
 	_, err := a.Next(t.Context())
 	wantCode(t, err, presswork.QueueUnavailable)
 }
@@ -225,10 +222,11 @@ func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
 	p, through := startProxy(t, address)
-	b := setupOn(t, through, tasks.Options{})
-	direct := setupOn(t, address, tasks.Options{})
-	direct.serveCalls(t, tasks.Options{}, echo)
-	if got := whole(t, b.call(t, tasks.Call{Body: []byte("1")})); got != "1" {
+	b := setupOn(t, through)
+	direct := setupOn(t, address)
+	direct.tickets = b.tickets
+	direct.serve(t, echo)
+	if got := whole(t, b.call(t, stream.Call{Body: []byte("1")})); got != "1" {
 		t.Fatalf("got %q", got)
 	}
 	// With the subscription hanging each of these would wait for a connection for a
@@ -236,9 +234,9 @@ func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
 	p.set(true)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	var answers []*tasks.Answer
+	var answers []*stream.Answer
 	for range 60 {
-		answers = append(answers, b.call(t, tasks.Call{Body: []byte("2")}))
+		answers = append(answers, b.call(t, stream.Call{Body: []byte("2")}))
 		if ctx.Err() != nil {
 			t.Fatalf("%d calls were made in %s", len(answers), patience)
 		}

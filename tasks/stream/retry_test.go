@@ -1,4 +1,4 @@
-package tasks_test
+package stream_test
 
 import (
 	"context"
@@ -9,41 +9,42 @@ import (
 
 	"presswork"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // abandon makes a call nobody's, as if all patience with it had passed.
 func (b *bundle) abandon(t *testing.T, id string) {
 	t.Helper()
-	for _, w := range b.rdb.ZRange(t.Context(), tasks.WaitersKey(id), 0, -1).Val() {
-		b.rdb.ZAdd(t.Context(), tasks.WaitersKey(id), redis.Z{Score: 1, Member: w})
+	for _, w := range b.rdb.ZRange(t.Context(), stream.WaitersKey(id), 0, -1).Val() {
+		b.rdb.ZAdd(t.Context(), stream.WaitersKey(id), redis.Z{Score: 1, Member: w})
 	}
 }
 
 func TestARetryOfACallThatEverybodyLeftIsServedAnew(t *testing.T) {
 	t.Parallel()
-	b := setup(t, tasks.Options{})
-	c := tasks.Call{Owner: "ann", IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
+	b := setup(t)
+	c := stream.Call{ID: tasks.NewID(), Owner: "ann", IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
 	// Left before it began.
 	first := b.call(t, c)
 	first.Close()
 	b.abandon(t, first.ID)
 	ended := make(chan error, 1)
 	runs := make(chan string, 9)
-	b.serveCalls(t, tasks.Options{}, func(ctx context.Context, run *tasks.CallRun) error {
+	b.serve(t, func(ctx context.Context, run *stream.Run) error {
 		runs <- run.ID
 		if len(runs) == 1 {
 			return untilLeft(ended)(ctx, run)
 		}
 		return echo(ctx, run)
 	})
-	eventually(t, "the ticket is used up", func() bool { return b.rdb.Exists(t.Context(), tasks.CallKey(first.ID)).Val() == 0 })
+	eventually(t, "the ticket is used up", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 })
 	second := b.call(t, c)
 	begun(t, second)
 	// Left while it ran.
 	second.Close()
 	b.abandon(t, second.ID)
 	receive(t, "the run ends", ended)
-	eventually(t, "the answer is forgotten", func() bool { return b.rdb.Exists(t.Context(), tasks.CallKey(second.ID)).Val() == 0 })
+	eventually(t, "the answer is forgotten", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(second.ID)).Val() == 0 })
 	if got := whole(t, b.call(t, c)); got != "1" {
 		t.Errorf("the retry heard %q", got)
 	}
@@ -54,11 +55,11 @@ func TestARetryOfACallThatEverybodyLeftIsServedAnew(t *testing.T) {
 
 func TestACallThatCannotStandInLineIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := setup(t, tasks.Options{})
-	b.serveCalls(t, tasks.Options{}, echo)
-	ring := tasks.RingKey(tasks.OnDemand)
+	b := setup(t)
+	b.serve(t, echo)
+	ring := stream.RingKey(stream.OnDemand)
 	b.rdb.Set(t.Context(), ring, "no list", 0)
-	c := tasks.Call{ID: tasks.NewID(), Tier: tasks.OnDemand, IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
+	c := stream.Call{ID: tasks.NewID(), Tier: stream.OnDemand, IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
 	_, err := b.client.Call(t.Context(), c)
 	wantCode(t, err, presswork.QueueUnavailable)
 	b.rdb.Del(t.Context(), ring)
@@ -70,9 +71,9 @@ func TestACallThatCannotStandInLineIsForgotten(t *testing.T) {
 
 func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t, tasks.Options{})
+	b := setup(t)
 	speak := make(chan string)
-	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *tasks.CallRun) error {
+	b.serve(t, func(_ context.Context, run *stream.Run) error {
 		for word := range speak {
 			if err := run.Send([]byte(word)); err != nil {
 				return err
@@ -80,13 +81,13 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 		}
 		return run.Finish(nil)
 	})
-	c := tasks.Call{IdempotencyKey: "k", Fingerprint: "f"}
+	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f"}
 	answer := b.call(t, c)
 	speak <- "begun"
 	begun(t, answer)
 	// The one leaves as the other comes, over and over: the subscription stays.
 	for range 20 {
-		next := make(chan *tasks.Answer, 1)
+		next := make(chan *stream.Answer, 1)
 		go func() { next <- b.call(t, c) }()
 		answer.Close()
 		answer = <-next

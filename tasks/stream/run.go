@@ -1,4 +1,4 @@
-package tasks
+package stream
 
 import (
 	"context"
@@ -18,13 +18,13 @@ const (
 	keepBytes = 2 << 20
 )
 
-// MaxCallAttempts is how many runs a call is worth: a handler that finds itself
+// MaxAttempts is how many runs a call is worth: a handler that finds itself
 // beyond it answers with an error, because the ones before took their workers
 // down.
-const MaxCallAttempts = 3
+const MaxAttempts = 3
 
-// CallRun is one attempt at a call.
-type CallRun struct {
+// Run is one attempt at a call.
+type Run struct {
 	ID   string
 	Call Call
 	// Attempt counts from 1.
@@ -37,7 +37,7 @@ type CallRun struct {
 	memory string // how long the answer is remembered, in ms
 	ctx    context.Context
 	end    context.CancelCauseFunc
-	writer *callWriter
+	writer *writer
 
 	mu      sync.Mutex
 	seq     int64     // of the last entry in Redis
@@ -58,7 +58,7 @@ type CallRun struct {
 // Send adds a frame to the answer: bytes without a line break. It returns at
 // once, and waits only when the run is far ahead of Redis. Frames that come
 // close together travel together. The error is the cause of the run's end.
-func (r *CallRun) Send(frame []byte) error {
+func (r *Run) Send(frame []byte) error {
 	r.mu.Lock()
 	for len(r.pending) > sendAhead && r.ctx.Err() == nil {
 		r.mu.Unlock()
@@ -77,7 +77,7 @@ func (r *CallRun) Send(frame []byte) error {
 }
 
 // Sent returns the frames that earlier runs have sent.
-func (r *CallRun) Sent(ctx context.Context) ([][]byte, error) {
+func (r *Run) Sent(ctx context.Context) ([][]byte, error) {
 	entries, err := r.writer.rdb.XRange(ctx, framesKey(r.ID), "-", "+").Result()
 	if err != nil {
 		return nil, unavailable(err)
@@ -92,7 +92,7 @@ func (r *CallRun) Sent(ctx context.Context) ([][]byte, error) {
 
 // Current reports whether the call is still this run's, as far as Redis knows: a
 // run that was superseded must not say what was used.
-func (r *CallRun) Current(ctx context.Context) (bool, error) {
+func (r *Run) Current(ctx context.Context) (bool, error) {
 	fence, err := r.writer.rdb.HGet(ctx, callKey(r.ID), "fence").Result()
 	if errors.Is(err, redis.Nil) {
 		// Redis has lost the call.
@@ -105,7 +105,7 @@ func (r *CallRun) Current(ctx context.Context) (bool, error) {
 }
 
 // Finish adds the last frame and waits until the answer is whole.
-func (r *CallRun) Finish(frame []byte) error {
+func (r *Run) Finish(frame []byte) error {
 	r.mu.Lock()
 	r.add(frame, true)
 	r.mu.Unlock()
@@ -132,10 +132,10 @@ func (r *CallRun) Finish(frame []byte) error {
 }
 
 // abandon ends the answer without a word of its own.
-func (r *CallRun) abandon() { _ = r.Finish(nil) }
+func (r *Run) abandon() { _ = r.Finish(nil) }
 
 // add is called with the lock held.
-func (r *CallRun) add(frame []byte, last bool) {
+func (r *Run) add(frame []byte, last bool) {
 	if len(frame) > 0 {
 		r.pending = append(append(r.pending, frame...), '\n')
 	}
@@ -144,7 +144,7 @@ func (r *CallRun) add(frame []byte, last bool) {
 }
 
 // mark is called with the lock held.
-func (r *CallRun) mark() {
+func (r *Run) mark() {
 	if !r.dirty {
 		r.dirty = true
 		r.writer.mark(r)
@@ -152,14 +152,14 @@ func (r *CallRun) mark() {
 }
 
 // restore makes the writer write the call again, which Redis has lost.
-func (r *CallRun) restore() {
+func (r *Run) restore() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gone = true
 	r.mark()
 }
 
-func (r *CallRun) isLost() bool {
+func (r *Run) isLost() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.mayNotWrite()
@@ -167,17 +167,17 @@ func (r *CallRun) isLost() bool {
 
 // mayNotWrite is called with the lock held. What a run that nobody waits for has
 // said is not written again where Redis has lost it.
-func (r *CallRun) mayNotWrite() bool {
+func (r *Run) mayNotWrite() bool {
 	return r.lost || r.gone && errors.Is(context.Cause(r.ctx), ErrLeft)
 }
 
-func (r *CallRun) isFinished() bool {
+func (r *Run) isFinished() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.final
 }
 
-func (r *CallRun) hasSent() bool {
+func (r *Run) hasSent() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.Begun || r.seq > 0 || len(r.pending)+len(r.sending) > 0
@@ -185,20 +185,20 @@ func (r *CallRun) hasSent() bool {
 
 // lose ends a run that may not write any more, whatever its context has ended for
 // before. It is called with the lock held.
-func (r *CallRun) lose(cause error) {
+func (r *Run) lose(cause error) {
 	r.lost = true
 	r.end(cause)
 	r.tell()
 }
 
 // giveUp is lose, for those who do not hold the lock.
-func (r *CallRun) giveUp() {
+func (r *Run) giveUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lose(errCallLost)
 }
 
-func (r *CallRun) tell() {
+func (r *Run) tell() {
 	select {
 	case r.flushed <- struct{}{}:
 	default:
@@ -207,7 +207,7 @@ func (r *CallRun) tell() {
 
 // take moves what is pending on its way and gives the command that writes it; ok
 // is false when there is nothing to write, or when the run may not any more.
-func (r *CallRun) take() (w write, ok bool) {
+func (r *Run) take() (w write, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over || r.mayNotWrite() {
@@ -241,7 +241,7 @@ func (r *CallRun) take() (w write, ok bool) {
 
 // written settles what take gave by Redis's answer; more reports whether there is
 // something to write again.
-func (r *CallRun) written(w write) (more bool) {
+func (r *Run) written(w write) (more bool) {
 	answer, err := w.answer.Int()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -276,7 +276,7 @@ func (r *CallRun) written(w write) (more bool) {
 }
 
 // keep is called with the lock held.
-func (r *CallRun) keep(entry []byte) {
+func (r *Run) keep(entry []byte) {
 	r.kept = append(r.kept, entry)
 	r.bytes += len(entry)
 	for r.bytes-len(r.kept[0]) >= keepBytes {

@@ -1,10 +1,18 @@
-package tasks
+package stream
 
 import "github.com/redis/go-redis/v9"
 
+// Volatile begins every script of a call. It keeps what the script writes out of
+// the append-only file and from replicas. A call lives as long as its caller's
+// connection, so there is nothing to bring back after a restart of Redis: the
+// caller hears that the call is lost. Where every write is synced, the nine on the
+// way to a first token would cost as many syncs of the disk, and every token one
+// more.
+const Volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
+
 // volatileNow begins the scripts that compare times: now is in ms and Redis's
 // own, because the clocks of workers and nodes differ.
-const volatileNow = volatile + `
+const volatileNow = Volatile + `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `
@@ -27,7 +35,7 @@ return 1
 // stand puts a call into its owner's line. KEYS: ring. ARGV: line's prefix,
 // tier:owner, id. Standing twice would serve twice, so a repeat after a lost
 // answer looks at the line's end first.
-var standScript = redis.NewScript(volatile + `
+var standScript = redis.NewScript(Volatile + `
 local line = ARGV[1] .. ARGV[2]
 if redis.call('LINDEX', line, -1) == ARGV[3] then return 0 end
 if redis.call('RPUSH', line, ARGV[3]) == 1 then redis.call('RPUSH', KEYS[1], ARGV[2]) end
@@ -38,7 +46,7 @@ return 1
 // the most urgent first. ARGV: ticket, line's prefix, a call that the ticket has
 // done with ("" for none). A ticket that has a call keeps it: its run died, or
 // its answer was lost. Answers the call's id, or "".
-var claimScript = redis.NewScript(volatile + `
+var claimScript = redis.NewScript(Volatile + `
 local held = redis.call('HGET', KEYS[1], ARGV[1])
 if held and held ~= ARGV[3] then return held end
 if held then redis.call('HDEL', KEYS[1], ARGV[1]) end
@@ -83,7 +91,7 @@ return {'', tostring(run), f[3] or '0', f[1], f[6]}
 // data, "1" for the last. A repeat after a lost answer changes nothing. Answers
 // 1; 0 when the run may not write; -1 when Redis has lost the call or frames
 // before this one, in a restart say: restoreScript comes first then.
-var frameScript = redis.NewScript(volatile + `
+var frameScript = redis.NewScript(Volatile + `
 local f = redis.call('HMGET', KEYS[1], 'fence', 'state', 'seq', 'memory')
 if not f[1] then return -1 end
 if f[1] ~= ARGV[1] then return 0 end
@@ -161,12 +169,12 @@ return 1
 `)
 
 // release gives a served call's claim back. KEYS: claims. ARGV: ticket.
-var releaseScript = redis.NewScript(volatile + `return redis.call('HDEL', KEYS[1], ARGV[1])`)
+var releaseScript = redis.NewScript(Volatile + `return redis.call('HDEL', KEYS[1], ARGV[1])`)
 
 // forget drops a call and its answer, so that a retry makes it anew. KEYS: call,
 // frames, waiters. ARGV: the fence of the run that may, "" for the one who made
 // it.
-var forgetScript = redis.NewScript(volatile + `
+var forgetScript = redis.NewScript(Volatile + `
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end
 return redis.call('DEL', unpack(KEYS))
 `)

@@ -1,4 +1,4 @@
-package tasks
+package stream
 
 import (
 	"context"
@@ -16,10 +16,10 @@ const (
 	writePause = 100 * time.Millisecond
 )
 
-// callWriter writes the frames of all runs of a process: whatever has come up
+// writer writes the frames of all runs of a process: whatever has come up
 // since the last round trip goes with the next. So the first frame goes at once,
 // and the busier Redis is, the more frames travel together.
-type callWriter struct {
+type writer struct {
 	rdb redis.UniversalClient
 	log *slog.Logger
 
@@ -30,23 +30,23 @@ type callWriter struct {
 	running  sync.WaitGroup
 
 	mu    sync.Mutex
-	dirty []*CallRun
+	dirty []*Run
 	wake  chan struct{}
 }
 
-func newCallWriter(rdb redis.UniversalClient, log *slog.Logger) *callWriter {
-	return &callWriter{rdb: rdb, log: log, outage: outageLimit, stopping: make(chan struct{}), wake: make(chan struct{}, 1)}
+func newWriter(rdb redis.UniversalClient, log *slog.Logger) *writer {
+	return &writer{rdb: rdb, log: log, outage: outageLimit, stopping: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
-func (w *callWriter) start() { w.running.Go(w.run) }
+func (w *writer) start() { w.running.Go(w.run) }
 
 // stop ends the writer; the runs must have ended before.
-func (w *callWriter) stop() {
+func (w *writer) stop() {
 	close(w.stopping)
 	w.running.Wait()
 }
 
-func (w *callWriter) run() {
+func (w *writer) run() {
 	for {
 		select {
 		case <-w.stopping:
@@ -59,7 +59,7 @@ func (w *callWriter) run() {
 }
 
 // mark tells the writer of a run that has something to write.
-func (w *callWriter) mark(runs ...*CallRun) {
+func (w *writer) mark(runs ...*Run) {
 	w.mu.Lock()
 	w.dirty = append(w.dirty, runs...)
 	w.mu.Unlock()
@@ -71,14 +71,14 @@ func (w *callWriter) mark(runs ...*CallRun) {
 
 // write is one entry on its way, or a whole call that Redis has lost.
 type write struct {
-	run      *CallRun
+	run      *Run
 	restores bool
 	args     []any
 	answer   *redis.Cmd
 }
 
 // flush writes a batch; false when there was nothing to write.
-func (w *callWriter) flush() bool {
+func (w *writer) flush() bool {
 	w.mu.Lock()
 	n := min(len(w.dirty), writeBatch)
 	batch := w.dirty[:n:n]
@@ -112,8 +112,8 @@ func (w *callWriter) flush() bool {
 }
 
 // send answers with the first error of the batch; each entry has its own.
-func (w *callWriter) send(writes []write) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+func (w *writer) send(writes []write) error {
+	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
 	_, err := w.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, one := range writes {

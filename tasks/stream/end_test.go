@@ -1,4 +1,4 @@
-package tasks_test
+package stream_test
 
 import (
 	"context"
@@ -7,32 +7,32 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 // TestARunThatLostItsCallEnds takes a run's call away after its context has ended
 // for another reason: it must not retry its last write without end.
 func TestARunThatLostItsCallEnds(t *testing.T) {
 	t.Parallel()
-	b := setup(t, tasks.Options{})
-	s := b.serveCalls(t, tasks.Options{DrainTimeout: time.Millisecond}, func(ctx context.Context, run *tasks.CallRun) error {
+	b := setup(t)
+	s := b.serve(t, func(ctx context.Context, run *stream.Run) error {
 		if err := run.Send([]byte("begun")); err != nil {
 			return err
 		}
 		<-ctx.Done()
-		b.rdb.HSet(context.Background(), tasks.CallKey(run.ID), "fence", "another run's")
+		b.rdb.HSet(context.Background(), stream.CallKey(run.ID), "fence", "another run's")
 		return context.Cause(ctx)
 	})
-	begun(t, b.call(t, tasks.Call{}))
-	stopped := make(chan error, 1)
-	go func() { stopped <- s.Stop(context.Background()) }()
-	if err := receive(t, "the server stops", stopped); err != nil {
-		t.Error(err)
-	}
+	begun(t, b.call(t, stream.Call{}))
+	stopped := make(chan struct{})
+	go func() {
+		s.stop()
+		close(stopped)
+	}()
+	receive(t, "the server stops", stopped)
 }
 
 // outage lets no pipeline through while it is away, and afterwards keeps the
@@ -87,10 +87,12 @@ func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 // say that it still waits.
 func TestCallsOutliveTheCountsOfThoseWhoWait(t *testing.T) {
 	t.Parallel()
-	b := setup(t, tasks.Options{})
+	b := setup(t)
 	proceed := make(chan struct{})
-	s := b.server(t, tasks.Options{})
-	tasks.HandleCalls(s, func(ctx context.Context, run *tasks.CallRun) error {
+	s := b.worker(t)
+	o := &outage{rdb: b.rdb}
+	s.rdb.AddHook(o)
+	b.start(t, s, 2, func(ctx context.Context, run *stream.Run) error {
 		if err := run.Send([]byte("begun")); err != nil {
 			return err
 		}
@@ -101,23 +103,18 @@ func TestCallsOutliveTheCountsOfThoseWhoWait(t *testing.T) {
 			return context.Cause(ctx)
 		}
 	})
-	o := &outage{rdb: b.rdb}
-	s.AddHook(o)
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	runs := b.call(t, tasks.Call{})
+	runs := b.call(t, stream.Call{})
 	begun(t, runs)
 	o.away.Store(true)
 	eventually(t, "the worker looks in vain", func() bool { return o.failed.Load() > 0 })
 	o.after.Store(true)
 	o.away.Store(false)
-	waits := b.call(t, tasks.Call{})
+	waits := b.call(t, stream.Call{})
 	begun(t, waits)
 	before := o.looks.Load()
 	eventually(t, "the worker looks twice", func() bool { return o.looks.Load() >= before+2 })
 	close(proceed)
-	for _, a := range []*tasks.Answer{runs, waits} {
+	for _, a := range []*stream.Answer{runs, waits} {
 		if got := whole(t, a); got != "end" {
 			t.Errorf("got %q", got)
 		}

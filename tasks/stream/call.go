@@ -1,0 +1,129 @@
+// Package stream carries calls: work whose caller waits for its answer, a stream
+// of frames that a worker writes and the API relays. A call has no job record. It
+// ends when nobody waits any more, and what is left of it is forgotten after a
+// while.
+//
+// A call stands in its owner's line, and a ticket on a queue stands for "one more
+// call": the worker that takes a ticket serves the owner whose turn it is. So a
+// thousand calls of one owner hold up another's by one, and the queue still
+// counts, shows and recovers the work. Which queue that is, this package does not
+// know: Client issues tickets by a function, and Server.Serve is called with them.
+// Package tasks puts both together.
+package stream
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"presswork"
+)
+
+// Tier is how urgent a call is: a tier is served when the ones before it are
+// empty.
+type Tier string
+
+// The tiers, the most urgent first.
+const (
+	Performance Tier = "performance"
+	OnDemand    Tier = "on_demand"
+	Flex        Tier = "flex"
+)
+
+// Tiers lists every tier, the most urgent first.
+func Tiers() []Tier { return []Tier{Performance, OnDemand, Flex} }
+
+// Call is a call to make.
+type Call struct {
+	// ID is a ULID, from tasks.NewID.
+	ID string `json:"-"`
+	// Owner is the name of the key that calls; "" when keys are off.
+	Owner string `json:"owner,omitempty"`
+	Tier  Tier   `json:"tier"`
+	// Body says what to do, in the words of the worker's handler, when it is at
+	// most tasks.InlineLimit bytes; longer ones lie in the store under BodyKey.
+	Body        json.RawMessage `json:"body,omitempty"`
+	BodyKey     string          `json:"body_key,omitempty"`
+	RequestID   string          `json:"request_id,omitempty"`
+	TraceParent string          `json:"trace_parent,omitempty"`
+	// QueuedAt is when the call was made; tasks.Client.Call sets it.
+	QueuedAt time.Time `json:"queued_at"`
+
+	// IdempotencyKey, when set, makes a second call with the same Owner and
+	// Fingerprint hear the first one's answer, from its beginning: it gets the
+	// first one's ID. The first runs on for a while when its caller leaves, so that
+	// a retry finds it.
+	IdempotencyKey string `json:"-"`
+	Fingerprint    string `json:"-"`
+}
+
+const (
+	// callTTL bounds a call's life; callMemory is how long a finished one can
+	// still be heard, joinMemory the same where a retry may join it.
+	callTTL    = 6 * time.Hour
+	callMemory = time.Minute
+	joinMemory = 10 * time.Minute
+	// waiterTTL is how long a waiter counts that has not been renewed: its
+	// process died. lingerTTL is how long a call that a retry may join goes on
+	// without anybody.
+	waiterTTL  = 15 * time.Second
+	renewEvery = 5 * time.Second
+	lingerTTL  = 30 * time.Second
+	// outageLimit is how long calls live through an outage of Redis, or through
+	// its restart, which loses what it knew of them: workers go on reading their
+	// upstreams and callers go on waiting.
+	outageLimit = 30 * time.Second
+	// lostAfter is how many renewals in a row a call may be unknown to Redis, until
+	// its worker has written it again, before it counts as lost.
+	lostAfter = 3
+)
+
+const (
+	// redisTimeout bounds what a call's end writes, which the end of its own context
+	// must not cut off: two of the connection's time-outs.
+	redisTimeout = 2 * time.Second
+	// relayBuffer is what go-redis may hold while frames are routed; routing never
+	// waits.
+	relayBuffer = 4096
+	idLength    = 26
+)
+
+// ErrSlow ends an answer whose reader fell too far behind.
+var ErrSlow = errors.New("the reader of an answer is too slow")
+
+// ErrDraining is the cause with which the context of Server.Serve ends when the
+// worker stops and gives back what it has not begun to answer.
+var ErrDraining = errors.New("the worker is stopping")
+
+// ErrLeft is the cause of the end of a call's context when nobody waits for it
+// any more.
+var ErrLeft = errors.New("nobody waits for this call any more")
+
+// errCallLost: the call was given to another run, or is over, or Redis was away
+// for too long.
+var errCallLost = errors.New("the call is another run's, or over")
+
+// unavailable coins an outage of Redis.
+func unavailable(err error) error {
+	return presswork.Errorf(presswork.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
+}
+
+// newID returns an id of the form of tasks.NewID, for waiters and runs.
+func newID() string { return ulid.Make().String() }
+
+func callKey(id string) string    { return "pw:{" + id + "}:call" }
+func framesKey(id string) string  { return "pw:{" + id + "}:frames" }
+func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
+
+// callKeys are all that there is of a call.
+func callKeys(id string) []string { return []string{callKey(id), framesKey(id), waitersKey(id)} }
+
+// The lines share a hash tag, because one script walks through them.
+const (
+	linePrefix = "pw:{calls}:line:"
+	claimsKey  = "pw:{calls}:claims"
+)
+
+func ringKey(t Tier) string { return "pw:{calls}:ring:" + string(t) }

@@ -1,0 +1,123 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks/stream"
+)
+
+func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const frames = 300
+	b.serve(t, func(_ context.Context, run *stream.Run) error {
+		for i := range frames {
+			if err := run.Send(fmt.Appendf(nil, "%s%d,", run.Call.Body, i)); err != nil {
+				return err
+			}
+		}
+		return run.Finish([]byte("end"))
+	})
+	var callers sync.WaitGroup
+	for n := range 40 {
+		a := b.call(t, stream.Call{Owner: fmt.Sprint("o", n%3), Body: fmt.Appendf(nil, "%d", n)})
+		callers.Go(func() {
+			var want strings.Builder
+			for i := range frames {
+				fmt.Fprintf(&want, "%d%d,", n, i)
+			}
+			if got := whole(t, a); got != want.String()+"end" {
+				t.Errorf("call %d: got %.80q…", n, got)
+			}
+		})
+	}
+	callers.Wait()
+}
+
+func TestLeavingEndsTheRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	causes := make(chan error, 1)
+	b.serve(t, untilLeft(causes))
+	a := b.call(t, stream.Call{})
+	begun(t, a)
+	at := time.Now()
+	a.Close()
+	if err := receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
+		t.Errorf("cause %v", err)
+	}
+	if took := time.Since(at); took > 10*time.Second { // of a run without an end
+		t.Errorf("took %s", took)
+	}
+}
+
+func TestACallOfADeadServerEnds(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	causes := make(chan error, 1)
+	b.serve(t, untilLeft(causes))
+	a := b.call(t, stream.Call{})
+	begun(t, a)
+	// As if the waiter had not been renewed for long.
+	waiters := stream.WaitersKey(a.ID)
+	for _, w := range b.rdb.ZRange(t.Context(), waiters, 0, -1).Val() {
+		b.rdb.ZAdd(t.Context(), waiters, redis.Z{Score: 1, Member: w})
+	}
+	if err := receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
+		t.Errorf("cause %v", err)
+	}
+}
+
+// order serves calls one after the other and returns the bodies in that order.
+func order(t *testing.T, b *bundle, n int) []string {
+	t.Helper()
+	served := make(chan string, n)
+	b.start(t, b.worker(t), 1, func(ctx context.Context, run *stream.Run) error {
+		served <- string(run.Call.Body)
+		return echo(ctx, run)
+	})
+	var got []string
+	for range n {
+		got = append(got, receive(t, "a call is served", served))
+	}
+	return got
+}
+
+func TestAFloodOfOneOwnerHoldsUpAnotherByOneCall(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const flood = 200
+	for range flood {
+		b.call(t, stream.Call{Owner: "heavy", Body: []byte(`"heavy"`)})
+	}
+	for range 2 {
+		b.call(t, stream.Call{Owner: "light", Body: []byte(`"light"`)})
+	}
+	got := order(t, b, flood+2)
+	if at := slices.Index(got, `"light"`); at > 1 {
+		t.Errorf("the light owner's first call is number %d", at+1)
+	}
+	if at := slices.Index(got[2:], `"light"`); at > 1 {
+		t.Errorf("the light owner's second call is number %d", at+3)
+	}
+}
+
+func TestUrgentTiersGoFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, tier := range []stream.Tier{stream.Flex, stream.OnDemand, stream.Flex, stream.Performance} {
+		b.call(t, stream.Call{Tier: tier, Body: []byte(`"` + string(tier) + `"`)})
+	}
+	if got, want := order(t, b, 4), []string{`"performance"`, `"on_demand"`, `"flex"`, `"flex"`}; !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}

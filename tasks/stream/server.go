@@ -1,0 +1,232 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// lookAtCalls is how often a worker looks whether somebody still waits for the
+// calls that it runs, in case nobody could tell it.
+const lookAtCalls = 2 * time.Second
+
+// Server runs the calls of a process.
+type Server struct {
+	rdb    redis.UniversalClient
+	log    *slog.Logger
+	writer *writer
+
+	watching sync.WaitGroup
+
+	mu   sync.Mutex
+	runs map[*Run]struct{}
+	// failed is when Redis did not answer last. Callers could not renew their
+	// waiting then.
+	failed time.Time
+}
+
+// NewServer makes a server.
+func NewServer(rdb redis.UniversalClient, log *slog.Logger) *Server {
+	return &Server{rdb: rdb, log: log, writer: newWriter(rdb, log), runs: map[*Run]struct{}{}}
+}
+
+// Start begins to write frames; until work ends it looks for runs that are to end.
+func (s *Server) Start(work context.Context) {
+	s.writer.start()
+	s.watching.Go(func() { s.watch(work) })
+}
+
+// Stop ends the writing of frames, once the context of Start and every Serve have
+// ended.
+func (s *Server) Stop() {
+	s.watching.Wait()
+	s.writer.stop()
+}
+
+// Serve spends a ticket on the call whose turn it is. Calls that nobody waits for
+// any more are passed over, so that a ticket is never spent on one while another
+// waits. The handler must not panic. An error means that the ticket is to be
+// served again.
+func (s *Server) Serve(ctx context.Context, ticket string, h func(context.Context, *Run) error) error {
+	keys := []string{claimsKey}
+	for _, tier := range Tiers() {
+		keys = append(keys, ringKey(tier))
+	}
+	done := ""
+	for {
+		id, err := claimScript.Run(ctx, s.rdb, keys, ticket, linePrefix, done).Text()
+		if err != nil {
+			return unavailable(err)
+		}
+		if id == "" {
+			return nil
+		}
+		run, err := s.begin(ctx, id)
+		if err != nil {
+			return err
+		}
+		if run == nil {
+			done = id
+			continue
+		}
+		if err := s.run(ctx, run, h); err != nil {
+			return err
+		}
+		// When this is lost the ticket finds a call that is over, and goes on.
+		if err := releaseScript.Run(context.WithoutCancel(ctx), s.rdb, []string{claimsKey}, ticket).Err(); err != nil {
+			s.log.Warn("a served call's claim could not be given back", "call_id", id, "err", err)
+		}
+		return nil
+	}
+}
+
+// begin opens a run; nil when the call is over or nobody waits for it.
+func (s *Server) begin(ctx context.Context, id string) (*Run, error) {
+	fence := newID()
+	answer, err := beginCallScript.Run(ctx, s.rdb, []string{callKey(id), waitersKey(id)}, fence, s.afterOutage()).StringSlice()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if answer[0] != "" {
+		s.log.Debug("a call needs no work", "call_id", id, "reason", answer[0])
+		return nil, nil
+	}
+	run := &Run{ID: id, fence: fence, memory: answer[4], writer: s.writer, flushed: make(chan struct{}, 1)}
+	if run.Attempt, err = strconv.Atoi(answer[1]); err == nil {
+		run.seq, err = strconv.ParseInt(answer[2], 10, 64)
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(answer[3]), &run.Call)
+	}
+	if err != nil {
+		// No other worker could read it either: the caller hears that it is lost.
+		s.log.Error("a call cannot be read", "call_id", id, "err", err)
+		s.forget(id, fence)
+		return nil, nil
+	}
+	run.Call.ID = id
+	run.Begun = run.seq > 0
+	return run, nil
+}
+
+// run lets the handler answer a call. An error means that another run may.
+func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run) error) error {
+	rctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	run.ctx, run.end = rctx, cancel
+	s.mu.Lock()
+	s.runs[run] = struct{}{}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.runs, run)
+	}()
+	err := h(rctx, run)
+	cause := context.Cause(rctx)
+	switch {
+	case errors.Is(cause, ErrLeft):
+		// What is there of the answer is nobody's: a retry gets one of its own.
+		s.forget(run.ID, run.fence)
+		return nil
+	case run.isFinished(), errors.Is(cause, errCallLost):
+		return nil
+	case errors.Is(cause, ErrDraining) && !run.hasSent():
+		return ErrDraining
+	}
+	s.log.Error("a call ended without its last frame", "call_id", run.ID, "attempt", run.Attempt, "request_id", run.Call.RequestID, "err", err)
+	run.abandon()
+	return nil
+}
+
+// forget drops a call in a run's name.
+func (s *Server) forget(id, fence string) {
+	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
+	defer cancel()
+	if err := forgetScript.Run(ctx, s.rdb, callKeys(id), fence).Err(); err != nil {
+		s.log.Warn("a call that nobody waits for stays for a while", "call_id", id, "err", err)
+	}
+}
+
+// afterOutage reports whether Redis was away so shortly ago that those who wait
+// may not be counted yet.
+func (s *Server) afterOutage() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.failed) < waiterTTL
+}
+
+// all returns the runs.
+func (s *Server) all() []*Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	runs := make([]*Run, 0, len(s.runs))
+	for r := range s.runs {
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// Left ends the run of a call that nobody waits for.
+func (s *Server) Left(id string) {
+	for _, r := range s.all() {
+		if r.ID == id {
+			r.end(ErrLeft)
+		}
+	}
+}
+
+// watch ends runs that nobody waits for or that another run has replaced, and
+// brings back those that Redis has lost.
+func (s *Server) watch(ctx context.Context) {
+	tick := time.NewTicker(lookAtCalls)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.look(ctx)
+		}
+	}
+}
+
+func (s *Server) look(ctx context.Context) {
+	runs := s.all()
+	if len(runs) == 0 {
+		return
+	}
+	looks := make([]*redis.Cmd, len(runs))
+	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, r := range runs {
+			looks[i] = lookScript.Eval(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence)
+		}
+		return nil
+	})
+	if err != nil {
+		// An outage: the next look decides, or the fence of the next frame.
+		s.mu.Lock()
+		s.failed = time.Now()
+		s.mu.Unlock()
+		return
+	}
+	after := s.afterOutage()
+	for i, r := range runs {
+		switch looks[i].Val() {
+		case "gone":
+			r.restore()
+		case "lost":
+			r.giveUp()
+		case "left":
+			if !after {
+				r.end(ErrLeft)
+			}
+		}
+	}
+}

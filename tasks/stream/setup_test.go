@@ -1,0 +1,234 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/internal/redistest"
+	"presswork/tasks"
+	"presswork/tasks/stream"
+)
+
+// leftChannel is where the clients of these tests publish which calls were left.
+const leftChannel = "test:left"
+
+// bundle is what most tests need: a Redis, a client on it, a raw view, and a queue
+// of tickets in the place of Asynq's.
+type bundle struct {
+	address string
+	client  *stream.Client
+	rdb     redis.UniversalClient
+	tickets *tickets
+}
+
+// tickets is a queue of them in which each is once.
+type tickets struct {
+	queue chan string
+	mu    sync.Mutex
+	out   map[string]bool
+}
+
+func (q *tickets) issue(_ context.Context, id string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.out[id] {
+		q.out[id] = true
+		q.queue <- id
+	}
+	return nil
+}
+
+func (q *tickets) done(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.out, id)
+}
+
+func setup(t testing.TB) *bundle {
+	t.Helper()
+	return setupOn(t, redistest.Start(t))
+}
+
+func setupOn(t testing.TB, address string) *bundle {
+	t.Helper()
+	b := &bundle{address: address, tickets: &tickets{queue: make(chan string, 1000), out: map[string]bool{}}}
+	b.rdb = dial(t, address)
+	b.client = stream.NewClient(dial(t, address), b.tickets.issue, leftChannel, slog.New(slog.DiscardHandler))
+	b.client.Start()
+	t.Cleanup(b.client.Stop)
+	return b
+}
+
+func dial(t testing.TB, address string) redis.UniversalClient {
+	t.Helper()
+	rdb, err := tasks.Dial(address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rdb.Close() })
+	return rdb
+}
+
+type handler = func(context.Context, *stream.Run) error
+
+// worker is a server with goroutines that spend tickets.
+type worker struct {
+	*stream.Server
+	rdb  redis.UniversalClient
+	stop func()
+}
+
+// worker makes a worker; start begins its work.
+func (b *bundle) worker(t testing.TB) *worker {
+	t.Helper()
+	rdb := dial(t, b.address)
+	return &worker{Server: stream.NewServer(rdb, slog.New(slog.DiscardHandler)), rdb: rdb}
+}
+
+func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
+	t.Helper()
+	work, end := context.WithCancelCause(context.Background())
+	w.Start(work)
+	var running sync.WaitGroup
+	running.Go(func() {
+		sub := w.rdb.Subscribe(work, leftChannel)
+		defer sub.Close()
+		for {
+			select {
+			case <-work.Done():
+				return
+			case m := <-sub.Channel():
+				w.Left(m.Payload)
+			}
+		}
+	})
+	for range concurrency {
+		running.Go(func() {
+			for {
+				select {
+				case <-work.Done():
+					return
+				case id := <-b.tickets.queue:
+					err := w.Serve(work, id, h)
+					b.tickets.done(id)
+					if err != nil {
+						_ = b.tickets.issue(work, id)
+					}
+				}
+			}
+		})
+	}
+	w.stop = sync.OnceFunc(func() {
+		end(stream.ErrDraining)
+		running.Wait()
+		w.Stop()
+	})
+	t.Cleanup(w.stop)
+}
+
+// serve starts a worker that answers calls by h.
+func (b *bundle) serve(t testing.TB, h handler) *worker {
+	t.Helper()
+	w := b.worker(t)
+	b.start(t, w, 64, h)
+	return w
+}
+
+func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
+	t.Helper()
+	if c.ID == "" {
+		c.ID = tasks.NewID()
+	}
+	if c.Tier == "" {
+		c.Tier = stream.OnDemand
+	}
+	a, err := b.client.Call(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+// patience is how long anything in these tests may take.
+const patience = 40 * time.Second
+
+// whole reads an answer to its end.
+func whole(t testing.TB, a *stream.Answer) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var b strings.Builder
+	for {
+		frames, err := a.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return b.String()
+		}
+		if err != nil {
+			t.Fatalf("after %q: %v", b.String(), err)
+		}
+		for _, f := range frames {
+			b.Write(f)
+		}
+	}
+}
+
+func echo(_ context.Context, run *stream.Run) error {
+	return run.Finish(run.Call.Body)
+}
+
+// untilLeft is a handler that sends a frame and waits for its context's end.
+func untilLeft(causes chan<- error) handler {
+	return func(ctx context.Context, run *stream.Run) error {
+		if err := run.Send([]byte("begun")); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return context.Cause(ctx)
+	}
+}
+
+func begun(t testing.TB, a *stream.Answer) {
+	t.Helper()
+	if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "begun" {
+		t.Fatalf("got %q, %v", frames, err)
+	}
+}
+
+// eventually polls until the condition holds.
+func eventually(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", patience, what)
+		}
+	}
+}
+
+// receive waits for a value.
+func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(patience):
+		t.Fatalf("not within %s: %s", patience, what)
+	}
+	return v
+}
+
+func wantCode(t testing.TB, err error, want presswork.Code) {
+	t.Helper()
+	if got := presswork.CodeOf(err); got != want {
+		t.Fatalf("code %q (%v), want %q", got, err, want)
+	}
+}
