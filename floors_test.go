@@ -18,7 +18,7 @@ import (
 // the same table.
 var floors = [][]string{
 	{".", "internal/suggest", "internal/imagetype", "internal/recent", "internal/plainfile", "api/web"},
-	{"tasks/stream", "internal/strictjson", "internal/export", "internal/markdown/tex", "internal/markdown/hyphen", "internal/markdown/diagram", "internal/chromium/fonts", "internal/telemetry", "internal/config"},
+	{"tasks/stream", "internal/strictjson", "internal/export", "internal/markdown/tex", "internal/markdown/hyphen", "internal/markdown/diagram", "internal/chromium/fonts", "internal/pdf/file", "internal/telemetry", "internal/config"},
 	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/embedded", "internal/ready", "internal/meter"},
 	{"storage/minio", "internal/pdf", "internal/chromium", "internal/advise", "internal/toolbox", "internal/inference/openai", "internal/inference/ollama", "internal/analysis/evaluate"},
 	{"api", "worker", "internal/local", "internal/analysis/train", "internal/analysis/evaluate/cmd"},
@@ -42,7 +42,7 @@ var rooms = map[string]string{
 }
 
 // testPackages may be imported by tests only.
-var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/cache/cachetest", "internal/inference/inferencetest", "internal/inference/inferencetest/fakemodel", "internal/sitetest", "internal/e2e", "internal/compat"}
+var testPackages = []string{"internal/golden", "internal/redistest", "storage/storagetest", "internal/pdf/file/filetest", "internal/cache/cachetest", "internal/inference/inferencetest", "internal/inference/inferencetest/fakemodel", "internal/sitetest", "internal/e2e", "internal/compat"}
 
 func TestImportsPointDownAndTechnologiesStayInTheirRooms(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,6 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
-	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -110,11 +109,7 @@ func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExpor
 	if task.PDF == nil {
 		return d, nil
 	}
-	finish := pdf.Finish{}
-	if task.PDF.PDFA != nil {
-		finish.PDFA = *task.PDF.PDFA
-	}
-	packed, err := w.Converter.Pack(ctx, exported.Data, pdf.Meta{Title: exported.Title}, finish)
+	packed, err := w.Converter.Pack(ctx, exported.Data, exported.Title, task.PDF.PDFA)
 	if err != nil {
 		return d, err
 	}

@@ -109,10 +109,6 @@ func develop(ctx context.Context, e *chromium.Exporter, visit chromium.Visit, pa
 	if err != nil {
 		return nil, 0, err
 	}
-	finish := pdf.Finish{}
-	if page.PDF.PDFA != nil {
-		finish.PDFA = *page.PDF.PDFA
-	}
-	packed, err := pdf.New(pdf.Options{Log: log}).Pack(ctx, printed.Data, pdf.Meta{Title: printed.Title}, finish)
+	packed, err := pdf.New(pdf.Options{Log: log}).Pack(ctx, printed.Data, printed.Title, page.PDF.PDFA)
 	return packed.PDF, packed.Pages, err
 }

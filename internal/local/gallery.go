@@ -228,9 +228,8 @@ func (c *Converter) hang(ctx context.Context, w wall, asHTML bool) (data []byte,
 	if asHTML {
 		return b.Bytes(), 0, nil
 	}
-	printed, err := c.engine.Print(ctx, pdf.Composed{
-		Page: presswork.Page{HTML: b.String(), Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true}},
-		Meta: pdf.Meta{Title: w.Title, Subject: "Themes of Presswork"},
-	})
+	page := pdf.Composed{Page: presswork.Page{HTML: b.String(), Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true}}}
+	page.Meta.Title, page.Meta.Subject = w.Title, "Themes of Presswork"
+	printed, err := c.engine.Print(ctx, page)
 	return printed.PDF, printed.Pages, err
 }

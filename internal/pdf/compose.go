@@ -10,10 +10,10 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
 	"presswork/themes"
 )
 
@@ -54,13 +54,13 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if err != nil {
 		return Composed{}, err
 	}
-	meta := Meta{
-		Title:  cmp.Or(clean(o.Title), clean(body.Title), titleOf(d.Filename), "Document"),
-		Author: clean(o.Author), Subject: cmp.Or(clean(o.Subject), clean(matter.Abstract)),
+	meta := file.Meta{
+		Title:  cmp.Or(file.OneLine(o.Title), file.OneLine(body.Title), titleOf(d.Filename), "Document"),
+		Author: file.OneLine(o.Author), Subject: cmp.Or(file.OneLine(o.Subject), file.OneLine(matter.Abstract)),
 	}
 	date, day := dateOf(matter.Date, lang, c.now())
 	meta.Date = day
-	head := titleBlock{title: titleAbove(matter, o), subtitle: clean(matter.Subtitle), author: meta.Author}
+	head := titleBlock{title: titleAbove(matter, o), subtitle: file.OneLine(matter.Subtitle), author: meta.Author}
 	if matter.Date != "" {
 		head.date = date
 	}
@@ -68,7 +68,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		return Composed{}, err
 	}
 	for _, word := range o.Keywords {
-		if word = clean(word); word != "" {
+		if word = file.OneLine(word); word != "" {
 			meta.Keywords = append(meta.Keywords, word)
 		}
 	}
@@ -83,7 +83,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		Page:  presswork.Page{HTML: page.html(), Sheet: sheet.forPrinter()},
 		Meta:  meta,
 		Theme: theme.Name, Warnings: body.Warnings,
-		Finish:   finishOf(d, o, body, c.epoch),
+		Finish: finishOf(d, o, body, c.epoch), strict: isTrue(o.Strict),
 		revision: revisionOf(page.chapters, contents), preflight: preflightOf(d, o, page, doubtful),
 	}
 	composed.Key = c.key(composed)
@@ -117,7 +117,7 @@ func (c *Converter) key(d Composed) string {
 	}
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
-	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Page, d.Meta, d.Finish})
+	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Page, d.Meta, d.Finish, d.strict})
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -147,20 +147,5 @@ func titleOf(filename string) string {
 	if base == "." || base == "/" {
 		return ""
 	}
-	return clean(strings.TrimSuffix(base, path.Ext(base)))
-}
-
-// clean makes one line of a text that goes into metadata.
-func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd"))
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > maxText {
-		s = string(r[:maxText])
-	}
-	return s
+	return file.OneLine(strings.TrimSuffix(base, path.Ext(base)))
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"presswork/internal/pdf"
+	"presswork/internal/pdf/file/filetest"
 )
 
 // patterns keeps what compiled returns: the rules go through every object.
@@ -47,7 +47,7 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 	if m := compiled(`/ID \[<([0-9A-F]{32})> <([0-9A-F]{32})>\]`).FindSubmatch(data); m == nil {
 		fault("there is no file id")
 	}
-	objects := pdf.Objects(t, data)
+	objects := filetest.Objects(t, data)
 	catalog, ok := one(objects, "<</Type /Catalog")
 	if !ok {
 		return append(found, "there is no catalog")

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/text/language"
+
+	"presswork/internal/pdf/file"
 )
 
 //go:embed dates.txt
@@ -41,7 +43,7 @@ var (
 // one of its own. A day is written as lang does, anything else as it stands in
 // the front matter; without one the day of printing is meant.
 func dateOf(written, lang string, now time.Time) (shown, day string) {
-	written = clean(written)
+	written = file.OneLine(written)
 	t := now
 	switch m := writtenDay.FindStringSubmatch(written); {
 	case written == "":

@@ -8,46 +8,15 @@ import (
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
 )
 
-// Finish is what a print is made into, besides being packed.
-type Finish struct {
-	// PDFA is the level of PDF/A: "2b", "2u", "3b"; "" is none.
-	PDFA presswork.PDFALevel
-	// PDFUA asks for PDF/UA-1, as far as the document allows.
-	PDFUA bool
-	// Undescribed is how many images have no alternative text in the source.
-	// Chromium takes them for decoration, which their author did not say.
-	Undescribed int
-	// Strict makes an error of what is missing for PDF/UA.
-	Strict bool
-	// Headings give the outline its words: Chromium's own lack spaces and repeat
-	// formulas. Those it does not list are left as they are.
-	Headings []markdown.Heading
-	// Hyphenated tells that the page holds soft hyphens.
-	Hyphenated bool
-	// Sources are attached, as what the document was made from.
-	Sources []Attachment
-	// Password encrypts the file; "" does not.
-	Password string
-	// Date is told as that of creation. Zero: when it was printed.
-	Date time.Time
-}
-
-// Attachment is a file within the PDF.
-type Attachment struct {
-	Name string
-	Data []byte
-}
-
-// demanded says that the print is of no use without being finished.
-func (f Finish) demanded() bool {
-	return f.PDFA != "" || len(f.Sources) > 0 || f.Password != ""
-}
-
-func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) Finish {
-	f := Finish{PDFUA: isTrue(o.PDFUA), Strict: isTrue(o.Strict), Password: o.Password, Date: date, Headings: body.Headings,
-		Hyphenated: strings.Contains(body.HTML, "\u00ad")}
+// finishOf is what a document's print is made into.
+func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) file.Finish {
+	f := file.Finish{PDFUA: isTrue(o.PDFUA), Password: o.Password, Date: date, Hyphenated: strings.Contains(body.HTML, "\u00ad")}
+	for _, h := range body.Headings {
+		f.Headings = append(f.Headings, file.Heading{Level: h.Level, Text: strings.TrimSpace(h.Number + " " + h.Text)})
+	}
 	for _, w := range body.Warnings {
 		if w.Code == presswork.AltMissing {
 			f.Undescribed++
@@ -63,7 +32,7 @@ func finishOf(d Document, o presswork.Options, body markdown.Document, date time
 }
 
 // sourcesOf names the document and its parts as files of one folder.
-func sourcesOf(d Document) (sources []Attachment) {
+func sourcesOf(d Document) (sources []file.Attachment) {
 	taken := map[string]bool{}
 	add := func(name string, data []byte) {
 		name = cmp.Or(titleOf(name), "document")
@@ -72,7 +41,7 @@ func sourcesOf(d Document) (sources []Attachment) {
 			unique = fmt.Sprintf("%s-%d", name, n)
 		}
 		taken[unique] = true
-		sources = append(sources, Attachment{Name: unique + ".md", Data: data})
+		sources = append(sources, file.Attachment{Name: unique + ".md", Data: data})
 	}
 	add(cmp.Or(d.Filename, d.Path), d.Content)
 	for _, p := range d.Parts {
@@ -106,15 +75,23 @@ func checkFinish(o presswork.Options) error {
 	case o.Password != "" && level != "":
 		return invalid("password", "password does not go with pdf_a: PDF/A forbids encryption")
 	}
-	return checkPassword(o.Password)
+	if err := file.CheckPassword(o.Password); err != nil {
+		return invalid("password", "password %v", err)
+	}
+	return nil
 }
 
 // unfinished coins the error of a print that cannot be made into what was
 // asked for.
-func unfinished(f Finish, err error) error {
+func unfinished(f file.Finish, err error) error {
 	what := "encrypted"
 	if f.PDFA != "" {
 		what = "made PDF/A-" + string(f.PDFA)
 	}
 	return presswork.Errorf(presswork.RenderFailed, "the PDF cannot be %s", what).WithCause(err)
+}
+
+// incomplete is the warning about a document that cannot be PDF/UA.
+func incomplete(missing []string) presswork.Warning {
+	return presswork.Warning{Code: presswork.PDFUAIncomplete, Message: "the PDF does not claim PDF/UA: " + strings.Join(missing, "; ")}
 }

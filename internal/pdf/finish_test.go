@@ -12,6 +12,8 @@ import (
 
 	"presswork"
 	"presswork/internal/pdf"
+	"presswork/internal/pdf/file"
+	"presswork/internal/pdf/file/filetest"
 )
 
 func TestPassword(t *testing.T) {
@@ -176,7 +178,7 @@ func TestOutlineHasTheWordsOfTheHeadings(t *testing.T) {
 		t.Fatal(err)
 	}
 	var titles []string
-	for _, o := range pdf.Objects(t, data) {
+	for _, o := range filetest.Objects(t, data) {
 		if title := match(o, `^<</Title (.*)\n/Dest`); title != "" {
 			titles = append(titles, text(title))
 		}
@@ -228,7 +230,7 @@ func BenchmarkFinish(b *testing.B) {
 		b.Run("pack/"+o.name, func(b *testing.B) {
 			b.SetBytes(int64(len(printed)))
 			for b.Loop() {
-				if _, err := c.Pack(b.Context(), printed, composed.Meta, composed.Finish); err != nil {
+				if _, err := file.Pack(printed, composed.Meta, composed.Finish); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
 	"presswork/themes"
 )
 
@@ -50,7 +51,7 @@ type page struct {
 	options presswork.Options
 	theme   themes.Theme
 	sheet   sheet
-	meta    Meta
+	meta    file.Meta
 	lang    string
 	upright bool // some letters are never slanted
 	body    string
@@ -145,7 +146,7 @@ func (p page) writeCover(b *strings.Builder) {
 			b.WriteString(`<p class="` + class + `">` + html.EscapeString(text) + "</p>\n")
 		}
 	}
-	subject := cmp.Or(p.subtitle, clean(p.options.Subject))
+	subject := cmp.Or(p.subtitle, file.OneLine(p.options.Subject))
 	b.WriteString(`<section class="` + coverClass(p.sheet, isTrue(p.options.InkSaver)) + `" style="` + coverStyle(p.sheet, p.meta.Title, subject) + "\">\n<div class=\"cover-head\">\n")
 	line("cover-title", p.meta.Title)
 	line("cover-subject", subject)

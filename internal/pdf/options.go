@@ -10,12 +10,13 @@ import (
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
 	"presswork/internal/suggest"
 )
 
 const (
-	maxText = 1000      // characters of a title, header and so on
-	maxCSS  = 256 << 10 // bytes of the extra stylesheet
+	maxText = file.MaxText // characters of a title, header and so on
+	maxCSS  = 256 << 10    // bytes of the extra stylesheet
 )
 
 // Check refuses a document that cannot be rendered, without rendering it: the

@@ -1,6 +1,6 @@
 // Package pdf turns a Markdown document into a printed PDF: compose builds the
-// themed page, the Printer prints it, the packer makes the file small and
-// tells in it what it is.
+// themed page, the Printer prints it, package file makes the print small and into
+// what was asked for.
 package pdf
 
 import (
@@ -13,6 +13,7 @@ import (
 	"presswork"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/diagram"
+	"presswork/internal/pdf/file"
 	"presswork/themes"
 )
 
@@ -84,9 +85,9 @@ type Document struct {
 type Composed struct {
 	Page presswork.Page
 	// Meta goes into the PDF's Info dictionary and XMP.
-	Meta Meta
+	Meta file.Meta
 	// Finish is what the print is made into.
-	Finish Finish
+	Finish file.Finish
 	// Theme is the name of the theme in force.
 	Theme    string
 	Warnings []presswork.Warning
@@ -94,16 +95,10 @@ type Composed struct {
 	// sheet, the metadata, the finish and the versions of browser and packer.
 	Key string
 
+	// strict makes an error of warnings.
+	strict    bool
 	revision  *revision
 	preflight preflight
-}
-
-// Meta is what a PDF says about itself.
-type Meta struct {
-	Title, Author, Subject string
-	// Date is the document's own day, 2006-01-02, "" without one.
-	Date     string
-	Keywords []string
 }
 
 // Result is a printed document.
@@ -122,7 +117,7 @@ func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := c.Pack(ctx, printed, d.Meta, d.Finish)
+	r, err := c.pack(ctx, printed, d.Meta, d.Finish)
 	if err != nil {
 		return Result{}, err
 	}
@@ -131,29 +126,38 @@ func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
 		c.log.WarnContext(ctx, "the print could not be checked", "error", err, "bytes", len(printed))
 	}
 	r.Warnings = slices.Concat(d.Warnings, found, r.Warnings)
-	if d.Finish.Strict && len(r.Warnings) > 0 {
+	if d.strict && len(r.Warnings) > 0 {
 		return Result{Warnings: r.Warnings}, strictFindings(r.Warnings)
 	}
 	return r, nil
 }
 
-// Pack makes a PDF that Chromium printed into what was asked for, and small.
-// Errors: RenderFailed when it cannot be made into that.
-func (c *Converter) Pack(ctx context.Context, printed []byte, m Meta, f Finish) (Result, error) {
-	p, err := pack(printed, m, f)
+// Pack makes the print of a page that was not composed small, gives it its title
+// and makes it PDF/A of a level, nil for none. Errors: RenderFailed when it
+// cannot be made into that.
+func (c *Converter) Pack(ctx context.Context, printed []byte, title string, level *presswork.PDFALevel) (Result, error) {
+	var f file.Finish
+	if level != nil {
+		f.PDFA = *level
+	}
+	return c.pack(ctx, printed, file.Meta{Title: title}, f)
+}
+
+func (c *Converter) pack(ctx context.Context, printed []byte, m file.Meta, f file.Finish) (Result, error) {
+	p, err := file.Pack(printed, m, f)
 	switch {
-	case err != nil && f.demanded():
+	case err != nil && (f.PDFA != "" || len(f.Sources) > 0 || f.Password != ""): // it is of no use without
 		return Result{}, unfinished(f, err)
 	case err != nil:
 		// A PDF that is not as this engine writes them is still a PDF: it goes
 		// out as the browser made it.
 		c.log.WarnContext(ctx, "the PDF could not be packed", "error", err, "bytes", len(printed))
-		p.data = printed
-		p.missing = []string{"the PDF is not as expected"}
+		p.Data = printed
+		p.Missing = []string{"the PDF is not as expected"}
 	}
-	r := Result{PDF: p.data, Pages: p.pages}
-	if f.PDFUA && len(p.missing) > 0 {
-		r.Warnings = []presswork.Warning{incomplete(p.missing)}
+	r := Result{PDF: p.Data, Pages: p.Pages}
+	if f.PDFUA && len(p.Missing) > 0 {
+		r.Warnings = []presswork.Warning{incomplete(p.Missing)}
 	}
 	return r, nil
 }

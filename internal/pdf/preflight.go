@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
 )
 
 // preflight is what the print of a document is checked against.
@@ -30,7 +32,7 @@ var formulaWidth = regexp.MustCompile(`style="--em:([0-9.]+)"`)
 func holdsWideFormula(body string, area float64) bool {
 	const doubt = 1.4 // guesses are not that far off
 	for _, m := range formulaWidth.FindAllStringSubmatch(body, -1) {
-		if em, ok := decimal([]byte(m[1])); !ok || em*bodySize*doubt > area {
+		if em, err := strconv.ParseFloat(m[1], 64); err != nil || em*bodySize*doubt > area {
 			return true
 		}
 	}
@@ -56,40 +58,37 @@ func (p preflight) inspect(ctx context.Context, html string, printed []byte) ([]
 	if !p.wide && len(wanted) == 0 {
 		return nil, nil
 	}
-	f, err := readSkia(printed)
+	f, err := file.Read(printed)
 	if err != nil {
 		return nil, err
 	}
-	i := newInspector(f, wanted)
-	if !p.wide && i.fontsHave(wanted) {
-		return nil, nil
-	}
-	var areaOf func(int, float64, float64) *area
+	var areaOf func(int, float64, float64) *file.Area
 	if p.wide {
 		areaOf = p.areaOf
 	}
-	if err := i.all(ctx, areaOf); err != nil {
+	found, err := f.Inspect(ctx, wanted, areaOf)
+	if err != nil {
 		return nil, err
 	}
-	return append(p.glyphsMissing(i.allMissing(wanted)), p.linesOverflow(i.misfits)...), nil
+	return append(p.glyphsMissing(found.Missing), p.linesOverflow(found.Misfits)...), nil
 }
 
 // areaOf is where the text of a page lies, in points: the area inside the
 // margins and a little more, for what hangs over on purpose. The cover does what
 // it likes. What runs out does so where lines end.
-func (p preflight) areaOf(page int, width, height float64) *area {
+func (p preflight) areaOf(page int, width, height float64) *file.Area {
 	const pointsPerMM, tolerance = 72 / 25.4, 6
 	if p.cover && page == 1 {
 		return nil
 	}
 	const legible = 3.5 // points
-	a := area{
-		smallest: legible * p.sheet.scale, lineEnd: width - p.sheet.right*pointsPerMM, left: 0, right: width - p.sheet.right*pointsPerMM + tolerance,
-		bottom: p.sheet.bottom * pointsPerMM, top: height - p.sheet.top*pointsPerMM,
+	a := file.Area{
+		Smallest: legible * p.sheet.scale, LineEnd: width - p.sheet.right*pointsPerMM, Left: 0, Right: width - p.sheet.right*pointsPerMM + tolerance,
+		Bottom: p.sheet.bottom * pointsPerMM, Top: height - p.sheet.top*pointsPerMM,
 	}
 	if p.rtl {
-		a.lineEnd = p.sheet.left * pointsPerMM
-		a.left, a.right = p.sheet.left*pointsPerMM-tolerance, width
+		a.LineEnd = p.sheet.left * pointsPerMM
+		a.Left, a.Right = p.sheet.left*pointsPerMM-tolerance, width
 	}
 	return &a
 }
@@ -98,20 +97,20 @@ func (p preflight) areaOf(page int, width, height float64) *area {
 const maxOverflows = 10
 
 // linesOverflow words what does not fit, page by page.
-func (p preflight) linesOverflow(found []misfit) (warnings []presswork.Warning) {
+func (p preflight) linesOverflow(found []file.Misfit) (warnings []presswork.Warning) {
 	for n, m := range found {
-		if n > 0 && found[n-1].page == m.page {
+		if n > 0 && found[n-1].Page == m.Page {
 			continue
 		}
 		if len(warnings) == maxOverflows {
 			break
 		}
 		w := presswork.Warning{Code: presswork.LineOverflow,
-			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", m.page)}
-		if m.size > 0 {
-			w.Message = fmt.Sprintf("page %d: something is so wide that it is set in %.1f pt, too small to read", m.page, m.size)
+			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", m.Page)}
+		if m.Size > 0 {
+			w.Message = fmt.Sprintf("page %d: something is so wide that it is set in %.1f pt, too small to read", m.Page, m.Size)
 		}
-		if text := clean(m.text); text != "" {
+		if text := file.OneLine(m.Text); text != "" {
 			w.Message += fmt.Sprintf(", at %q", short(text))
 			p.locate(&w, text)
 		}

@@ -1,9 +1,7 @@
 package pdf
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -25,43 +23,6 @@ func beyondFonts(html string) (wanted []rune) {
 		}
 	}
 	return wanted
-}
-
-// fontsHave tells whether each of the characters is among those that the fonts in
-// the file show: Chromium embeds only the glyphs that are used.
-func (i *inspector) fontsHave(wanted []rune) bool {
-	for n, o := range i.file.objects {
-		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
-			continue
-		}
-		for code, text := range i.textMap(n) {
-			if code > 0 {
-				i.note(text, false)
-			}
-		}
-	}
-	return !slices.ContainsFunc(wanted, func(r rune) bool { return !i.shown[r] })
-}
-
-// allMissing adds, to the texts that are known to be missing, the characters
-// that must be: they are wanted and nowhere shown.
-func (i *inspector) allMissing(wanted []rune) []string {
-	all := i.missing
-	if !i.nameless {
-		return all
-	}
-	known := map[rune]bool{}
-	for _, text := range i.missing {
-		for _, r := range text {
-			known[r] = true
-		}
-	}
-	for _, r := range wanted {
-		if !i.shown[r] && !known[r] {
-			all = append(all, string(r))
-		}
-	}
-	return all
 }
 
 // inkless characters need no glyph: they are printed as nothing or as a gap.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
 )
 
 // revision is what a page can only say once it has been printed: the numbers of
@@ -30,15 +31,15 @@ func revisionOf(chapters, contents []markdown.Heading) *revision {
 // texts reads a print of all pages: what goes into the page's elements with a
 // data-fill attribute, in document order.
 func (r *revision) texts(printed []byte) ([]string, error) {
-	f, err := readSkia(printed)
+	f, err := file.Read(printed)
 	if err != nil {
 		return nil, err
 	}
-	total, err := f.pages()
+	total, err := f.Pages()
 	if err != nil {
 		return nil, err
 	}
-	pages, err := f.anchors()
+	pages, err := f.Anchors()
 	if err != nil {
 		return nil, err
 	}

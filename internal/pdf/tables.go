@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -128,3 +129,9 @@ func withSizeClass(table, class string) string {
 	tag.Attr = attrs
 	return tag.String() + rest
 }
+
+var emptyCell = regexp.MustCompile(`(<t[dh](?: [^<>]*)?>)\s*(</t[dh]>)`)
+
+// fillCells puts a space that does not break into the empty cells of tables:
+// Chromium leaves empty ones out of the tags, and the columns go astray.
+func fillCells(body string) string { return emptyCell.ReplaceAllString(body, "$1\u00a0$2") }

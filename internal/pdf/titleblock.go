@@ -7,6 +7,7 @@ import (
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
 )
 
 // titleBlock is what stands above the text of a document that has its title in
@@ -23,7 +24,7 @@ func titleAbove(matter markdown.Matter, o presswork.Options) string {
 	if matter.Options.Title == "" || isTrue(o.Cover) {
 		return ""
 	}
-	return clean(o.Title)
+	return file.OneLine(o.Title)
 }
 
 // abstract renders the abstract of the front matter, if there is one.

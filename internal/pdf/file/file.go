@@ -1,4 +1,7 @@
-package pdf
+// Package file works on PDF files as Chromium prints them: Read cuts one into
+// its objects, to look at where its headings and its text came to lie, and Pack
+// writes it anew, smaller and as PDF/A, PDF/UA, with attachments or encrypted.
+package file
 
 import (
 	"bytes"
@@ -11,10 +14,10 @@ import (
 	"strconv"
 )
 
-// skiaFile is a PDF as Chromium's PDF writer (Skia) makes it: version 1.4, one
+// File is a PDF as Chromium's PDF writer (Skia) makes it: version 1.4, one
 // classic cross-reference table, no encryption, no earlier revisions. Anything
 // else is refused, never guessed at.
-type skiaFile struct {
+type File struct {
 	// objects holds the bytes of each object between "N 0 obj" and "endobj",
 	// by number; 0 and free numbers are nil.
 	objects [][]byte
@@ -35,8 +38,9 @@ var (
 // 200 000 objects.
 const maxObjects = 8_000_000
 
-// readSkia cuts a PDF into its objects without interpreting them.
-func readSkia(data []byte) (*skiaFile, error) {
+// Read cuts a PDF into its objects without interpreting them. It refuses what
+// is not in Skia's form.
+func Read(data []byte) (*File, error) {
 	if !bytes.HasPrefix(data, []byte("%PDF-1.")) {
 		return nil, errors.New("no PDF header")
 	}
@@ -47,7 +51,7 @@ func readSkia(data []byte) (*skiaFile, error) {
 	if bytes.Contains(trailer, []byte("/Encrypt")) || bytes.Contains(trailer, []byte("/Prev")) || bytes.Contains(trailer, []byte("/XRefStm")) {
 		return nil, errors.New("the PDF is encrypted or has several revisions")
 	}
-	f := &skiaFile{}
+	f := &File{}
 	if f.root, err = number(trailerRoot, trailer); err != nil {
 		return nil, fmt.Errorf("trailer: %w", err)
 	}
@@ -96,7 +100,7 @@ func findTable(data []byte) (table, trailer []byte, start int, err error) {
 }
 
 // cut finds each object's bytes: from its offset to the next one's.
-func (f *skiaFile) cut(data, table []byte, end int) error {
+func (f *File) cut(data, table []byte, end int) error {
 	const entry = 20
 	type place struct{ number, offset int }
 	places := make([]place, 0, len(table)/entry)
@@ -133,8 +137,8 @@ func (f *skiaFile) cut(data, table []byte, end int) error {
 	return nil
 }
 
-// pages reads the page count from the page tree.
-func (f *skiaFile) pages() (int, error) {
+// Pages reads the number of pages from the page tree.
+func (f *File) Pages() (int, error) {
 	tree, err := number(catalogTree, f.objects[f.root])
 	if err != nil || tree >= len(f.objects) {
 		return 0, errors.New("the catalog names no page tree")
@@ -143,7 +147,7 @@ func (f *skiaFile) pages() (int, error) {
 }
 
 // add appends an object and returns its number.
-func (f *skiaFile) add(object []byte) int {
+func (f *File) add(object []byte) int {
 	f.objects = append(f.objects, object)
 	return len(f.objects) - 1
 }

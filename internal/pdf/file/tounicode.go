@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ var nothing = regexp.MustCompile(`(?m)^(<[0-9A-F]+>) <0000>$`)
 // mapAllGlyphs maps the glyphs that stand for no character to U+FFFD: PDF/A-2u
 // and PDF/UA want a character for each. What such glyphs mean together is told
 // by the text of the span or formula they are in.
-func (f *skiaFile) mapAllGlyphs() error {
+func (f *File) mapAllGlyphs() error {
 	for _, o := range f.objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
 			continue

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"unicode"
 	"unicode/utf8"
@@ -18,17 +19,18 @@ import (
 // maxPassword is the longest password the format takes, in bytes of UTF-8.
 const maxPassword = 127
 
-// checkPassword refuses a password that no reader could be given.
-func checkPassword(password string) error {
+// CheckPassword refuses a password that no reader could be given. The error says
+// of "password" what is wrong with it.
+func CheckPassword(password string) error {
 	if !utf8.ValidString(password) {
-		return invalid("password", "password is not valid UTF-8")
+		return errors.New("is not valid UTF-8")
 	}
 	if len(normalPassword(password)) > maxPassword {
-		return invalid("password", "password is longer than %d bytes", maxPassword)
+		return fmt.Errorf("is longer than %d bytes", maxPassword)
 	}
 	for _, r := range password {
 		if unicode.IsControl(r) {
-			return invalid("password", "password holds a control character, which no reader lets one type")
+			return errors.New("holds a control character, which no reader lets one type")
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -9,116 +9,12 @@ import (
 	"strconv"
 )
 
-const (
-	// packFrom is how many bytes of plain objects make compressing them worth
-	// its time: below, it would win less than 25 KB for half a millisecond.
-	packFrom = 32 << 10
-	// perStream is how many objects lie in one object stream: readers unpack a
-	// stream whole to get at one object, and a thousand compress as well as all.
-	perStream = 1000
-)
-
-// packed is what pack makes of a print.
-type packed struct {
-	data []byte
-	// pages is right even when pack fails, unless it is 0.
-	pages int
-	// missing is what keeps the document from being PDF/UA.
-	missing []string
-}
-
-// pack writes a PDF of Chromium's anew: with our metadata, as what was asked
-// for, and, when that saves something, with the objects that are not streams
-// compressed. Most object bytes are copied, never interpreted, so tags, links
-// and outline stay.
-func pack(printed []byte, m Meta, finish Finish) (p packed, err error) {
-	f, err := readSkia(printed)
-	if err != nil {
-		return p, err
-	}
-	if p.pages, err = f.pages(); err != nil {
-		return p, err
-	}
-	if p.missing, err = f.finish(m, finish); err != nil {
-		return p, err
-	}
-	plain := 0
-	for _, o := range f.objects {
-		if o != nil && !isStream(o) {
-			plain += len(o)
-		}
-	}
-	w := &writer{file: f, offsets: make([]location, len(f.objects))}
-	w.out.Grow(len(printed) + 4096)
-	switch {
-	case finish.Password != "":
-		if err := w.encrypted(finish.Password); err != nil {
-			return p, err
-		}
-	case plain < packFrom:
-		w.id = f.fingerprint()
-		w.classic()
-	default:
-		w.id = f.fingerprint()
-		w.header()
-		w.compressed()
-	}
-	p.data = w.out.Bytes()
-	return p, nil
-}
-
-// finish puts the metadata into the file and makes it what was asked for. It
-// returns what is missing for PDF/UA.
-func (f *skiaFile) finish(m Meta, finish Finish) (missing []string, err error) {
-	catalog, _, err := readDict(f.objects[f.root])
-	if err != nil {
-		return nil, fmt.Errorf("catalog: %w", err)
-	}
-	about, err := describe(f.objects[f.info], m, string(stringBytes(catalog.get("Lang"))), finish.Date)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.improveTags(catalog); err != nil {
-		return nil, err
-	}
-	if err := f.titleOutline(catalog, finish.Headings); err != nil {
-		return nil, fmt.Errorf("outline: %w", err)
-	}
-	if err := f.tameDestinations(catalog); err != nil {
-		return nil, fmt.Errorf("destinations: %w", err)
-	}
-	if finish.Hyphenated {
-		if err := f.joinWords(); err != nil {
-			return nil, fmt.Errorf("soft hyphens: %w", err)
-		}
-	}
-	notdef := false
-	if finish.PDFUA || finish.PDFA != "" {
-		if err := f.mapAllGlyphs(); err != nil {
-			return nil, err
-		}
-		if notdef, err = f.showsNotdef(); err != nil {
-			return nil, err
-		}
-	}
-	if finish.PDFUA {
-		missing = f.accessible(catalog, finish.Undescribed, notdef)
-	}
-	if finish.PDFA != "" {
-		if err := f.archive(&catalog, notdef); err != nil {
-			return missing, err
-		}
-	}
-	f.attach(&catalog, finish.Sources, about.date)
-	xmp := about.xmp(finish.PDFA, finish.PDFUA && len(missing) == 0)
-	catalog.set("Metadata", refTo(f.add(fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp), xmp))))
-	catalog.set("ViewerPreferences", "<</DisplayDocTitle true>>")
-	f.objects[f.root], f.objects[f.info] = catalog.bytes(), about.info()
-	return missing, nil
-}
+// perStream is how many objects lie in one object stream: readers unpack a
+// stream whole to get at one object, and a thousand compress as well as all.
+const perStream = 1000
 
 // fingerprint is the file's id, made of its content.
-func (f *skiaFile) fingerprint() []byte {
+func (f *File) fingerprint() []byte {
 	h := sha256.New()
 	for n, o := range f.objects {
 		fmt.Fprintf(h, "%d %d\n", n, len(o))
@@ -136,7 +32,7 @@ type location struct {
 
 // writer writes one file.
 type writer struct {
-	file    *skiaFile
+	file    *File
 	out     bytes.Buffer
 	offsets []location
 	id      []byte

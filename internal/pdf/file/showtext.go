@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ type reader struct {
 	*inspector
 	page   int
 	faces  map[string]face
-	inside *area // nil: nobody asks where text lies
+	inside *Area // nil: nobody asks where text lies
 
 	view  view
 	saved []view // by q
@@ -200,9 +200,9 @@ func (r *reader) end() {
 // endRun files what was shown since the last call.
 func (r *reader) endRun() {
 	if (r.outside || r.tiny > 0) && len(r.misfits) < maxFindings {
-		m := misfit{page: r.page, text: strings.TrimSpace(r.text(r.run))}
+		m := Misfit{Page: r.page, Text: strings.TrimSpace(r.text(r.run))}
 		if !r.outside {
-			m.size = r.tiny
+			m.Size = r.tiny
 		}
 		r.misfits = append(r.misfits, m)
 	}
@@ -256,7 +256,7 @@ func (r *reader) show(operands [][]byte) error {
 	if r.inside != nil && !r.outside {
 		seen := func() bool { return told != nil || strings.TrimSpace(r.text(r.run[before:])) != "" }
 		r.outside = r.liesOutside(last, along) && seen()
-		if size := r.height(); size < r.inside.smallest && r.tiny == 0 && seen() {
+		if size := r.height(); size < r.inside.Smallest && r.tiny == 0 && seen() {
 			r.tiny = size
 		}
 	}

@@ -1,18 +1,11 @@
-package pdf
+package file
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 )
 
-var emptyCell = regexp.MustCompile(`(<t[dh](?: [^<>]*)?>)\s*(</t[dh]>)`)
-
-// fillCells puts a space that does not break into the empty cells of tables:
-// Chromium leaves empty ones out of the tags, and the columns go astray.
-func fillCells(body string) string { return emptyCell.ReplaceAllString(body, "$1\u00a0$2") }
-
-// isRegular says whether all rows of a table have the same number of cells,
+// isRegular reports whether all rows of a table have the same number of cells,
 // those that span several counted as often.
 func (t *tree) isRegular(table *element) bool {
 	var rows []*element

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -12,8 +12,11 @@ import (
 // PDF 1.7.
 const roleMap = "<</Strong /Span\n/Em /Span\n/Aside /Div\n/Title /P\n/Sub /Span\n/FENote /Div\n/DocumentFragment /Div>>"
 
-// Formulas come as images whose alternative text begins with
-// markdown.FormulaMark, in UTF-16.
+// formulaMark begins the alternative text of images that are formulas:
+// markdown.FormulaMark.
+const formulaMark = "\u2061"
+
+// How such an image is written, and how a formula is.
 const (
 	markedFigure = "<</Type /StructElem\n/S /Figure\n/Alt <FEFF2061"
 	formula      = "<</Type /StructElem\n/S /Formula\n/Alt <FEFF"
@@ -28,7 +31,7 @@ var (
 // improveTags finishes the structure tree as Chromium writes it: the types it
 // uses are explained, formulas are told from images, links say where they lead,
 // and ids are numbered from one.
-func (f *skiaFile) improveTags(catalog dict) error {
+func (f *File) improveTags(catalog dict) error {
 	n, ok := reference(catalog.get("StructTreeRoot"))
 	if !ok {
 		return nil
@@ -56,7 +59,7 @@ func (f *skiaFile) improveTags(catalog dict) error {
 
 // renumberIDs replaces the numbers in ids, which Chromium's renderer counts up
 // from print to print, by their order.
-func (f *skiaFile) renumberIDs(idTree []byte) {
+func (f *File) renumberIDs(idTree []byte) {
 	var ids []string
 	var holders, leaves []int
 	for n, o := range f.objects {
@@ -114,7 +117,7 @@ func (f *skiaFile) renumberIDs(idTree []byte) {
 var linkAnnotation = []byte("<</Type /Annot\n/Subtype /Link\n")
 
 // describeLinks gives every link annotation its target as text.
-func (f *skiaFile) describeLinks() error {
+func (f *File) describeLinks() error {
 	for n, o := range f.objects {
 		if !bytes.HasPrefix(o, linkAnnotation) {
 			continue
@@ -149,5 +152,5 @@ func destinationName(value []byte) string {
 	if !ok {
 		return ""
 	}
-	return clean(anchorOf(string(name)))
+	return OneLine(anchorOf(string(name)))
 }

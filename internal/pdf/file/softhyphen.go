@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ const softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
 // joinWords takes off the soft hyphens at which no line ends, so that copied
 // and searched text has its words whole. Where a line ends, the hyphen that is
 // drawn is what is read as a soft one, as ISO 32000-1, 14.8.2.2.3 has it.
-func (f *skiaFile) joinWords() error {
+func (f *File) joinWords() error {
 	for n, o := range f.objects {
 		page := bytes.HasPrefix(o, []byte("<</Type /Page\n"))
 		if !page && !isForm(o) {
@@ -36,7 +36,7 @@ func (f *skiaFile) joinWords() error {
 	return nil
 }
 
-func (f *skiaFile) joinWordsIn(stream int, resources []byte) error {
+func (f *File) joinWordsIn(stream int, resources []byte) error {
 	d, content, err := f.stream(stream)
 	if err != nil || !bytes.Contains(content, []byte(softHyphenMark)) {
 		return err
@@ -63,7 +63,7 @@ func (f *skiaFile) joinWordsIn(stream int, resources []byte) error {
 //
 // What is written in another way stays.
 type joiner struct {
-	file   *skiaFile
+	file   *File
 	faces  map[string]face
 	maps   map[int]textMap // by font
 	in     []byte

@@ -1,21 +1,18 @@
-package pdf
+package file
 
 import (
 	"bytes"
 	"strconv"
 	"strings"
 	"unicode"
-
-	"presswork/internal/markdown"
 )
 
 // titleOutline gives the entries of the outline the words of the headings they
 // lead to. Headings without a text may have none.
-func (f *skiaFile) titleOutline(catalog dict, headings []markdown.Heading) error {
-	words, begins := make([]string, len(headings)), make([]string, len(headings))
+func (f *File) titleOutline(catalog dict, headings []Heading) error {
+	begins := make([]string, len(headings))
 	for i, h := range headings {
-		words[i] = strings.TrimSpace(h.Number + " " + h.Text)
-		begins[i] = beginning(words[i])
+		begins[i] = beginning(h.Text)
 	}
 	next := 0
 	for _, n := range f.outline(catalog) {
@@ -24,15 +21,15 @@ func (f *skiaFile) titleOutline(catalog dict, headings []markdown.Heading) error
 			return err
 		}
 		title := decodeText(entry.get("Title"))
-		better := strings.ReplaceAll(title, markdown.FormulaMark, "")
+		better := strings.ReplaceAll(title, formulaMark, "")
 		level, begun := f.headingLevel(entry.get("SE")), beginning(title)
 		for i := next; i < len(headings); i++ {
 			if headings[i].Level == level && strings.HasPrefix(begun, begins[i]) && (begins[i] != "" || begun == "") {
-				better, next = words[i], i+1
+				better, next = headings[i].Text, i+1
 				break
 			}
 		}
-		if better = clean(better); better != title {
+		if better = OneLine(better); better != title {
 			entry.set("Title", textString(better))
 			f.objects[n] = entry.bytes()
 		}
@@ -42,7 +39,7 @@ func (f *skiaFile) titleOutline(catalog dict, headings []markdown.Heading) error
 
 // outline lists the entries in reading order. It tolerates an outline that is
 // no tree.
-func (f *skiaFile) outline(catalog dict) (entries []int) {
+func (f *File) outline(catalog dict) (entries []int) {
 	seen := map[int]bool{}
 	for todo := [][]byte{catalog.get("Outlines")}; len(todo) > 0; {
 		n, ok := reference(todo[len(todo)-1])
@@ -64,7 +61,7 @@ func (f *skiaFile) outline(catalog dict) (entries []int) {
 }
 
 // headingLevel is that of a structure element; 0 if it is no heading.
-func (f *skiaFile) headingLevel(element []byte) int {
+func (f *File) headingLevel(element []byte) int {
 	n, ok := reference(element)
 	if !ok || n >= len(f.objects) {
 		return 0

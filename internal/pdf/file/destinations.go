@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ const maxName = 127
 // tameDestinations renames the named destinations that make trouble: Chromium
 // names them by the ids of elements, which may be too long, or be words that
 // PDF/A forbids.
-func (f *skiaFile) tameDestinations(catalog dict) error {
+func (f *File) tameDestinations(catalog dict) error {
 	var names dict
 	if value := catalog.get("Dests"); value != nil {
 		var err error

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -9,38 +9,49 @@ import (
 	"slices"
 )
 
-// area is where text may lie on a page, in points from the left and from below.
+// Area is where text may lie on a page, in points from the left and from below.
 // Above and below it nobody asks: there is the text of the margins.
-type area struct {
-	left, right, bottom, top float64
-	// lineEnd is where lines end at the latest, on the right or, from right to
+type Area struct {
+	Left, Right, Bottom, Top float64
+	// LineEnd is where lines end at the latest, on the right or, from right to
 	// left, on the left.
-	lineEnd float64
-	// smallest is the size of type that can just be read, in points.
-	smallest float64
+	LineEnd float64
+	// Smallest is the size of type that can just be read, in points.
+	Smallest float64
 }
 
-// endsAt tells whether a clip is that of the column: it ends where lines do.
-func (a area) endsAt(clip span) bool {
+// endsAt reports whether a clip is that of the column: it ends where lines do.
+func (a Area) endsAt(clip span) bool {
 	const near = 1
-	return math.Abs(a.lineEnd-clip.to) < near || math.Abs(a.lineEnd-clip.from) < near
+	return math.Abs(a.LineEnd-clip.to) < near || math.Abs(a.LineEnd-clip.from) < near
 }
 
-func (a area) leaves(x, y float64) bool {
-	return (x < a.left || x > a.right) && y >= a.bottom && y <= a.top
+func (a Area) leaves(x, y float64) bool {
+	return (x < a.Left || x > a.Right) && y >= a.Bottom && y <= a.Top
 }
 
-// misfit is text that does not fit: some of it lies outside its area, or all has
+// Misfit is text that does not fit: some of it lies outside its area, or all has
 // become too small to read.
-type misfit struct {
-	page int
-	size float64 // in points; 0 if it lies outside
-	text string
+type Misfit struct {
+	// Page counts from 1.
+	Page int
+	// Size is that of the type in points; 0 if the text lies outside.
+	Size float64
+	// Text may be "".
+	Text string
+}
+
+// Findings are what is wrong with the text of a print.
+type Findings struct {
+	// Missing are the texts that no font has, each once.
+	Missing []string
+	// Misfits are those of each page, in the order of the pages.
+	Misfits []Misfit
 }
 
 // inspector reads the text of a print, looking for what went wrong with it.
 type inspector struct {
-	file   *skiaFile
+	file   *File
 	maps   map[int]textMap // by font object
 	widths map[int]widths  // by font object
 	// wanted are the characters to look for.
@@ -50,24 +61,33 @@ type inspector struct {
 	// nameless says that there are more: the first of each font has no text.
 	missing  []string
 	nameless bool
-	misfits  []misfit
+	misfits  []Misfit
 }
 
 // maxFindings keeps a hostile document from filling memory with them.
 const maxFindings = 1000
 
-func newInspector(f *skiaFile, wanted []rune) *inspector {
+// Inspect looks through a print for characters that no font has, among those
+// wanted for certain, and for text that does not fit: areaOf returns where the
+// text of a page may lie, by the page's number, from 1, and its size in points.
+// A nil area, or areaOf, asks nothing of it. Errors: the file's, ctx's cause.
+func (f *File) Inspect(ctx context.Context, wanted []rune, areaOf func(page int, width, height float64) *Area) (Findings, error) {
 	i := &inspector{file: f, maps: map[int]textMap{}, widths: map[int]widths{}, wanted: map[rune]bool{}, shown: map[rune]bool{}}
 	for _, r := range wanted {
 		i.wanted[r] = true
 	}
-	return i
+	if areaOf == nil && i.fontsHave(wanted) {
+		return Findings{}, nil
+	}
+	if err := i.all(ctx, areaOf); err != nil {
+		return Findings{}, err
+	}
+	return Findings{Missing: i.allMissing(wanted), Misfits: i.misfits}, nil
 }
 
-// all goes through the pages, then the forms that they draw. areaOf tells
-// where the text of a page may lie, by the page's number, from 1, and size in
-// points; nil does not ask, and forms are not asked either.
-func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height float64) *area) error {
+// all goes through the pages, then the forms that they draw, of which areaOf is
+// not asked.
+func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height float64) *Area) error {
 	pages, err := i.file.pageNumbers()
 	if err != nil {
 		return err
@@ -90,7 +110,7 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 }
 
 // surface reads one page, or a form, whose page is 0.
-func (i *inspector) surface(object, page int, areaOf func(int, float64, float64) *area) error {
+func (i *inspector) surface(object, page int, areaOf func(int, float64, float64) *Area) error {
 	d, _, err := readDict(i.file.objects[object])
 	if err != nil {
 		return err
@@ -125,8 +145,8 @@ func (i *inspector) surface(object, page int, areaOf func(int, float64, float64)
 		return err
 	}
 	r.endRun()
-	if n := len(i.misfits); r.shapeCut && n < maxFindings && (n == 0 || i.misfits[n-1].page != page) {
-		i.misfits = append(i.misfits, misfit{page: page})
+	if n := len(i.misfits); r.shapeCut && n < maxFindings && (n == 0 || i.misfits[n-1].Page != page) {
+		i.misfits = append(i.misfits, Misfit{Page: page})
 	}
 	return nil
 }
@@ -138,7 +158,7 @@ type face struct {
 }
 
 // faces reads the fonts of resources.
-func (f *skiaFile) faces(resources []byte) (map[string]face, error) {
+func (f *File) faces(resources []byte) (map[string]face, error) {
 	found := map[string]face{}
 	if resources == nil {
 		return found, nil
@@ -176,4 +196,41 @@ func (i *inspector) note(text string, missing bool) {
 	if text != "" && len(i.missing) < maxFindings && !slices.Contains(i.missing, text) {
 		i.missing = append(i.missing, text)
 	}
+}
+
+// fontsHave reports whether each of the characters is among those that the fonts in
+// the file show: Chromium embeds only the glyphs that are used.
+func (i *inspector) fontsHave(wanted []rune) bool {
+	for n, o := range i.file.objects {
+		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
+			continue
+		}
+		for code, text := range i.textMap(n) {
+			if code > 0 {
+				i.note(text, false)
+			}
+		}
+	}
+	return !slices.ContainsFunc(wanted, func(r rune) bool { return !i.shown[r] })
+}
+
+// allMissing adds, to the texts that are known to be missing, the characters
+// that must be: they are wanted and nowhere shown.
+func (i *inspector) allMissing(wanted []rune) []string {
+	all := i.missing
+	if !i.nameless {
+		return all
+	}
+	known := map[rune]bool{}
+	for _, text := range i.missing {
+		for _, r := range text {
+			known[r] = true
+		}
+	}
+	for _, r := range wanted {
+		if !i.shown[r] && !known[r] {
+			all = append(all, string(r))
+		}
+	}
+	return all
 }

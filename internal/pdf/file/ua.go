@@ -1,17 +1,14 @@
-package pdf
+package file
 
 import (
 	"errors"
 	"fmt"
-	"strings"
-
-	"presswork"
 )
 
 // accessible makes a print into PDF/UA-1 as far as it allows, and returns what
 // is missing for it. Undescribed is as in Finish; notdef says that glyph 0 is
 // shown.
-func (f *skiaFile) accessible(catalog dict, undescribed int, notdef bool) (missing []string) {
+func (f *File) accessible(catalog dict, undescribed int, notdef bool) (missing []string) {
 	root, err := f.dictionary(catalog.get("StructTreeRoot"))
 	if err != nil {
 		return []string{"the document has no tags"}
@@ -85,7 +82,7 @@ func (t *tree) holdsElements(e *element) bool {
 }
 
 // markPages marks what is painted outside the tags as artifacts.
-func (f *skiaFile) markPages() error {
+func (f *File) markPages() error {
 	canvases, err := f.canvases()
 	if err != nil {
 		return err
@@ -108,7 +105,7 @@ func (f *skiaFile) markPages() error {
 }
 
 // showsNotdef looks through all text for glyph 0.
-func (f *skiaFile) showsNotdef() (bool, error) {
+func (f *File) showsNotdef() (bool, error) {
 	canvases, err := f.canvases()
 	if err != nil {
 		return false, err
@@ -123,9 +120,4 @@ func (f *skiaFile) showsNotdef() (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// incomplete words the warning.
-func incomplete(missing []string) presswork.Warning {
-	return presswork.Warning{Code: presswork.PDFUAIncomplete, Message: "the PDF does not claim PDF/UA: " + strings.Join(missing, "; ")}
 }

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 // attach puts Markdown files into the PDF as the sources of the whole
 // document, the way PDF/A-3 wants it.
-func (f *skiaFile) attach(catalog *dict, sources []Attachment, date time.Time) {
+func (f *File) attach(catalog *dict, sources []Attachment, date time.Time) {
 	if len(sources) == 0 {
 		return
 	}

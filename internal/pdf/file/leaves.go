@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 // mergeLeaves takes out of the tags the elements that stand for nothing but
 // one run of text, and gives the run to the element above: Chromium writes one
 // for each, more than half of all.
-func (f *skiaFile) mergeLeaves(root dict) error {
+func (f *File) mergeLeaves(root dict) error {
 	tree, err := f.dictionary(root.get("ParentTree"))
 	if err != nil || tree.get("Nums") == nil {
 		return fmt.Errorf("parent tree: %w", errObject)
@@ -67,7 +67,7 @@ func takesText(o []byte) bool {
 
 // mergeInto puts the content of leaves in their places among the kids of
 // parent, and notes those in merged.
-func (f *skiaFile) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
+func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
 	d, _, err := readDict(f.objects[parent])
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (f *skiaFile) mergeInto(parent int, leaves []leaf, merged map[int]int) erro
 }
 
 // redirectParents lets the content of merged leaves name the element above.
-func (f *skiaFile) redirectParents(tree dict, merged map[int]int) error {
+func (f *File) redirectParents(tree dict, merged map[int]int) error {
 	values, err := readArray(tree.get("Nums"))
 	if err != nil {
 		return fmt.Errorf("parent tree: %w", err)

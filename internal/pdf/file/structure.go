@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -20,13 +20,13 @@ type element struct {
 
 // tree is the structure tree of a file, by object number.
 type tree struct {
-	file     *skiaFile
+	file     *File
 	elements map[int]*element
 	root     int // the topmost element
 }
 
 // readTree reads the whole structure tree.
-func (f *skiaFile) readTree(root dict) (*tree, error) {
+func (f *File) readTree(root dict) (*tree, error) {
 	t := &tree{file: f, elements: map[int]*element{}}
 	for n, o := range f.objects {
 		if !bytes.HasPrefix(o, structElem) {

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -84,7 +84,7 @@ type canvas struct {
 }
 
 // canvases finds all pages and forms.
-func (f *skiaFile) canvases() ([]canvas, error) {
+func (f *File) canvases() ([]canvas, error) {
 	var found []canvas
 	for n, o := range f.objects {
 		page, form := bytes.HasPrefix(o, []byte("<</Type /Page\n")), isForm(o)
@@ -142,7 +142,7 @@ func isForm(o []byte) bool {
 }
 
 // resources reads which fonts and forms a canvas names.
-func (f *skiaFile) resources(c *canvas, value []byte) error {
+func (f *File) resources(c *canvas, value []byte) error {
 	c.codeBytes, c.forms = map[string]int{}, map[string]int{}
 	if value == nil {
 		return nil
@@ -180,7 +180,7 @@ func (f *skiaFile) resources(c *canvas, value []byte) error {
 }
 
 // dictionary reads a dictionary or the reference to one.
-func (f *skiaFile) dictionary(value []byte) (dict, error) {
+func (f *File) dictionary(value []byte) (dict, error) {
 	if n, ok := reference(value); ok {
 		if n >= len(f.objects) {
 			return nil, errObject
@@ -192,7 +192,7 @@ func (f *skiaFile) dictionary(value []byte) (dict, error) {
 }
 
 // stream returns the content of a stream object, unpacked.
-func (f *skiaFile) stream(number int) (d dict, content []byte, err error) {
+func (f *File) stream(number int) (d dict, content []byte, err error) {
 	d, rest, err := readDict(f.objects[number])
 	if err != nil {
 		return nil, nil, err
@@ -218,7 +218,7 @@ func (f *skiaFile) stream(number int) (d dict, content []byte, err error) {
 
 // inflate unpacks a stream with one reader for all: making one takes as long as
 // unpacking a page.
-func (f *skiaFile) inflate(packed []byte) ([]byte, error) {
+func (f *File) inflate(packed []byte) ([]byte, error) {
 	in := bytes.NewReader(packed)
 	if f.unpacker == nil {
 		z, err := zlib.NewReader(in)
@@ -239,7 +239,7 @@ func (f *skiaFile) inflate(packed []byte) ([]byte, error) {
 }
 
 // setStream replaces the content of a stream object.
-func (f *skiaFile) setStream(number int, d dict, content []byte) {
+func (f *File) setStream(number int, d dict, content []byte) {
 	packed := deflate(content)
 	d.set("Filter", "/FlateDecode")
 	d.set("Length", fmt.Sprint(len(packed)))

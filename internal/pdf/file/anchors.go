@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"encoding/hex"
@@ -17,10 +17,10 @@ var (
 	nameEscape   = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
 )
 
-// anchors reads where a PDF's named destinations are: pages by anchor, the
+// Anchors reads where a PDF's named destinations are: pages by anchor, the
 // first page is 1. Chromium writes one destination for each element that a link
 // of the document points to, shown or not.
-func (f *skiaFile) anchors() (map[string]int, error) {
+func (f *File) Anchors() (map[string]int, error) {
 	numbers, err := f.pageNumbers()
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func anchorOf(name string) string {
 }
 
 // pageNumbers walks the page tree: page numbers, from 1, by object number.
-func (f *skiaFile) pageNumbers() (map[int]int, error) {
+func (f *File) pageNumbers() (map[int]int, error) {
 	root, err := number(catalogTree, f.objects[f.root])
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -96,4 +97,23 @@ func textString(s string) string {
 	}
 	b.WriteString(">")
 	return b.String()
+}
+
+// MaxText is how many characters of a text the metadata hold.
+const MaxText = 1000
+
+// OneLine makes one line of a text for the metadata, of at most MaxText
+// characters.
+func OneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > MaxText {
+		s = string(r[:MaxText])
+	}
+	return s
 }

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 // archive makes a print into PDF/A of the level asked for, but for the
 // metadata. What PDF/A forbids and Chromium may write is refused,
 // glyph 0 among it.
-func (f *skiaFile) archive(catalog *dict, notdef bool) error {
+func (f *File) archive(catalog *dict, notdef bool) error {
 	for n, o := range f.objects {
 		if err := f.checkArchivable(o); err != nil {
 			return fmt.Errorf("object %d: %w", n, err)
@@ -38,7 +38,7 @@ const maxString = 32767
 var errTooLong = fmt.Errorf("a text or address is longer than %d bytes", maxString)
 
 // checkArchivable looks at one object, the content of a stream excepted.
-func (f *skiaFile) checkArchivable(o []byte) error {
+func (f *File) checkArchivable(o []byte) error {
 	if isStream(o) {
 		o, _, _ = bytes.Cut(o, []byte("stream\n"))
 	}
@@ -76,7 +76,7 @@ func (f *skiaFile) checkArchivable(o []byte) error {
 }
 
 // checkEmbedded makes sure that a font's outlines are in the file.
-func (f *skiaFile) checkEmbedded(font []byte) error {
+func (f *File) checkEmbedded(font []byte) error {
 	d, _, err := readDict(font)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package pdf
+package file
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ func (i *inspector) textMap(font int) textMap {
 	return m
 }
 
-func (f *skiaFile) readTextMap(font int) textMap {
+func (f *File) readTextMap(font int) textMap {
 	d, _, err := readDict(f.objects[font])
 	if err != nil {
 		return nil
@@ -107,7 +107,7 @@ func (i *inspector) widthsOf(font int) widths {
 	return w
 }
 
-func (f *skiaFile) readWidths(font int) (w widths) {
+func (f *File) readWidths(font int) (w widths) {
 	d, _, err := readDict(f.objects[font])
 	if err != nil {
 		return w
