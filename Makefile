@@ -40,8 +40,8 @@ test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
 compat: ## Run official and generated clients against the real program
 	@scripts/setup.sh compat
 	@scripts/compat.sh "$(PRESSWORK_COMPAT)"
-	go vet -tags compat ./internal/compat
-	go test -count=1 -tags compat -timeout 5m ./internal/compat
+	go vet -tags compat ./internal/test/compat
+	go test -count=1 -tags compat -timeout 5m ./internal/test/compat
 
 .PHONY: quick
 quick: ## Run what needs no service, in under a minute
@@ -59,11 +59,11 @@ fuzz: ## Fuzz every fuzz target for ten seconds
 .PHONY: bench
 bench: setup-test ## Measure, and print docs/benchmarks.md
 	@scripts/peers.sh "$(PRESSWORK_PEERS)"
-	PRESSWORK_BENCH_TABLE="$(CURDIR)/docs/benchmarks.md" go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/e2e
+	PRESSWORK_BENCH_TABLE="$(CURDIR)/docs/benchmarks.md" go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/test/e2e
 
 .PHONY: microbench
 microbench: ## Run the benchmarks beside the code
-	go test -run '^$$' -bench . $$(go list ./... | grep -v internal/e2e)
+	go test -run '^$$' -bench . $$(go list ./... | grep -v internal/test/e2e)
 
 CORPUS ?= ../shared/corpus
 

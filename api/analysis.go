@@ -8,14 +8,14 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/internal/advise"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/pdf"
 )
 
 // analyses reads documents in this process, a few at a time.
 type analyses struct {
-	advisor *advise.Advisor
+	advisor *recommend.Advisor
 	slots   chan struct{}
 }
 
@@ -23,7 +23,7 @@ func newAnalyses(o Options) *analyses {
 	return &analyses{advisor: o.Advisor, slots: make(chan struct{}, runtime.NumCPU())}
 }
 
-// advise is advise.Advisor's, once a slot is free.
+// advise is recommend.Advisor's, once a slot is free.
 func (s *Server) advise(ctx context.Context, content string) (presswork.Analysis, error) {
 	select {
 	case s.analyses.slots <- struct{}{}:

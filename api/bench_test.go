@@ -14,7 +14,7 @@ import (
 
 	"presswork"
 	"presswork/api"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"presswork"
 	"presswork/internal/inference"
+	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
-	"presswork/internal/meter"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/tasks/stream"

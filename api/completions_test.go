@@ -19,8 +19,8 @@ import (
 
 	"presswork/api"
 	"presswork/internal/inference"
-	"presswork/internal/meter"
-	"presswork/internal/redistest"
+	"presswork/internal/inference/meter"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )

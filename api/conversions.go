@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"presswork"
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/tasks"
@@ -187,7 +187,7 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 }
 
 func (s *Server) checkTheme(name string) error {
-	if name == advise.Auto {
+	if name == recommend.Auto {
 		return nil
 	}
 	_, err := s.Themes.Get(name)
@@ -260,7 +260,7 @@ func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed b
 // taskOf is a conversion's first task: a model's choice of the theme comes before
 // the conversion waits for a slot.
 func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, error) {
-	if payload.Theme == advise.Auto && s.Advisor.AsksModel() {
+	if payload.Theme == recommend.Auto && s.Advisor.AsksModel() {
 		return tasks.ChooseTheme.Task(tasks.Choice{Convert: payload, Queue: lane})
 	}
 	t, err := tasks.ConvertPDF.Task(payload)

@@ -18,9 +18,10 @@ import (
 
 	"presswork"
 	"presswork/api"
-	"presswork/internal/advise"
-	"presswork/internal/redistest"
+	"presswork/internal/analysis/recommend"
+	"presswork/internal/test/redistest"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 )
 
@@ -57,7 +58,7 @@ func TestASubmissionIsAccepted(t *testing.T) {
 func TestADocumentGoesToTheQueueOfItsKind(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	reading := serve(t, func(o *api.Options) { o.Advisor = advise.New(advise.Options{Model: &advise.Model{Name: "m"}}) })
+	reading := serve(t, func(o *api.Options) { o.Advisor = recommend.New(recommend.Options{Model: &recommend.Model{Name: "m"}}) })
 	short, long := "# Hi", strings.Repeat("A line of a long document.\n\n", 20_000)
 	for name, c := range map[string]struct {
 		h              *house
@@ -390,7 +391,7 @@ func TestAFullStoreTakesNoSubmissions(t *testing.T) {
 	client := redis.NewClient(o)
 	t.Cleanup(func() { client.Close() })
 	h := serve(t, func(o *api.Options) {
-		o.Keeper = storage.NewKeeper(storage.KeeperOptions{Store: o.Store, Redis: client, MaxBytes: 10})
+		o.Keeper = retention.New(retention.Options{Store: o.Store, Redis: client, MaxBytes: 10})
 		if err := o.Keeper.Record(t.Context(), storage.ArtifactKey(tasks.NewID()), 11); err != nil {
 			t.Fatal(err)
 		}

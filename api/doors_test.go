@@ -18,8 +18,8 @@ import (
 
 	"presswork"
 	"presswork/api"
-	"presswork/internal/meter"
-	"presswork/internal/redistest"
+	"presswork/internal/inference/meter"
+	"presswork/internal/test/redistest"
 )
 
 func basic(key string) string {

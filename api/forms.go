@@ -10,7 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/internal/strictjson"
+	"presswork/internal/input"
 )
 
 const (
@@ -65,7 +65,7 @@ func (s *Server) decodeJSON(c *fiber.Ctx, limit int64, what string, into any) er
 	if !utf8.Valid(data) {
 		return presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
 	}
-	return strictjson.Decode(data, into, "")
+	return input.DecodeJSON(data, into, "")
 }
 
 func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
@@ -102,7 +102,7 @@ func (r *conversion) setText(name string, value []byte) error {
 	case "priority":
 		r.Priority = string(value)
 	case "options":
-		return strictjson.Decode(value, &r.Options, "options.")
+		return input.DecodeJSON(value, &r.Options, "options.")
 	default:
 		return unknownField(name, textFields)
 	}

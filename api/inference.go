@@ -15,9 +15,9 @@ import (
 
 	"presswork"
 	"presswork/internal/inference"
+	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
-	"presswork/internal/meter"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 	"presswork/tasks/stream"
 )
 
@@ -165,7 +165,7 @@ func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 		for _, name := range q.By {
 			if !slices.Contains(allowed, name) {
 				return q, presswork.Errorf(presswork.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas", quote(name),
-					suggest.Phrase(name, allowed), strings.Join(allowed, ", ")).WithParam("group_by")
+					input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam("group_by")
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 	"presswork/tasks"
 )
 
@@ -213,5 +213,5 @@ func oneOf[T ~string](param, text string, allowed []T) (T, error) {
 		words[i] = string(a)
 	}
 	return "", presswork.Errorf(presswork.InvalidOption, "%s is %s%s; allowed: %s",
-		param, quote(text), suggest.Phrase(text, words), strings.Join(words, ", ")).WithParam(param)
+		param, quote(text), input.DidYouMean(text, words), strings.Join(words, ", ")).WithParam(param)
 }

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"presswork/internal/meter"
+	"presswork/internal/inference/meter"
 )
 
 // reloadInterval is how often the file of keys is looked at.

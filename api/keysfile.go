@@ -14,8 +14,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"presswork/internal/meter"
-	"presswork/internal/plainfile"
+	"presswork/internal/inference/meter"
+	"presswork/internal/input"
 )
 
 // maxKeysFile is the largest file of keys, in bytes.
@@ -37,7 +37,7 @@ type namedKey struct {
 }
 
 func readKeysFile(path string) ([]byte, error) {
-	data, err := plainfile.Read(path, maxKeysFile)
+	data, err := input.ReadFile(path, maxKeysFile)
 	if err != nil {
 		return nil, fmt.Errorf("KEYS_CONFIG: %s: %w", path, err)
 	}

@@ -15,12 +15,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/guard"
+	"presswork/internal/inference/meter"
 	"presswork/internal/markdown/diagram"
-	"presswork/internal/meter"
 	"presswork/internal/ready"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 	"presswork/themes"
 )
@@ -38,7 +39,7 @@ type Options struct {
 	Store storage.Store
 	// Keeper counts what is stored. Nil: nothing is counted and the store is
 	// never full.
-	Keeper *storage.Keeper
+	Keeper *retention.Keeper
 	// Themes is the catalogue. Mandatory.
 	Themes *themes.Catalogue
 	// Webhooks says which addresses a webhook may have. Mandatory.
@@ -52,7 +53,7 @@ type Options struct {
 	Diagrams *diagram.Renderer
 	// Advisor reads documents and chooses themes. Default: one that remembers
 	// nothing.
-	Advisor *advise.Advisor
+	Advisor *recommend.Advisor
 	// Exports says which addresses a page to export may have. Mandatory.
 	Exports *guard.Policy
 	// ExportAuthOff opens page export, and nothing else, to callers without a key.
@@ -163,7 +164,7 @@ func (o *Options) defaults() {
 		o.Inference = &inference
 	}
 	if o.Advisor == nil {
-		o.Advisor = advise.New(advise.Options{})
+		o.Advisor = recommend.New(recommend.Options{})
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv

@@ -11,7 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/pdf"
 )
 
@@ -71,7 +71,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 		return err
 	}
 	defer done()
-	if theme == advise.Auto {
+	if theme == recommend.Auto {
 		verdict, err := s.advise(ctx, req.Content)
 		if err != nil {
 			return err

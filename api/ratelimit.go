@@ -11,7 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/internal/meter"
+	"presswork/internal/inference/meter"
 	"presswork/tasks"
 )
 

@@ -28,9 +28,9 @@ import (
 
 	"presswork"
 	"presswork/api"
-	"presswork/internal/golden"
 	"presswork/internal/guard"
 	"presswork/internal/ready"
+	"presswork/internal/test/golden"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"

@@ -19,8 +19,9 @@ import (
 
 	"presswork"
 	"presswork/api"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 )
 
@@ -30,7 +31,7 @@ type accepting struct {
 	*house
 	queue  *tasks.Client
 	rdb    redis.UniversalClient
-	keeper *storage.Keeper
+	keeper *retention.Keeper
 	// ahead is how far the keeper's clock is moved.
 	ahead atomic.Int64
 }
@@ -52,7 +53,7 @@ func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accept
 	}
 	t.Cleanup(func() { a.rdb.Close() })
 	a.house = serve(t, append(change, func(o *api.Options) {
-		a.keeper = storage.NewKeeper(storage.KeeperOptions{
+		a.keeper = retention.New(retention.Options{
 			Store: o.Store, Redis: a.rdb, MaxBytes: 1 << 30,
 			Now: func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) },
 			Live: func(ctx context.Context, id string) (bool, error) {

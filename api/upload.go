@@ -20,7 +20,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 const (
@@ -239,7 +239,7 @@ func badAsset(name, what string) *presswork.Error {
 
 func unknownField(name string, allowed []string) *presswork.Error {
 	return presswork.Errorf(presswork.UnknownField, "unknown field %s%s; allowed: %s",
-		quote(name), suggest.Phrase(name, allowed), strings.Join(allowed, ", ")).WithParam(clip(name))
+		quote(name), input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam(clip(name))
 }
 
 // clip keeps a hostile name from filling an error body.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Prepares what `make compat` needs, once: compat.sh DIR. The clients, and the
 # validators and generators of OpenAPI, come from npm, PyPI and the Go proxy;
-# their versions stand in internal/compat/js, here, and in
-# internal/compat/openaigo.
+# their versions stand in internal/test/compat/js, here, and in
+# internal/test/compat/openaigo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$1
@@ -12,14 +12,14 @@ pytest=9.2.0 pytest_asyncio=1.5.0
 spec_validator=0.9.0 python_client=0.29.1 schemathesis=4.32.5
 # The clients want this Node or a newer one; Debian's own is older.
 node=22.23.3
-versions="$node $groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $spec_validator $python_client $schemathesis $(cksum <internal/compat/js/package.json)"
+versions="$node $groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $spec_validator $python_client $schemathesis $(cksum <internal/test/compat/js/package.json)"
 say() { printf 'setup: %s\n' "$*" >&2; }
 
 if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
   say "installing the clients and the OpenAPI tools to test with: npm, PyPI"
   rm -rf "$dir"
   mkdir -p "$dir/node" "$dir/groq-python"
-  cp internal/compat/js/package.json "$dir/node/"
+  cp internal/test/compat/js/package.json "$dir/node/"
   npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/node" >&2
   if [ "$(node -p 'parseInt(process.versions.node)')" -ge "${node%%.*}" ]; then
     ln -s "$(command -v node)" "$dir/nodejs"
@@ -44,4 +44,4 @@ if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
   rm "$dir/groq-$groq.tar.gz" && rm -r "$dir/groq-python/src"
   echo "$versions" >"$dir/.versions"
 fi
-(cd internal/compat/openaigo && go build -o "$dir/openaigo" .)
+(cd internal/test/compat/openaigo && go build -o "$dir/openaigo" .)

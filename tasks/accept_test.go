@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 )
 
 // swallower is a go-redis hook that, once armed, loses the answer to the next

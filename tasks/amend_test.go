@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/hibiken/asynq"
 
 	"presswork"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
 )
 

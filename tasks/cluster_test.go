@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"presswork"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
 )
 

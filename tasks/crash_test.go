@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 )
 
 func TestTheClockIsRedisAndWarnsOnceOfAnotherTime(t *testing.T) {

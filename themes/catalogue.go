@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"presswork"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 //go:embed *.css
@@ -87,7 +87,7 @@ func (c *Catalogue) Get(name string) (Theme, error) {
 		return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q cannot be used: %s", name, reason).WithParam("theme")
 	}
 	names := slices.Sorted(maps.Keys(s.byName))
-	return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q does not exist%s", clip(name), suggest.Phrase(name, names)).WithParam("theme")
+	return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q does not exist%s", clip(name), input.DidYouMean(name, names)).WithParam("theme")
 }
 
 // reload reads the folder of custom themes anew.

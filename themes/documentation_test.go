@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork/internal/golden"
+	"presswork/internal/test/golden"
 )
 
 // TestDocumentationTellsEveryTheme holds the printed parts of docs/themes.md;

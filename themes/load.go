@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"presswork/internal/plainfile"
+	"presswork/internal/input"
 )
 
 // readableRatio is the contrast that WCAG AA asks of text.
@@ -162,14 +162,14 @@ func readTheme(root *os.Root, name string) (Theme, []string, error) {
 	if !themeName.MatchString(name) {
 		return Theme{}, nil, errors.New("a theme's name is made of letters, digits, - and _")
 	}
-	f, err := root.OpenFile(name+".css", plainfile.Flags, 0)
+	f, err := root.OpenFile(name+".css", input.OpenFlags, 0)
 	if err != nil {
 		return Theme{}, nil, errors.New("the file cannot be read")
 	}
 	defer f.Close()
-	css, err := plainfile.ReadAll(f, maxThemeBytes)
+	css, err := input.ReadOpened(f, maxThemeBytes)
 	switch {
-	case errors.Is(err, plainfile.ErrNotRegular):
+	case errors.Is(err, input.ErrNotRegular):
 		return Theme{}, nil, err
 	case err != nil:
 		return Theme{}, nil, fmt.Errorf("the file cannot be read, or is larger than %d KB", maxThemeBytes>>10)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // style is one named way to make a part of a document: a short word for tokens
@@ -86,7 +86,7 @@ func checkStyles(own tokens) error {
 			names = append(names, s.name)
 		}
 		if !slices.Contains(names, value) {
-			return fmt.Errorf("%s is %q%s; allowed: %s", part, clip(value), suggest.Phrase(value, names), strings.Join(names, ", "))
+			return fmt.Errorf("%s is %q%s; allowed: %s", part, clip(value), input.DidYouMean(value, names), strings.Join(names, ", "))
 		}
 	}
 	return nil

@@ -3,7 +3,7 @@ package worker
 import (
 	"context"
 
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/tasks"
 )
 
@@ -14,7 +14,7 @@ func (w *Worker) Choose(ctx context.Context, run *tasks.Run, task tasks.Choice) 
 	if err != nil {
 		return err
 	}
-	if task.Convert.Theme, err = w.choose(ctx, run, advise.Auto, content); err != nil {
+	if task.Convert.Theme, err = w.choose(ctx, run, recommend.Auto, content); err != nil {
 		return err
 	}
 	next, err := tasks.ConvertPDF.Task(task.Convert)

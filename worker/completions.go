@@ -19,8 +19,9 @@ import (
 
 	"presswork"
 	"presswork/internal/inference"
-	"presswork/internal/meter"
+	"presswork/internal/inference/meter"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )
@@ -40,7 +41,7 @@ type CompletionOptions struct {
 	Meter   *meter.Meter
 	// Store and Keeper hold requests too large for Redis.
 	Store   storage.Store
-	Keeper  *storage.Keeper
+	Keeper  *retention.Keeper
 	Metrics prometheus.Registerer
 	Tracer  trace.TracerProvider
 	Log     *slog.Logger

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"presswork/internal/inference"
-	"presswork/internal/meter"
-	"presswork/internal/redistest"
+	"presswork/internal/inference/meter"
+	"presswork/internal/test/redistest"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 	"presswork/worker"
@@ -64,7 +65,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 			Catalogue: func() *inference.Catalogue { return catalogue },
 			Open:      func(inference.Upstream) (inference.Engine, error) { return engine, nil },
 		}),
-		Meter: counts, Store: disk, Keeper: storage.NewKeeper(storage.KeeperOptions{Store: disk, Redis: rdb}), Log: log,
+		Meter: counts, Store: disk, Keeper: retention.New(retention.Options{Store: disk, Redis: rdb}), Log: log,
 	})
 	returned := make(chan struct{}, 1)
 	tasks.HandleCalls(server, func(ctx context.Context, run *stream.Run) error {

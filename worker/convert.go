@@ -16,8 +16,8 @@ import (
 	"unicode"
 
 	"presswork"
-	"presswork/internal/advise"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/tasks"
@@ -93,10 +93,10 @@ func (w *Worker) within(ctx context.Context, do func(context.Context) error) err
 	return err
 }
 
-// choose replaces advise.Auto by the theme that suits the document, and tells on
+// choose replaces recommend.Auto by the theme that suits the document, and tells on
 // the job why.
 func (w *Worker) choose(ctx context.Context, run *tasks.Run, theme string, content []byte) (string, error) {
-	if theme != advise.Auto {
+	if theme != recommend.Auto {
 		return theme, nil
 	}
 	ctx, ended := w.stage(ctx, presswork.StageAnalyzing)

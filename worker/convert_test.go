@@ -15,8 +15,9 @@ import (
 
 	"presswork"
 	"presswork/internal/pdf"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 	"presswork/themes"
 	"presswork/worker"
@@ -123,7 +124,7 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 	w := worker.New(worker.Options{
 		SharedRenders: shared,
 		Store:         s.store,
-		Keeper:        storage.NewKeeper(storage.KeeperOptions{Store: disk, Redis: index}),
+		Keeper:        retention.New(retention.Options{Store: disk, Redis: index}),
 		Converter:     pdf.New(pdf.Options{Printer: s.printer, Themes: catalogue}),
 		RenderTimeout: timeout,
 	})

@@ -12,6 +12,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 )
 
@@ -123,7 +124,7 @@ func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport
 	defer ended()
 	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
 	if task.Keep > 0 {
-		attrs.Meta[storage.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task)).Format(time.RFC3339)
+		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task)).Format(time.RFC3339)
 	}
 	info, err := w.Store.Put(ctx, storage.ArtifactKeyOf(run.ID, d.contentType), bytes.NewReader(d.data), int64(len(d.data)), attrs)
 	if errors.Is(err, storage.ErrExists) {

@@ -9,8 +9,9 @@ import (
 
 	"presswork"
 	"presswork/internal/pdf"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 	"presswork/themes"
 	"presswork/worker"
@@ -34,7 +35,7 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	t.Cleanup(func() { index.Close() })
 	w := worker.New(worker.Options{
 		Store:     disk,
-		Keeper:    storage.NewKeeper(storage.KeeperOptions{Store: disk, Redis: index}),
+		Keeper:    retention.New(retention.Options{Store: disk, Redis: index}),
 		Converter: pdf.New(pdf.Options{Printer: &printer{}, Themes: catalogue}),
 		Picture:   func(_ context.Context, page presswork.Page) ([]byte, error) { return []byte("picture"), nil },
 	})

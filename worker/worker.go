@@ -13,10 +13,11 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"presswork"
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
 	"presswork/internal/pdf"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/themes"
 )
 
@@ -25,7 +26,7 @@ type Options struct {
 	// Store holds sources, artifacts and the render cache. Mandatory.
 	Store storage.Store
 	// Keeper counts what is stored, for retention and the size cap. Mandatory.
-	Keeper *storage.Keeper
+	Keeper *retention.Keeper
 	// Converter makes PDFs. Mandatory.
 	Converter *pdf.Converter
 	// Picture takes a PNG of a page's first sheet. Mandatory for Preview.
@@ -37,7 +38,7 @@ type Options struct {
 	Exporter *chromium.Exporter
 	// Advisor chooses the theme of a document that wants one chosen. Default: one
 	// that remembers nothing.
-	Advisor *advise.Advisor
+	Advisor *recommend.Advisor
 	// RenderTimeout bounds what comes before the printing, and what comes after;
 	// the printing is bounded by the browser's own limit. Default 120 s.
 	RenderTimeout time.Duration
@@ -76,7 +77,7 @@ func New(o Options) *Worker {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Advisor == nil {
-		o.Advisor = advise.New(advise.Options{Log: o.Log})
+		o.Advisor = recommend.New(recommend.Options{Log: o.Log})
 	}
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
-	"presswork/internal/advise"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
 	"presswork/internal/local"
@@ -42,7 +42,7 @@ func addReaderFlags(cmd *cobra.Command, r *readerFlags) {
 }
 
 // open makes the model; nil without one.
-func (r readerFlags) open(getenv func(string) string) (*advise.Model, error) {
+func (r readerFlags) open(getenv func(string) string) (*recommend.Model, error) {
 	if r.model == "" {
 		if r.url != ownCompletions {
 			return nil, usageError{errors.New("--analysis-url says where a model is, and --analysis-model names none")}
@@ -59,7 +59,7 @@ func (r readerFlags) open(getenv func(string) string) (*advise.Model, error) {
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w", err)}
 	}
-	return advise.Engine(engine, r.model, r.model+" at "+u.Redacted()), nil
+	return recommend.Engine(engine, r.model, r.model+" at "+u.Redacted()), nil
 }
 
 // serverAddress reads the address of a server, which is the user's own: it may

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
 	"presswork/internal/local"
 )
@@ -42,10 +42,10 @@ func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin
 
 // newAdvisor makes an advisor whose cache is opened when it is first needed;
 // done closes it.
-func newAdvisor(ctx context.Context, cfg cache.Config, model *advise.Model, log *slog.Logger) (a *advise.Advisor, done func()) {
+func newAdvisor(ctx context.Context, cfg cache.Config, model *recommend.Model, log *slog.Logger) (a *recommend.Advisor, done func()) {
 	var mu sync.Mutex
 	var opened cache.Cache
-	a = advise.New(advise.Options{Log: log, Model: model, Cache: func() cache.Cache {
+	a = recommend.New(recommend.Options{Log: log, Model: model, Cache: func() cache.Cache {
 		mu.Lock()
 		defer mu.Unlock()
 		c, err := cache.OpenOrMemory(ctx, cfg, cache.Options{Log: log})

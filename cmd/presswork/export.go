@@ -15,8 +15,8 @@ import (
 
 	"presswork"
 	"presswork/internal/guard"
+	"presswork/internal/input"
 	"presswork/internal/local"
-	"presswork/internal/strictjson"
 )
 
 // pictures are the picture types by file extension.
@@ -220,7 +220,7 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 // decode reads the options, and says of one that is for the other sort of
 // output that it is.
 func (e *exportCommand) decode(fields []byte, into any) error {
-	err := strictjson.Decode(fields, into, "")
+	err := input.DecodeJSON(fields, into, "")
 	if presswork.CodeOf(err) != presswork.UnknownField {
 		return err
 	}

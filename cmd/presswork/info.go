@@ -14,7 +14,7 @@ import (
 	"presswork/internal/cache"
 	"presswork/internal/config"
 	"presswork/internal/local"
-	"presswork/internal/telemetry"
+	"presswork/internal/local/runlog"
 )
 
 // info is what the command prints.
@@ -97,7 +97,7 @@ func (p *program) inspectOwn(ctx context.Context, i *info) {
 		}
 		problem(err, "`presswork cache config` shows where it is set; until then each run keeps its own cache in memory")
 	}
-	i.Telemetry, err = telemetry.Folder(p.getenv)
+	i.Telemetry, err = runlog.Folder(p.getenv)
 	problem(err, correct)
 }
 

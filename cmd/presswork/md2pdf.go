@@ -17,7 +17,7 @@ import (
 	"presswork/internal/config"
 	"presswork/internal/guard"
 	"presswork/internal/local"
-	"presswork/internal/telemetry"
+	"presswork/internal/local/runlog"
 )
 
 // stopLimit bounds the browser's end: nothing is worth waiting for.
@@ -51,7 +51,7 @@ type md2pdf struct {
 	// for nowhere.
 	asked    analysis.Steer
 	remember cache.Config
-	diary    *telemetry.Diary
+	diary    *runlog.Diary
 
 	// shared is, for --watch, what every document depends on.
 	shared local.Snapshot

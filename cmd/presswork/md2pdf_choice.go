@@ -4,9 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/local"
-	"presswork/internal/telemetry"
+	"presswork/internal/local/runlog"
 )
 
 // prepareChoice checks what decides on a theme that is to be chosen, and where
@@ -19,18 +19,18 @@ func (m *md2pdf) prepareChoice() error {
 	if m.aiTheme && m.theme != "" {
 		return errors.New("--theme and --ai-theme exclude each other")
 	}
-	if m.steer.set() && m.theme != "" && m.theme != advise.Auto {
+	if m.steer.set() && m.theme != "" && m.theme != recommend.Auto {
 		return errors.New("--mood and --doc-type choose a theme, and --theme names one; leave one out")
 	}
 	if m.aiTheme || m.steer.set() {
-		m.theme = advise.Auto
+		m.theme = recommend.Auto
 	}
 	if m.remember, _, err = m.cache.load(m.getenv); err != nil {
 		return err
 	}
-	dir, err := telemetry.Folder(m.getenv)
+	dir, err := runlog.Folder(m.getenv)
 	if dir != "" {
-		m.diary = telemetry.Open(dir)
+		m.diary = runlog.Open(dir)
 	}
 	return err
 }
@@ -41,7 +41,7 @@ func (m *md2pdf) note(outputs []local.Output, failures int) {
 	if m.diary == nil || len(outputs) == 0 {
 		return
 	}
-	r := telemetry.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
+	r := runlog.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
 	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(len(outputs)) }
 	for _, out := range outputs {
 		r.Pages += out.Pages

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"presswork/internal/config"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // program is what every command is given: the world outside.
@@ -75,7 +75,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return usageError{fmt.Errorf("unknown command %q%s; `%s --help` lists them", args[0], suggest.Phrase(args[0], names), cmd.CommandPath())}
+	return usageError{fmt.Errorf("unknown command %q%s; `%s --help` lists them", args[0], input.DidYouMean(args[0], names), cmd.CommandPath())}
 }
 
 // settings reads the configuration and makes the logger it asks for.
@@ -130,5 +130,5 @@ func flagError(cmd *cobra.Command, err error) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 	return usageError{fmt.Errorf("%w%s; `%s --help` lists them", err,
-		suggest.Phrase("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())}
+		input.DidYouMean("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())}
 }

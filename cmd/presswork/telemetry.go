@@ -16,7 +16,7 @@ import (
 
 	"presswork/internal/config"
 	"presswork/internal/local"
-	"presswork/internal/telemetry"
+	"presswork/internal/local/runlog"
 )
 
 func newTelemetryCommand(p *program) *cobra.Command {
@@ -34,18 +34,18 @@ func newTelemetryCommand(p *program) *cobra.Command {
 }
 
 // diary is the user's. Errors: one of usage when there is none.
-func (p *program) diary() (*telemetry.Diary, error) {
-	dir, err := telemetry.Folder(p.getenv)
+func (p *program) diary() (*runlog.Diary, error) {
+	dir, err := runlog.Folder(p.getenv)
 	if err != nil {
 		return nil, usageError{err}
 	}
 	if dir == "" {
 		return nil, usageError{errors.New("there is no telemetry: PRESSWORK_TELEMETRY is off, or HOME is not set")}
 	}
-	return telemetry.Open(dir), nil
+	return runlog.Open(dir), nil
 }
 
-func (p *program) telemetryRuns() ([]telemetry.Run, int, error) {
+func (p *program) telemetryRuns() ([]runlog.Run, int, error) {
 	d, err := p.diary()
 	if err != nil {
 		return nil, 0, err
@@ -64,7 +64,7 @@ func newTelemetryReportCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report := telemetry.NewReport(runs, skipped)
+			report := runlog.NewReport(runs, skipped)
 			if asJSON {
 				return p.encode(report)
 			}
@@ -75,7 +75,7 @@ func newTelemetryReportCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func (p *program) printTelemetry(r telemetry.Report) error {
+func (p *program) printTelemetry(r runlog.Report) error {
 	if r.Skipped > 0 {
 		fmt.Fprintf(p.stderr, "%s skipped: damaged, or of a newer version\n", count(r.Skipped, "line"))
 	}
@@ -84,18 +84,18 @@ func (p *program) printTelemetry(r telemetry.Report) error {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "%s, %s, %d failed, %s\n", count(r.Runs, "run"), count(r.Documents, "document"), r.Failures,
-		telemetry.Span(r.From, r.To, "2 Jan 2006"))
+		runlog.Span(r.From, r.To, "2 Jan 2006"))
 	fmt.Fprintf(p.stdout, "the analysis cache had %.0f %% of what it was asked for\n\n", 100*r.HitRate)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tWHAT IT IS")
-	metrics := telemetry.Metrics()
+	metrics := runlog.Metrics()
 	for i, s := range r.Metrics {
 		m := metrics[i]
 		p50, p95 := "-", "-"
 		if s.Runs > 0 {
 			p50, p95 = m.Format(s.P50), m.Format(s.P95)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", s.Metric, s.Runs, p50, p95, dash(telemetry.TrendText(s)), m.Title)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", s.Metric, s.Runs, p50, p95, dash(runlog.TrendText(s)), m.Title)
 	}
 	return w.Flush()
 }
@@ -109,7 +109,7 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 			"  presswork telemetry visualize --metric=hit_rate -o chart.svg",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			metric, err := telemetry.MetricOf(name)
+			metric, err := runlog.MetricOf(name)
 			if err != nil {
 				return usageError{fmt.Errorf("--metric: %w", err)}
 			}
@@ -122,14 +122,14 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 			case err != nil:
 				return err
 			case output == "":
-				_, err := fmt.Fprint(p.stdout, telemetry.Terminal(metric, runs, p.columns(), p.painter() != nil))
+				_, err := fmt.Fprint(p.stdout, runlog.Terminal(metric, runs, p.columns(), p.painter() != nil))
 				return err
 			}
 			return p.writeChart(cmd.Context(), metric, runs, output, ext)
 		},
 	}
 	var names []string
-	for _, m := range telemetry.Metrics() {
+	for _, m := range runlog.Metrics() {
 		names = append(names, m.Name)
 	}
 	cmd.Flags().StringVarP(&name, "metric", "m", "total_ms", "`NAME`: "+strings.Join(names, ", "))
@@ -139,11 +139,11 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func (p *program) writeChart(ctx context.Context, metric telemetry.Metric, runs []telemetry.Run, output, ext string) error {
+func (p *program) writeChart(ctx context.Context, metric runlog.Metric, runs []runlog.Run, output, ext string) error {
 	var b bytes.Buffer
-	draw := telemetry.WriteHTML
+	draw := runlog.WriteHTML
 	if ext == ".svg" {
-		draw = telemetry.WriteSVG
+		draw = runlog.WriteSVG
 	}
 	if err := draw(&b, metric, runs); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (p *program) writeChart(ctx context.Context, metric telemetry.Metric, runs 
 		if err != nil {
 			return usageError{err}
 		}
-		if data, err = local.Picture(ctx, cfg.ChromiumPath, b.String(), telemetry.ChartWidth+96, telemetry.ChartHeight+118); err != nil {
+		if data, err = local.Picture(ctx, cfg.ChromiumPath, b.String(), runlog.ChartWidth+96, runlog.ChartHeight+118); err != nil {
 			return fileError{output, err}
 		}
 	}

@@ -16,15 +16,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork/api"
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
 	"presswork/internal/config"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
+	"presswork/internal/inference/meter"
 	"presswork/internal/markdown/diagram"
-	"presswork/internal/meter"
 	"presswork/internal/ready"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 	"presswork/themes"
 	"presswork/worker"
@@ -46,14 +47,14 @@ type parts struct {
 	tasks    tasks.Options
 	queue    *tasks.Client
 	store    storage.Store
-	keeper   *storage.Keeper
+	keeper   *retention.Keeper
 	secret   []byte // of the tokens in URLs
 	themes   *themes.Catalogue
 	outbound *guard.Policy     // of webhooks and remote images
 	exports  *guard.Policy     // of exported pages
 	diagrams *diagram.Renderer // nil without a browser
 	// newAdvisor makes an advisor that asks this model; nil for none.
-	newAdvisor func(*advise.Model) *advise.Advisor
+	newAdvisor func(*recommend.Model) *recommend.Advisor
 	models     *inference.Source
 	meter      *meter.Meter
 }
@@ -132,7 +133,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		Name: "presswork_clock_skew_seconds",
 		Help: "How far this machine's clock is ahead of Redis'.",
 	}, func() float64 { return p.queue.Skew().Seconds() }))
-	p.keeper = storage.NewKeeper(storage.KeeperOptions{
+	p.keeper = retention.New(retention.Options{
 		Store:     p.store,
 		Redis:     p.redis,
 		MaxBytes:  int64(cfg.CacheMaxSizeGB * (1 << 30)),
@@ -175,8 +176,8 @@ func (p *parts) openAdvisor() error {
 		p.life.onStop("cache", func(context.Context) error { return client.Close() })
 	}
 	log := p.log.With("room", "analysis")
-	p.newAdvisor = func(model *advise.Model) *advise.Advisor {
-		return advise.New(advise.Options{
+	p.newAdvisor = func(model *recommend.Model) *recommend.Advisor {
+		return recommend.New(recommend.Options{
 			Model: model,
 			Cache: func() cache.Cache { return cache.NewRedis(client, cache.Options{MaxEntries: adviceEntries, Log: log}) }, Log: log,
 		})
@@ -223,7 +224,7 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 	p.life.onStop("monitor", monitor.Stop)
 	advisor := p.newAdvisor(nil)
 	if p.cfg.AnalysisModel != "" {
-		advisor = p.newAdvisor(advise.Queue(p.queue, p.cfg.AnalysisModel))
+		advisor = p.newAdvisor(recommend.Queue(p.queue, p.cfg.AnalysisModel))
 	}
 	server, err := api.New(api.Options{
 		Addr:             net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)),

@@ -14,9 +14,9 @@ import (
 	"presswork/internal/embedded"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
+	"presswork/internal/inference/meter"
 	"presswork/internal/inference/ollama"
 	"presswork/internal/inference/openai"
-	"presswork/internal/meter"
 	"presswork/tasks"
 	"presswork/worker"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"presswork"
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
 	"presswork/internal/markdown/diagram"
@@ -39,9 +39,9 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 
 // handleChoices wires the choice of themes by a model.
 func (p *parts) handleChoices(taker *tasks.Server, completions *worker.Completions) {
-	var model *advise.Model
+	var model *recommend.Model
 	if p.cfg.AnalysisModel != "" {
-		model = advise.Direct(completions.Own, p.cfg.AnalysisModel)
+		model = recommend.Direct(completions.Own, p.cfg.AnalysisModel)
 	}
 	reader := worker.New(worker.Options{
 		Store: p.store, Keeper: p.keeper, Themes: p.themes, Advisor: p.newAdvisor(model), Tracer: p.tracer, Log: p.log.With("room", "worker"),

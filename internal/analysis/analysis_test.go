@@ -12,7 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis"
-	"presswork/internal/golden"
+	"presswork/internal/test/golden"
 )
 
 // TestDocuments pins what is found in documents of the project's own.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"presswork"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // Steer is what a caller knows better than the text; what is said replaces what
@@ -24,13 +24,13 @@ func ParseSteer(mood, docType string) (Steer, error) {
 	s := Steer{Mood: foldName(mood), Type: foldName(docType)}
 	if moods := presswork.Moods(); s.Mood != "" && !slices.Contains(moods, s.Mood) {
 		return Steer{}, presswork.Errorf(presswork.InvalidOption, "%q is not a mood%s; allowed: %s",
-			clipped(mood), suggest.Phrase(s.Mood, moods), strings.Join(moods, ", ")).WithParam("mood")
+			clipped(mood), input.DidYouMean(s.Mood, moods), strings.Join(moods, ", ")).WithParam("mood")
 	}
 	types := slices.Concat(presswork.DocumentTypes(), presswork.DocumentFamilies())
 	slices.Sort(types)
 	if types = slices.Compact(types); s.Type != "" && !slices.Contains(types, s.Type) {
 		return Steer{}, presswork.Errorf(presswork.InvalidOption, "%q is not a document type%s; allowed: %s, or a family: %s",
-			clipped(docType), suggest.Phrase(s.Type, types),
+			clipped(docType), input.DidYouMean(s.Type, types),
 			strings.Join(presswork.DocumentTypes(), ", "), strings.Join(presswork.DocumentFamilies(), ", ")).WithParam("doc_type")
 	}
 	return s, nil

@@ -17,7 +17,7 @@ import (
 
 	"presswork/internal/cache"
 	"presswork/internal/cache/cachetest"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 )
 
 func TestMemory(t *testing.T) {

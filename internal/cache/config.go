@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/strictjson"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // The backends of the local converter.
@@ -166,7 +165,7 @@ func readConfig(name string) (Config, error) {
 		return Config{}, invalid("PRESSWORK_CACHE_CONFIG: %s", err)
 	}
 	var f configFile
-	if err := strictjson.Decode(bytes.TrimSpace(b), &f, ""); err != nil {
+	if err := input.DecodeJSON(bytes.TrimSpace(b), &f, ""); err != nil {
 		return Config{}, invalid("%s: %s", name, presswork.AsError(err).Message)
 	}
 	c := Config{Backend: f.Backend, Path: f.Path, MaxSize: f.MaxSize, TTL: map[Kind]time.Duration{}}
@@ -188,7 +187,7 @@ func (c Config) Check() error {
 	switch c.Backend {
 	case BackendMemory, BackendFile, BackendSQLite:
 	default:
-		return invalid("cache backend %q does not exist%s; allowed: %s", c.Backend, suggest.Phrase(c.Backend, backends()), strings.Join(backends(), ", "))
+		return invalid("cache backend %q does not exist%s; allowed: %s", c.Backend, input.DidYouMean(c.Backend, backends()), strings.Join(backends(), ", "))
 	}
 	if c.Path == "" && c.Backend != BackendMemory {
 		return invalid("the %s cache has no folder: set HOME or PRESSWORK_CACHE_PATH", c.Backend)

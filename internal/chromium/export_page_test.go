@@ -23,7 +23,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/guard"
-	"presswork/internal/sitetest"
+	"presswork/internal/test/sitetest"
 )
 
 func TestARealSite(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"presswork/internal/plainfile"
+	"presswork/internal/input"
 )
 
 // maxSecretFile is the largest file of a secret, in bytes.
@@ -73,7 +73,7 @@ func read(tag reflect.StructTag, getenv func(string) string) (string, error) {
 	if raw != "" {
 		return "", fmt.Errorf("%s and %s_FILE are both set; set one", name, name)
 	}
-	b, err := plainfile.Read(path, maxSecretFile)
+	b, err := input.ReadFile(path, maxSecretFile)
 	if err != nil {
 		return "", fmt.Errorf("%s_FILE: %w", name, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"presswork"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // CheckPDF refuses an option with a value outside the contract. The URL is the
@@ -143,7 +143,7 @@ func oneOf(name, value string, allowed ...string) error {
 			return nil
 		}
 	}
-	return invalid(name, "%s %s is not allowed%s; allowed: %s", name, short(value), suggest.Phrase(value, allowed), strings.Join(allowed, ", "))
+	return invalid(name, "%s %s is not allowed%s; allowed: %s", name, short(value), input.DidYouMean(value, allowed), strings.Join(allowed, ", "))
 }
 
 // short quotes a value for a message.

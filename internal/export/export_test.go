@@ -9,7 +9,7 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
-	"presswork/internal/strictjson"
+	"presswork/internal/input"
 )
 
 var page = &url.URL{Scheme: "http", Host: "site.example", Path: "/"}
@@ -18,13 +18,13 @@ var page = &url.URL{Scheme: "http", Host: "site.example", Path: "/"}
 func check(text string, picture bool) error {
 	if picture {
 		var o presswork.ScreenshotOptions
-		if err := strictjson.Decode([]byte(text), &o, "options."); err != nil {
+		if err := input.DecodeJSON([]byte(text), &o, "options."); err != nil {
 			return err
 		}
 		return export.CheckScreenshot(page, o)
 	}
 	var o presswork.ExportOptions
-	if err := strictjson.Decode([]byte(text), &o, "options."); err != nil {
+	if err := input.DecodeJSON([]byte(text), &o, "options."); err != nil {
 		return err
 	}
 	return export.CheckPDF(page, o)
@@ -128,7 +128,7 @@ func TestOptionsSurviveTheQueue(t *testing.T) {
 	t.Parallel()
 	var o, again presswork.ExportOptions
 	const text = `{"failOnHttpStatusCodes":[],"margin":{"top":"96px"},"width":"10cm","cookies":[{"name":"a","value":"b"}],"tagged":false,"pdf_a":"2b"}`
-	if err := strictjson.Decode([]byte(text), &o, ""); err != nil {
+	if err := input.DecodeJSON([]byte(text), &o, ""); err != nil {
 		t.Fatal(err)
 	}
 	b, err := json.Marshal(o)
@@ -161,7 +161,7 @@ func FuzzOptions(f *testing.F) {
 			}
 		}
 		var o presswork.ExportOptions
-		if strictjson.Decode([]byte(text), &o, "options.") != nil || export.CheckPDF(page, o) != nil {
+		if input.DecodeJSON([]byte(text), &o, "options.") != nil || export.CheckPDF(page, o) != nil {
 			return
 		}
 		if limit := export.TimeoutOf(o.VisitOptions); limit <= 0 || limit > export.MaxTimeout {

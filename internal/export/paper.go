@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"presswork"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // Paper is the sheet a page is printed on, in inches, upright: Landscape turns
@@ -82,7 +82,7 @@ func (p *Paper) readSize(o presswork.ExportOptions) error {
 		if size, known = formats()[strings.ToLower(o.Format)]; !known {
 			names := slices.Sorted(maps.Keys(formats()))
 			return invalid("format", "format %s is not known%s; allowed: %s, or width and height", short(o.Format),
-				suggest.Phrase(o.Format, names), strings.Join(names, ", "))
+				input.DidYouMean(o.Format, names), strings.Join(names, ", "))
 		}
 	}
 	p.Width, p.Height = size[0], size[1]

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // Admit checks the request against its model and settles what depends on it:
@@ -70,7 +70,7 @@ func admitReasoning(m *Model, r *Request) error {
 			return Invalidf("reasoning_effort", "`reasoning_effort` is not supported with the model `%s`", m.ID)
 		}
 		if !slices.Contains(allowed, e) {
-			return Invalidf("reasoning_effort", "`reasoning_effort` must be one of %s for the model `%s`%s", quoted(allowed), m.ID, suggest.Phrase(e, allowed))
+			return Invalidf("reasoning_effort", "`reasoning_effort` must be one of %s for the model `%s`%s", quoted(allowed), m.ID, input.DidYouMean(e, allowed))
 		}
 	}
 	if r.ReasoningEffort == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // Catalogue is the set of models, as of one reading of models.yaml. It never
@@ -57,7 +57,7 @@ func (c *Catalogue) Find(name string) (*Model, error) {
 	message := fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", clip(name, 120))
 	if len(c.models) == 0 {
 		message += " No model is set up here: name one in models.yaml (INFERENCE_CONFIG), or start Ollama or llama-server on this machine."
-	} else if near := suggest.Nearest(name, c.names()); near != "" {
+	} else if near := input.Nearest(name, c.names()); near != "" {
 		message += fmt.Sprintf(" Did you mean `%s`?", near)
 	}
 	return nil, Errorf(http.StatusNotFound, ModelNotFound, "%s", message).WithParam("model")

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
@@ -203,5 +203,5 @@ func oneOf(value string, allowed []string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return fmt.Errorf("%q is unknown%s; allowed: %s", clip(value, 40), strings.TrimSuffix(suggest.Phrase(value, allowed), "?"), strings.Join(allowed, ", "))
+	return fmt.Errorf("%q is unknown%s; allowed: %s", clip(value, 40), strings.TrimSuffix(input.DidYouMean(value, allowed), "?"), strings.Join(allowed, ", "))
 }

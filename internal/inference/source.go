@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"presswork/internal/plainfile"
+	"presswork/internal/input"
 )
 
 // maxCatalogueFile is the largest models.yaml, in bytes.
@@ -138,7 +138,7 @@ func (s *Source) discover(ctx context.Context) {
 }
 
 func (s *Source) read() error {
-	data, err := plainfile.Read(s.opts.Path, maxCatalogueFile)
+	data, err := input.ReadFile(s.opts.Path, maxCatalogueFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s does not exist", s.opts.Path)

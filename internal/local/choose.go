@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/advise"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/markdown"
 	"presswork/internal/pdf"
 	"presswork/themes"
 )
 
-// chooseTheme replaces advise.Auto, the document's or its front matter's, by the
+// chooseTheme replaces recommend.Auto, the document's or its front matter's, by the
 // theme that suits.
 func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Output) error {
 	theme := d.Theme
@@ -23,7 +23,7 @@ func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Outpu
 		}
 		theme = matter.Theme
 	}
-	if theme != advise.Auto {
+	if theme != recommend.Auto {
 		return nil
 	}
 	c.o.Progress(out.Input, presswork.StageAnalyzing)
@@ -80,10 +80,10 @@ func wholeText(d pdf.Document) []byte {
 
 // Analyze reads one document, a file or Std, and says what it is and which theme
 // suits it. Errors: Convert's for an input that cannot be read, ctx's cause.
-func (c *Converter) Analyze(ctx context.Context, path string) (advise.Advice, error) {
+func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Advice, error) {
 	content, err := c.read(ctx, path, Snapshot{})
 	if err != nil {
-		return advise.Advice{}, err
+		return recommend.Advice{}, err
 	}
 	return c.o.Advisor.Advise(ctx, content, c.catalogue.List(), c.o.Steer)
 }

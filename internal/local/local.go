@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/advise"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/pdf"
@@ -49,9 +49,9 @@ type Options struct {
 	// Stdin and Stdout are read and written for Std. Default: the process's.
 	Stdin  io.Reader
 	Stdout io.Writer
-	// Advisor chooses the theme of a document whose theme is advise.Auto. Default:
+	// Advisor chooses the theme of a document whose theme is recommend.Auto. Default:
 	// one that remembers nothing.
-	Advisor *advise.Advisor
+	Advisor *recommend.Advisor
 	// Steer is what is known of the documents whose theme is chosen.
 	Steer analysis.Steer
 	// Progress is told of each step of each input, from several goroutines.
@@ -81,7 +81,7 @@ func New(o Options) *Converter {
 	o.Stdout = cmp.Or[io.Writer](o.Stdout, os.Stdout)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Advisor == nil {
-		o.Advisor = advise.New(advise.Options{Log: o.Log})
+		o.Advisor = recommend.New(recommend.Options{Log: o.Log})
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, presswork.Stage) {}
@@ -132,10 +132,10 @@ func (c *Converter) Reload() error {
 	return nil
 }
 
-// CheckTheme refuses a name that is neither a theme's nor advise.Auto. Errors:
+// CheckTheme refuses a name that is neither a theme's nor recommend.Auto. Errors:
 // ThemeNotFound.
 func (c *Converter) CheckTheme(name string) error {
-	if name == advise.Auto {
+	if name == recommend.Auto {
 		return nil
 	}
 	_, err := c.catalogue.Get(name)

@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"presswork"
-	"presswork/internal/strictjson"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // maxMatterDepth is how deep a value may nest that we read.
@@ -61,7 +60,7 @@ func (m *Matter) doubt(key string, line int, fields map[string]reflect.StructFie
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if meant := suggest.Typo(key, names); meant != "" {
+	if meant := input.Typo(key, names); meant != "" {
 		m.warn(line, fmt.Sprintf("unknown key %q; did you mean %q?", clip(key), meant))
 	}
 }
@@ -126,7 +125,7 @@ func (m *Matter) take(key, option string, v any) error {
 	}
 	given, before := m.Options, m.Options.Keywords
 	unset(&given, option) // decoding would write into what is there
-	if err := strictjson.Decode(object, &given, ""); err != nil {
+	if err := input.DecodeJSON(object, &given, ""); err != nil {
 		return errors.New(presswork.AsError(err).Message)
 	}
 	if option == "keywords" {

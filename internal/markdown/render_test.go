@@ -20,8 +20,8 @@ import (
 	"golang.org/x/net/html"
 
 	"presswork"
-	"presswork/internal/golden"
 	"presswork/internal/markdown"
+	"presswork/internal/test/golden"
 )
 
 func pixel() []byte {

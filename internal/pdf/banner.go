@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"presswork"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 	"presswork/themes"
 )
 
@@ -27,7 +27,7 @@ func checkBanner(name, text string) error {
 	for _, p := range placeholder.FindAllString(text, -1) {
 		if !slices.Contains(placeholders(), p) {
 			return invalid(name, "%s: unknown placeholder %s%s; allowed: %s", name, short(p),
-				suggest.Phrase(p, placeholders()), strings.Join(placeholders(), ", "))
+				input.DidYouMean(p, placeholders()), strings.Join(placeholders(), ", "))
 		}
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/golden"
 	"presswork/internal/pdf"
+	"presswork/internal/test/golden"
 	"presswork/themes"
 )
 

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/language"
 
 	"presswork"
+	"presswork/internal/input"
 	"presswork/internal/markdown"
 	"presswork/internal/pdf/file"
-	"presswork/internal/suggest"
 )
 
 const (
@@ -95,7 +95,7 @@ func CheckOptions(o presswork.Options) error {
 	if o.CodeTheme != "" && !slices.Contains(markdown.CodeStyles(), o.CodeTheme) {
 		styles := markdown.CodeStyles()
 		return invalid("code_theme", "code_theme %q does not exist%s; allowed: %s", short(o.CodeTheme),
-			suggest.Phrase(o.CodeTheme, styles), strings.Join(styles, ", "))
+			input.DidYouMean(o.CodeTheme, styles), strings.Join(styles, ", "))
 	}
 	if len(o.CSS) > maxCSS {
 		return invalid("css", "css is larger than %d KB", maxCSS>>10)
@@ -105,7 +105,7 @@ func CheckOptions(o presswork.Options) error {
 	}
 	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
 		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", short(o.RawHTML),
-			suggest.Phrase(o.RawHTML, []string{"sanitized", "escaped"}))
+			input.DidYouMean(o.RawHTML, []string{"sanitized", "escaped"}))
 	}
 	if o.Outline != nil && *o.Outline && o.Tagged != nil && !*o.Tagged {
 		return invalid("outline", "outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")

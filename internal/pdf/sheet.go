@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"presswork"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 const (
@@ -74,7 +74,7 @@ func (s *sheet) readSize(name string) error {
 		}
 		if !both {
 			return invalid("page_size", "page_size %q is not known%s; %s", short(name),
-				suggest.Phrase(name, []string{"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"}), pageSizeHelp)
+				input.DidYouMean(name, []string{"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"}), pageSizeHelp)
 		}
 		for i, text := range []string{w, h} {
 			var err error
@@ -102,7 +102,7 @@ func (s *sheet) readMargins(o presswork.Options) error {
 		s.top, s.right, s.bottom, s.left = 32, 42, 34, 42
 	default:
 		return invalid("margin_preset", "margin_preset %q is not allowed%s; allowed: none, narrow, normal, wide", short(o.MarginPreset),
-			suggest.Phrase(o.MarginPreset, []string{"none", "narrow", "normal", "wide"}))
+			input.DidYouMean(o.MarginPreset, []string{"none", "narrow", "normal", "wide"}))
 	}
 	// The presets are made for A4; small paper gets less.
 	if k := min(s.width, s.height) / 210; k < 1 {

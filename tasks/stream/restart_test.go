@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"presswork"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/tasks/stream"
 )
 

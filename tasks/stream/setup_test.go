@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
-	"presswork/internal/redistest"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )

@@ -127,7 +127,7 @@ var scenarios = map[string]func(*call){
 	"json":        func(c *call) { c.answer(`{"name"`, `:"Ada",`, `"age":36}`) },
 	"json-fenced": func(c *call) { c.answer("Here it is:\n```json\n", `{"name":"Ada","age":36}`, "\n```") },
 	"json-broken": func(c *call) { c.answer(`{"name":`) },
-	// A reading of a document, by internal/advise's schema.
+	// A reading of a document, by internal/analysis/recommend's schema.
 	"reading": func(c *call) {
 		c.answer(`{"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},`,
 			`"formality":{"label":"informal","score":0.2},"keywords":["harvest supper"],"language":"en"}`)

@@ -10,7 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/inference"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 // object reads the fields of a JSON object from a caller and keeps the first
@@ -144,7 +144,7 @@ func (o object) enum(name string, allowed ...string) string {
 	if s == "" && !o.has(name) || slices.Contains(allowed, s) {
 		return s
 	}
-	o.failf(name, "value %q must be one of [%s]%s", bounded(s, 60), strings.Join(allowed, ", "), suggest.Phrase(s, allowed))
+	o.failf(name, "value %q must be one of [%s]%s", bounded(s, 60), strings.Join(allowed, ", "), input.DidYouMean(s, allowed))
 	return s
 }
 

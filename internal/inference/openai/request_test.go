@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"presswork"
-	"presswork/internal/golden"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
+	"presswork/internal/test/golden"
 )
 
 // picture is the head of a PNG of that size, which is all that is looked at.

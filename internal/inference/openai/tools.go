@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"presswork/internal/inference"
-	"presswork/internal/suggest"
+	"presswork/internal/input"
 )
 
 const (
@@ -134,7 +134,7 @@ func (p *parser) allow(r *inference.Request, o object) {
 		names = append(names, t.Name)
 	}
 	if !slices.Contains(names, chosen) || chosen == "" {
-		o.failf("name", "the function %q is not one of 'tools'%s", bounded(chosen, 64), suggest.Phrase(chosen, names))
+		o.failf("name", "the function %q is not one of 'tools'%s", bounded(chosen, 64), input.DidYouMean(chosen, names))
 	}
 	r.ToolChoice.Names = append(r.ToolChoice.Names, chosen)
 }

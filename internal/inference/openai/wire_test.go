@@ -12,9 +12,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"presswork/internal/golden"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
+	"presswork/internal/test/golden"
 )
 
 // What each kind of engine is sent for the same request, a line for each field.

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"presswork"
-	"presswork/internal/recent"
+	"presswork/internal/markdown/recent"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"presswork/internal/recent"
+	"presswork/internal/markdown/recent"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork/internal/golden"
 	"presswork/internal/markdown/tex"
+	"presswork/internal/test/golden"
 )
 
 // formulas are rendered into testdata/formulas.golden; a D before one makes it

@@ -1,0 +1,108 @@
+package recommend_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/analysis/recommend"
+	"presswork/internal/cache"
+	"presswork/internal/inference"
+)
+
+const invitation = "# Come to our party\n\nDear neighbours, on Saturday we turn forty, both of us, and we want to dance until the lamps go out. " +
+	"There will be lanterns in the garden, a band that knows three songs, far too much cake and a fire to sit around when it gets late. " +
+	"Bring nothing but yourselves, and something warm. Children are welcome until they fall asleep, and then they are welcome on the sofa. " +
+	"Please tell us by Thursday whether you come, so that the cake can be baked in the right size. We are looking forward to you!"
+
+const festive = `Here you are: {"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},` +
+	`"formality":{"label":"informal","score":0.2},"keywords":["garden party","birth\u001bday"],"language":"en"}`
+
+func TestAModelReadsInTheAnalysersPlace(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	model := &recommend.Model{Name: "m", Ask: func(_ context.Context, r *inference.Request) (string, error) {
+		asked++
+		if !strings.Contains(r.Messages[1].Text(), "turn forty") || r.Format.Type != inference.JSONSchema {
+			t.Errorf("asked %+v", r)
+		}
+		return festive, nil
+	}}
+	a := recommend.New(recommend.Options{Model: model, Cache: func() cache.Cache { return cache.NewMemory(cache.Options{}) }})
+	for range 2 {
+		advice, err := a.Advise(t.Context(), []byte(invitation), shelf(t), analysis.Steer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if advice.DocumentType != "newsletter" || advice.EmotionalTone != "festive" || advice.Sentiment.Score != 0.8 ||
+			advice.Keywords[0].Term != "garden party" || advice.Keywords[1].Term != "birth day" || advice.Language != "en" || advice.ReadingMinutes != 1 {
+			t.Errorf("got %+v", advice.Analysis)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the model was asked %d times", asked)
+	}
+}
+
+func TestWithoutTheModelTheAnalyserReads(t *testing.T) {
+	t.Parallel()
+	own, err := recommend.New(recommend.Options{}).Advise(t.Context(), []byte(invitation), shelf(t), analysis.Steer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]func(context.Context) (string, error){
+		"failing":    func(context.Context) (string, error) { return "", errors.New("out of order") },
+		"hanging":    func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+		"chatting":   func(context.Context) (string, error) { return "It is a lovely invitation.", nil },
+		"inventive":  func(context.Context) (string, error) { return strings.Replace(festive, "newsletter", "party", 1), nil },
+		"boundless":  func(context.Context) (string, error) { return strings.Replace(festive, "0.8", "8", 1), nil },
+		"incomplete": func(context.Context) (string, error) { return `{"document_type":"newsletter"}`, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			a := recommend.New(recommend.Options{
+				Log: slog.New(slog.NewTextHandler(&log, nil)), Cache: func() cache.Cache { return cache.NewMemory(cache.Options{}) },
+				Model: &recommend.Model{Name: "m", Timeout: 50 * time.Millisecond, Ask: func(ctx context.Context, _ *inference.Request) (string, error) { return ask(ctx) }},
+			})
+			for range 2 {
+				got, err := a.Advise(t.Context(), []byte(invitation), shelf(t), analysis.Steer{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.DocumentType != own.DocumentType || got.Recommendation.Primary != own.Recommendation.Primary {
+					t.Errorf("got %+v, want %+v", got.Analysis, own.Analysis)
+				}
+				reasons := strings.Join(got.Recommendation.Reasons, "; ")
+				if !strings.Contains(reasons, "the model could not be asked") {
+					t.Errorf("the reasons are %s", reasons)
+				}
+			}
+			if strings.Count(log.String(), "analysed without the model") != 2 {
+				t.Errorf("the log says %s", log.String())
+			}
+		})
+	}
+}
+
+func TestAModelIsShownABoundedText(t *testing.T) {
+	t.Parallel()
+	shown := 0
+	model := &recommend.Model{Name: "m", Ask: func(_ context.Context, r *inference.Request) (string, error) {
+		shown = len(r.Messages[1].Text())
+		return "", presswork.Errorf(presswork.Internal, "enough")
+	}}
+	text := strings.Repeat("A sentence of a very long document. ", 100_000)
+	if _, err := recommend.New(recommend.Options{Model: model}).Advise(t.Context(), []byte(text), shelf(t), analysis.Steer{}); err != nil {
+		t.Fatal(err)
+	}
+	if shown == 0 || shown > 10<<10 {
+		t.Errorf("the model was shown %d bytes", shown)
+	}
+}

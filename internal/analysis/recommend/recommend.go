@@ -1,0 +1,190 @@
+// Package recommend reads a document and chooses a theme for it, and remembers
+// both: the command line and the service ask the same question here.
+package recommend
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/cache"
+	"presswork/themes"
+)
+
+// Auto is what a caller writes for a theme that is to be chosen.
+const Auto = themes.Auto
+
+// Options wire an Advisor.
+type Options struct {
+	// Cache returns what remembers analyses and choices; it is asked once, when
+	// the first document comes. Nil, or returning nil: nothing is remembered.
+	Cache func() cache.Cache
+	// Model reads documents in the analyser's place; where it fails, the
+	// analyser does. Default: none.
+	Model *Model
+	// Log gets a warning when the cache cannot be used. Default: discard.
+	Log *slog.Logger
+}
+
+// Advisor is safe for concurrent use.
+type Advisor struct {
+	model *Model
+	cache func() cache.Cache
+	log   *slog.Logger
+	// recommender is read when the first document comes.
+	recommender func() *analysis.Recommender
+	// A cache that is out of order is reported once, not for each document.
+	unread, unwritten sync.Once
+}
+
+// New wires an Advisor.
+func New(o Options) *Advisor {
+	if o.Cache == nil {
+		o.Cache = func() cache.Cache { return nil }
+	}
+	return &Advisor{
+		model:       o.Model,
+		cache:       sync.OnceValue(o.Cache),
+		log:         cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		recommender: sync.OnceValue(analysis.NewRecommender),
+	}
+}
+
+// AsksModel reports whether a model reads the documents.
+func (a *Advisor) AsksModel() bool { return a.model != nil }
+
+// Advice is an analysis with its recommendation, and what the cache had of it.
+type Advice struct {
+	presswork.Analysis
+	// Lookups counts what the cache was asked for, Hits what it had.
+	Lookups, Hits int
+}
+
+// Advise analyses a document and recommends one of the themes, which are in the
+// catalogue's order. The error is ctx's cause: a cache that fails costs the
+// computation and no more.
+func (a *Advisor) Advise(ctx context.Context, markdown []byte, shelf []themes.Theme, s analysis.Steer) (Advice, error) {
+	infos, content := themeInfos(shelf), sha256.Sum256(markdown)
+	q := question{Advisor: a, cache: a.cache(), content: content[:]}
+	p := q.profile(ctx, markdown)
+	recommendation := answer(ctx, &q, cache.Theme, []any{q.reader, infos, s}, func() presswork.Recommendation {
+		return a.recommender().Recommend(p, infos, s)
+	})
+	advice := Advice{p.Analysis, q.lookups, q.hits}
+	advice.Recommendation = recommendation
+	if a.model != nil && q.reader == "" {
+		advice.Recommendation.Reasons = append(slices.Clone(recommendation.Reasons), "the model could not be asked: this is the program's own reading")
+	}
+	return advice, context.Cause(ctx)
+}
+
+// Rank is Advise with all themes, the most fitting first; without a document
+// only what is asked for counts.
+func (a *Advisor) Rank(ctx context.Context, markdown []byte, shelf []themes.Theme, s analysis.Steer) (Advice, []string, error) {
+	infos := themeInfos(shelf)
+	var p analysis.Profile
+	if markdown != nil {
+		content := sha256.Sum256(markdown)
+		p = (&question{Advisor: a, cache: a.cache(), content: content[:]}).profile(ctx, markdown)
+	}
+	recommender := a.recommender()
+	advice := Advice{Analysis: p.Analysis}
+	advice.Recommendation = recommender.Recommend(p, infos, s)
+	return advice, recommender.Rank(p, infos, s), context.Cause(ctx)
+}
+
+// question is one document's way through the cache.
+type question struct {
+	*Advisor
+	cache         cache.Cache
+	content       []byte // its hash
+	lookups, hits int
+	reader        string // the model whose reading the profile is, "" for the analyser's
+}
+
+// profile is the model's reading where there is one, else the analyser's.
+func (q *question) profile(ctx context.Context, markdown []byte) analysis.Profile {
+	if q.model == nil {
+		return q.local(ctx, markdown)
+	}
+	var failed error
+	p := answer(ctx, q, cache.Analysis, []any{q.model.Name}, func() (p analysis.Profile) {
+		p = q.local(ctx, markdown)
+		var r reading
+		if r, failed = q.model.read(ctx, markdown); failed == nil {
+			p = r.over(p)
+		}
+		return p
+	}, func() bool { return failed == nil })
+	if failed == nil {
+		q.reader = q.model.Name
+	} else if ctx.Err() == nil {
+		q.log.WarnContext(ctx, "the document was analysed without the model", "model", q.model.Name, "reason", failed)
+	}
+	return p
+}
+
+func (q *question) local(ctx context.Context, markdown []byte) analysis.Profile {
+	return answer(ctx, q, cache.Analysis, nil, func() analysis.Profile {
+		return q.recommender().Profile(analysis.Examine(markdown))
+	})
+}
+
+// answer returns what the cache has for the document, else computes and stores
+// it, unless some keep says that it is not worth it. Parts are what the answer
+// depends on beside the text and the analyser.
+func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []any, compute func() T, keep ...func() bool) T {
+	if q.cache == nil || ctx.Err() != nil {
+		return compute()
+	}
+	key := key(analysis.Version(), q.content, parts)
+	q.lookups++
+	stored, found, err := q.cache.Get(ctx, kind, key)
+	var value T
+	if found && err == nil {
+		if err = json.Unmarshal(stored, &value); err == nil {
+			q.hits++
+			return value
+		}
+	}
+	if err != nil {
+		q.unread.Do(func() { q.log.WarnContext(ctx, "the cache cannot be read", "error", err) })
+	}
+	value = compute()
+	for _, wanted := range keep {
+		if !wanted() {
+			return value
+		}
+	}
+	b, err := json.Marshal(value)
+	if err == nil {
+		err = q.cache.Put(ctx, kind, key, b)
+	}
+	if err != nil && ctx.Err() == nil {
+		q.unwritten.Do(func() { q.log.WarnContext(ctx, "analyses cannot be remembered", "error", err) })
+	}
+	return value
+}
+
+// key hashes what an answer depends on.
+func key(parts ...any) string {
+	h := sha256.New()
+	// Encoding plain strings, numbers and booleans cannot fail.
+	_ = json.NewEncoder(h).Encode(parts)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func themeInfos(shelf []themes.Theme) []analysis.ThemeInfo {
+	infos := make([]analysis.ThemeInfo, 0, len(shelf))
+	for _, t := range shelf {
+		infos = append(infos, analysis.ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags, Custom: t.Custom})
+	}
+	return infos
+}

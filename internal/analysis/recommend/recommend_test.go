@@ -1,0 +1,150 @@
+package recommend_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork/internal/analysis"
+	"presswork/internal/analysis/recommend"
+	"presswork/internal/cache"
+	"presswork/themes"
+)
+
+func shelf(t *testing.T) []themes.Theme {
+	t.Helper()
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalogue.List()
+}
+
+func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
+	t.Parallel()
+	memory := cache.NewMemory(cache.Options{})
+	opened := 0
+	a := recommend.New(recommend.Options{Cache: func() cache.Cache { opened++; return memory }})
+	list := shelf(t)
+	ask := func(text string, list []themes.Theme, s analysis.Steer) recommend.Advice {
+		t.Helper()
+		advice, err := a.Advise(t.Context(), []byte(text), list, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return advice
+	}
+	first := ask(invitation, list, analysis.Steer{})
+	second := ask(invitation, list, analysis.Steer{})
+	if first.Hits != 0 || first.Lookups != 2 || second.Hits != 2 || opened != 1 {
+		t.Errorf("hits %d then %d, opened %d times", first.Hits, second.Hits, opened)
+	}
+	if diff := cmp.Diff(first.Analysis, second.Analysis); diff != "" {
+		t.Errorf("the cache tells another story: %s", diff)
+	}
+	if first.Recommendation.Primary == "" || len(first.Recommendation.Alternatives) != 2 {
+		t.Errorf("%+v", first.Recommendation)
+	}
+	// Another text, wish or set of themes is another question.
+	custom := append(list[:len(list):len(list)], themes.Theme{Name: "mine", Scheme: "light", Custom: true})
+	for name, got := range map[string]recommend.Advice{
+		"text":   ask(invitation+" ", list, analysis.Steer{}),
+		"mood":   ask(invitation, list, analysis.Steer{Mood: "dark"}),
+		"themes": ask(invitation, custom, analysis.Steer{}),
+	} {
+		if got.Hits == 2 {
+			t.Errorf("another %s got the same answer", name)
+		}
+	}
+	// The same without a cache.
+	plain, err := recommend.New(recommend.Options{}).Advise(t.Context(), []byte(invitation), list, analysis.Steer{})
+	if diff := cmp.Diff(first.Analysis, plain.Analysis); diff != "" || err != nil || plain.Lookups != 0 {
+		t.Errorf("%v, %d lookups, %s", err, plain.Lookups, diff)
+	}
+}
+
+// broken is a cache that fails, or answers nonsense.
+type broken struct {
+	cache.Cache
+	answer string
+}
+
+func (b broken) Get(context.Context, cache.Kind, string) (json.RawMessage, bool, error) {
+	if b.answer != "" {
+		return json.RawMessage(b.answer), true, nil
+	}
+	return nil, false, errors.New("out of order")
+}
+
+func (broken) Put(context.Context, cache.Kind, string, json.RawMessage) error {
+	return errors.New("disk full")
+}
+
+func TestABrokenCacheCostsNoAdvice(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cache broken
+		says  string
+	}{
+		"out of order": {broken{}, "out of order"},
+		"nonsense":     {broken{answer: `["no"]`}, "cannot unmarshal"},
+	} {
+		var said bytes.Buffer
+		a := recommend.New(recommend.Options{Cache: func() cache.Cache { return c.cache }, Log: slog.New(slog.NewTextHandler(&said, nil))})
+		advice, err := a.Advise(t.Context(), []byte(invitation), shelf(t), analysis.Steer{})
+		if err != nil || advice.Recommendation.Primary == "" || !strings.Contains(said.String(), c.says) || !strings.Contains(said.String(), "disk full") {
+			t.Errorf("%s: %+v, %v, said %s", name, advice.Recommendation, err, said.String())
+		}
+	}
+}
+
+func TestRankBeginsWithTheRecommendation(t *testing.T) {
+	t.Parallel()
+	a := recommend.New(recommend.Options{})
+	for _, text := range [][]byte{[]byte(invitation), nil} {
+		advice, names, err := a.Rank(t.Context(), text, shelf(t), analysis.Steer{Mood: "creative"})
+		want := append([]string{advice.Recommendation.Primary}, advice.Recommendation.Alternatives...)
+		if err != nil || len(names) != 35 || !cmp.Equal(names[:3], want) {
+			t.Errorf("%v: %v begins not with %v", err, names, want)
+		}
+	}
+}
+
+func TestAnInterruptionIsTheOnlyError(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	if _, err := recommend.New(recommend.Options{}).Advise(ctx, []byte("x"), shelf(t), analysis.Steer{}); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// BenchmarkFirstAdvice is what a process pays that has not read the models yet.
+func BenchmarkFirstAdvice(b *testing.B) {
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := []byte(strings.Repeat(invitation, 10*1024/len(invitation)))
+	b.ReportAllocs()
+	for b.Loop() {
+		c, err := cache.OpenSQLite(b.Context(), b.TempDir(), cache.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		a := recommend.New(recommend.Options{Cache: func() cache.Cache { return c }})
+		if _, err := a.Advise(b.Context(), text, catalogue.List(), analysis.Steer{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

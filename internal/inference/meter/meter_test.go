@@ -1,0 +1,246 @@
+package meter_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/redis/go-redis/v9"
+
+	"presswork/internal/inference/meter"
+	"presswork/internal/test/redistest"
+)
+
+func open(t *testing.T) *meter.Meter {
+	t.Helper()
+	o, err := redis.ParseURL(redistest.Start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rdb := redis.NewClient(o)
+	t.Cleanup(func() { rdb.Close() })
+	return meter.New(rdb, slog.New(slog.DiscardHandler))
+}
+
+func reserve(t *testing.T, m *meter.Meter, id string, l meter.Limits, tokens int) (*meter.Grant, *meter.Exceeded) {
+	t.Helper()
+	g, err := m.Reserve(t.Context(), "ann", id, l, tokens)
+	if err == nil {
+		return g, nil
+	}
+	e, ok := errors.AsType[*meter.Exceeded](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	return nil, e
+}
+
+func TestEveryDimensionRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		limits   meter.Limits
+		tokens   int
+		allowed  int
+		exceeded meter.Exceeded
+		after    time.Duration
+	}{
+		{meter.Limits{RPM: 3}, 5, 3, meter.Exceeded{Dimension: meter.RPM, Limit: 3, Used: 3, Requested: 1}, 20 * time.Second},
+		{meter.Limits{RPD: 2, RPM: 100}, 5, 2, meter.Exceeded{Dimension: meter.RPD, Limit: 2, Used: 2, Requested: 1}, 12 * time.Hour},
+		{meter.Limits{TPM: 100}, 40, 2, meter.Exceeded{Dimension: meter.TPM, Limit: 100, Used: 80, Requested: 40}, 12 * time.Second},
+		{meter.Limits{TPD: 100}, 100, 1, meter.Exceeded{Dimension: meter.TPD, Limit: 100, Used: 100, Requested: 100}, 24 * time.Hour},
+		{meter.Limits{TPM: 100}, 101, 0, meter.Exceeded{Dimension: meter.TPM, Limit: 100, Requested: 101}, 0},
+		{meter.Limits{Concurrency: 2}, 9, 2, meter.Exceeded{Dimension: meter.Concurrency, Limit: 2, Used: 2, Requested: 1}, 0},
+	} {
+		t.Run(fmt.Sprintf("%+v", tc.limits), func(t *testing.T) {
+			t.Parallel()
+			m := open(t)
+			for n := range tc.allowed {
+				if _, refused := reserve(t, m, fmt.Sprint(n), tc.limits, tc.tokens); refused != nil {
+					t.Fatalf("request %d: %v", n, refused)
+				}
+			}
+			_, refused := reserve(t, m, "one more", tc.limits, tc.tokens)
+			if refused == nil {
+				t.Fatal("one more is allowed")
+			}
+			if diff := cmp.Diff(tc.exceeded, *refused, cmpopts.IgnoreFields(meter.Exceeded{}, "After", "States")); diff != "" {
+				t.Errorf("(-want +got) %s", diff)
+			}
+			if gap := tc.after - refused.After; gap < 0 || gap > 5*time.Second && gap > tc.after/1000 {
+				t.Errorf("after %s, want about %s", refused.After, tc.after)
+			}
+			if refused.TooLarge() != (tc.allowed == 0) {
+				t.Errorf("too large: %t", refused.TooLarge())
+			}
+		})
+	}
+}
+
+func TestWhatIsRefusedTakesNothing(t *testing.T) {
+	t.Parallel()
+	m := open(t)
+	l := meter.Limits{RPM: 10, TPM: 100}
+	reserve(t, m, "a", l, 90)
+	for n := range 5 {
+		if _, refused := reserve(t, m, fmt.Sprint(n), l, 50); refused == nil || refused.Dimension != meter.TPM {
+			t.Fatalf("got %v", refused)
+		}
+	}
+	g, refused := reserve(t, m, "b", l, 1)
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	if got := g.States[meter.RPM]; got.Limit != 10 || got.Remaining != 8 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSettlingGivesBackWhatWasNotUsed(t *testing.T) {
+	t.Parallel()
+	m := open(t)
+	l := meter.Limits{TPM: 1000}
+	left := func(id string) int {
+		g, refused := reserve(t, m, id, l, 0)
+		if refused != nil {
+			t.Fatal(refused)
+		}
+		return g.States[meter.TPM].Remaining
+	}
+	settle := func(id string, used int) {
+		if err := m.Settle(t.Context(), "ann", id, l, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	near := func(got, want int) {
+		t.Helper()
+		// The bucket refills by 17 a second meanwhile.
+		if got < want || got > want+100 {
+			t.Errorf("%d left, want %d", got, want)
+		}
+	}
+	reserve(t, m, "a", l, 800)
+	near(left("x1"), 200)
+	settle("a", 100)
+	near(left("x2"), 900)
+	// The worker's word after the API's: what was used is taken all the same, and
+	// the reservation is not given back twice.
+	settle("a", 0)
+	near(left("x3"), 900)
+	settle("a", 300)
+	near(left("x4"), 600)
+}
+
+func TestARepeatedReservationTakesOnce(t *testing.T) {
+	t.Parallel()
+	m := open(t)
+	l := meter.Limits{RPD: 1, Concurrency: 1}
+	for range 3 {
+		if _, refused := reserve(t, m, "same", l, 0); refused != nil {
+			t.Fatal(refused)
+		}
+	}
+}
+
+func TestALimitThatIsNotAskedForIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	m := open(t)
+	all := meter.Limits{RPM: 60, TPM: 6000}
+	reserve(t, m, "a", all, 6000)
+	// The tokens come back at 100 a second meanwhile, whoever asks for the RPM.
+	for n := range 20 {
+		reserve(t, m, fmt.Sprint(n), meter.Limits{RPM: 60}, 0)
+		time.Sleep(10 * time.Millisecond)
+	}
+	states, err := m.Look(t.Context(), "ann", all)
+	if err != nil || states[meter.TPM].Remaining < 15 || states[meter.RPM].Remaining < 39 || states[meter.RPM].Remaining > 41 {
+		t.Errorf("%+v (%v)", states, err)
+	}
+	again, err := m.Look(t.Context(), "ann", all)
+	if err != nil || again[meter.RPM].Remaining < states[meter.RPM].Remaining {
+		t.Errorf("looking takes: %+v, then %+v (%v)", states, again, err)
+	}
+}
+
+func TestConcurrencyIsHeldUnderAStampede(t *testing.T) {
+	t.Parallel()
+	m := open(t)
+	var running, most atomic.Int64
+	var all sync.WaitGroup
+	for n := range 50 {
+		all.Go(func() {
+			g, err := m.Reserve(t.Context(), "ann", fmt.Sprint(n), meter.Limits{Concurrency: 4}, 0)
+			if err != nil {
+				return
+			}
+			now := running.Add(1)
+			for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+			}
+			running.Add(-1)
+			g.Release(t.Context())
+			g.Release(t.Context())
+		})
+	}
+	all.Wait()
+	if n := most.Load(); n < 1 || n > 4 {
+		t.Errorf("%d at a time", n)
+	}
+	if _, refused := reserve(t, m, "after", meter.Limits{Concurrency: 1}, 0); refused != nil {
+		t.Errorf("after all were released: %v", refused)
+	}
+}
+
+func TestTheLedgerSumsUp(t *testing.T) {
+	t.Parallel()
+	m := open(t)
+	for i, u := range []meter.Usage{
+		{Key: "ann", Model: "a/b", Requests: 1, PromptTokens: 10, CompletionTokens: 5, ReasoningTokens: 2},
+		{Key: "ann", Model: "a/b", Requests: 1, PromptTokens: 1, Cancelled: 1},
+		{Key: "ann", Model: "c", Requests: 1, PromptTokens: 100},
+		{Key: "bob", Model: "c", Requests: 1, PromptTokens: 1000},
+	} {
+		for try := range 2 {
+			first, err := m.Record(t.Context(), fmt.Sprint("request ", i), u)
+			if err != nil || first != (try == 0) {
+				t.Fatalf("try %d of request %d: first %t, %v", try+1, i, first, err)
+			}
+		}
+	}
+	now := time.Now()
+	day := now.UTC().Format(meter.Day)
+	ann := "ann"
+	for _, tc := range []struct {
+		query meter.Query
+		want  []meter.Usage
+	}{
+		{meter.Query{By: []string{"day", "model", "key"}, Key: &ann}, []meter.Usage{
+			{Key: "ann", Model: "a/b", Day: day, Requests: 2, PromptTokens: 11, CompletionTokens: 5, ReasoningTokens: 2, Cancelled: 1},
+			{Key: "ann", Model: "c", Day: day, Requests: 1, PromptTokens: 100},
+		}},
+		{meter.Query{By: []string{"key"}}, []meter.Usage{
+			{Key: "ann", Requests: 3, PromptTokens: 111, CompletionTokens: 5, ReasoningTokens: 2, Cancelled: 1},
+			{Key: "bob", Requests: 1, PromptTokens: 1000},
+		}},
+		{meter.Query{By: []string{"model"}}, []meter.Usage{
+			{Model: "a/b", Requests: 2, PromptTokens: 11, CompletionTokens: 5, ReasoningTokens: 2, Cancelled: 1},
+			{Model: "c", Requests: 2, PromptTokens: 1100},
+		}},
+	} {
+		tc.query.From, tc.query.To = now.AddDate(0, 0, -3), now
+		got, err := m.Query(t.Context(), tc.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("by %v (-want +got) %s", tc.query.By, diff)
+		}
+	}
+	if got, err := m.Query(t.Context(), meter.Query{From: now.AddDate(0, 0, -9), To: now.AddDate(0, 0, -8), By: []string{"day"}}); err != nil || len(got) != 0 {
+		t.Errorf("another week: %v, %v", got, err)
+	}
+}

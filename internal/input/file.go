@@ -1,0 +1,47 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+)
+
+// ErrNotRegular: a pipe, a device, a socket or a folder lies there.
+var ErrNotRegular = errors.New("it is not a regular file")
+
+// OpenFlags open a file without waiting for a pipe's other end, and without taking a
+// terminal: a pipe would hang its reader for as long as nobody writes to it, and
+// a device may have no end. ReadOpened then refuses what is not a regular file.
+const OpenFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY
+
+// ReadFile returns the content of the file at path, or of the one a link there leads
+// to. Errors: ErrNotRegular, one that names the limit, the system's.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, OpenFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadOpened(f, limit)
+}
+
+// ReadOpened is ReadFile of a file that was opened with OpenFlags.
+func ReadOpened(f *os.File, limit int64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, ErrNotRegular
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("it has more than %d bytes", limit)
+	}
+	return data, nil
+}

@@ -1,0 +1,153 @@
+// Package input reads what people hand in and names exactly what is wrong with
+// it: JSON objects from callers, files an operator configured, and words that
+// are probably misspelt.
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"presswork"
+)
+
+// DecodeJSON fills the struct that dst points to from the JSON object in data.
+// Field names match case-sensitively. Param prefixes the names in errors
+// ("options." say). Errors: InvalidJSON, UnknownField, InvalidType.
+func DecodeJSON(data []byte, dst any, param string) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	var fields map[string]json.RawMessage
+	if err := dec.Decode(&fields); err != nil {
+		return syntaxError(err, param)
+	}
+	if dec.More() || len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
+		return presswork.Errorf(presswork.InvalidJSON, "the JSON goes on after its object ended")
+	}
+	if fields == nil {
+		return invalidType(strings.TrimSuffix(param, "."), "an object")
+	}
+	return decodeFields(fields, reflect.ValueOf(dst).Elem(), param)
+}
+
+func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param string) error {
+	// An embedded struct's fields are the outer one's.
+	index := map[string][]int{}
+	var names []string
+	for _, f := range reflect.VisibleFields(dst.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			index[name] = f.Index
+			names = append(names, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		i, known := index[name]
+		if !known {
+			return presswork.Errorf(presswork.UnknownField, "unknown field %q%s; allowed: %s",
+				clip(param+name), DidYouMean(name, names), strings.Join(names, ", ")).WithParam(clip(param + name))
+		}
+		if string(fields[name]) == "null" {
+			continue
+		}
+		if err := decodeValue(fields[name], dst.FieldByIndex(i), param+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
+	_, custom := dst.Addr().Interface().(json.Unmarshaler)
+	if !custom {
+		switch t := dst.Type(); {
+		case t.Kind() == reflect.Struct:
+			return DecodeJSON(raw, dst.Addr().Interface(), param+".")
+		case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct && !isCustom(t):
+			dst.Set(reflect.New(t.Elem()))
+			return DecodeJSON(raw, dst.Interface(), param+".")
+		case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && !isCustom(reflect.PointerTo(t.Elem())):
+			return decodeList(raw, dst, param)
+		}
+	}
+	err := json.Unmarshal(raw, dst.Addr().Interface())
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*presswork.Error](err); ok {
+		return e.WithParam(param)
+	}
+	return invalidType(param, want(dst.Type())).WithCause(err)
+}
+
+func isCustom(t reflect.Type) bool { return t.Implements(reflect.TypeFor[json.Unmarshaler]()) }
+
+func decodeList(raw json.RawMessage, dst reflect.Value, param string) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return invalidType(param, "a list").WithCause(err)
+	}
+	dst.Set(reflect.MakeSlice(dst.Type(), len(items), len(items)))
+	for i, item := range items {
+		if err := DecodeJSON(item, dst.Index(i).Addr().Interface(), fmt.Sprintf("%s[%d].", param, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func want(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[*presswork.Depth]():
+		return "true, false or a heading level 1 to 6"
+	case reflect.TypeFor[*presswork.PDFALevel]():
+		return `true, false or a level ("2b", "2u", "3b")`
+	case reflect.TypeFor[presswork.Keywords]():
+		return "a list of strings or one comma-separated string"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return want(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+func invalidType(param, want string) *presswork.Error {
+	if param == "" {
+		return presswork.Errorf(presswork.InvalidType, "the body must be %s", want)
+	}
+	return presswork.Errorf(presswork.InvalidType, "%s must be %s", param, want).WithParam(param)
+}
+
+func syntaxError(err error, param string) error {
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return invalidType(strings.TrimSuffix(param, "."), "an object")
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return presswork.Errorf(presswork.InvalidJSON, "the body is not valid JSON (at byte %d): %s", e.Offset, e.Error())
+	}
+	return presswork.Errorf(presswork.InvalidJSON, "the body is not valid JSON: it ends too early or is empty").WithCause(err)
+}
+
+// clip keeps a hostile field name from filling an error body.
+func clip(name string) string {
+	if len(name) > 80 {
+		return strings.ToValidUTF8(name[:80], "") + "…"
+	}
+	return name
+}

@@ -1,0 +1,178 @@
+// Package runlog keeps a log of the local converter's runs: how long, how
+// large, how often the cache had the answer. It lies in one small file of the
+// user's, holds no name and no content of a document, and goes nowhere: this
+// package cannot reach a network.
+package runlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// Run is one run of the converter; times are milliseconds and the mean of its
+// documents.
+type Run struct {
+	// Version is that of this form, 1.
+	Version   int       `json:"v"`
+	At        time.Time `json:"at"`
+	Documents int       `json:"documents"`
+	Failures  int       `json:"failures"`
+	Pages     int       `json:"pages"`
+	Bytes     int64     `json:"bytes"`
+	TotalMS   float64   `json:"total_ms"`
+	// AnalyzeMS is 0 where no theme was chosen, PrintMS where nothing was printed.
+	AnalyzeMS float64 `json:"analyze_ms"`
+	RenderMS  float64 `json:"render_ms"`
+	PrintMS   float64 `json:"print_ms"`
+	// Lookups counts what the analysis cache was asked for, Hits what it had.
+	Lookups int `json:"lookups"`
+	Hits    int `json:"hits"`
+}
+
+// version is the form of a line; one of a newer form is not read.
+const version = 1
+
+// The bounds of the diary: two files of at most a megabyte, some ten thousand
+// runs.
+const (
+	maxBytes = 1 << 20
+	maxLine  = 4 << 10
+	current  = "telemetry.jsonl"
+	previous = "telemetry.1.jsonl"
+	lockFile = ".telemetry.lock"
+)
+
+// Folder is where the user's diary lies, "" when there is none: it was switched
+// off by PRESSWORK_TELEMETRY=off, or there is no home directory. Errors: a value
+// of PRESSWORK_TELEMETRY other than on and off.
+func Folder(getenv func(string) string) (string, error) {
+	switch value := getenv("PRESSWORK_TELEMETRY"); value {
+	case "", "on":
+	case "off":
+		return "", nil
+	default:
+		return "", fmt.Errorf("PRESSWORK_TELEMETRY=%q: allowed: on, off", value)
+	}
+	if state := getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "presswork"), nil
+	}
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "state", "presswork"), nil
+	}
+	return "", nil
+}
+
+// Diary is the runs kept in a folder. Several processes may write to one.
+type Diary struct{ dir string }
+
+// Open names the folder, which is made with the first run.
+func Open(dir string) *Diary { return &Diary{dir} }
+
+// Add notes a run, in one write. Errors: the system's.
+func (d *Diary) Add(r Run) error {
+	r.Version = version
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(d.dir, current)
+	if info, err := os.Stat(path); err == nil && info.Size()+int64(len(line)) >= maxBytes {
+		if err := d.rotate(path); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// rotate begins a new file. Only one process does, and one that finds another
+// at it writes on.
+func (d *Diary) rotate(path string) error {
+	lock, err := os.OpenFile(filepath.Join(d.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which also unlocks
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil
+	}
+	// Another process may have been faster.
+	if info, err := os.Stat(path); err != nil || info.Size() < maxBytes/2 {
+		return nil
+	}
+	return os.Rename(path, filepath.Join(d.dir, previous))
+}
+
+// Runs reads the diary, the oldest run first, and counts the lines that are
+// damaged or of a newer version; these are skipped. A missing diary is empty.
+func (d *Diary) Runs() (runs []Run, skipped int, err error) {
+	for _, name := range []string{previous, current} {
+		b, err := readBounded(filepath.Join(d.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		for line := range bytes.Lines(b) {
+			var r Run
+			if len(line) > maxLine || json.Unmarshal(line, &r) != nil || !r.sane() {
+				skipped++
+				continue
+			}
+			runs = append(runs, r)
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b Run) int { return a.At.Compare(b.At) })
+	return runs, skipped, nil
+}
+
+// readBounded reads somewhat more than a diary can hold, for many writers may
+// pass its bound by a line each.
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 2*maxBytes))
+}
+
+// sane tells whether a line can be one of ours.
+func (r Run) sane() bool {
+	const limit = 1e12
+	for _, v := range []float64{r.TotalMS, r.AnalyzeMS, r.RenderMS, r.PrintMS, float64(r.Bytes), float64(r.Documents),
+		float64(r.Failures), float64(r.Pages), float64(r.Lookups), float64(r.Hits)} {
+		if v < 0 || v > limit {
+			return false
+		}
+	}
+	return r.Version == version && r.Documents > 0 && r.Hits <= r.Lookups && r.Failures <= r.Documents && !r.At.IsZero()
+}
+
+// Clear removes the diary.
+func (d *Diary) Clear() error {
+	var errs []error
+	for _, name := range []string{current, previous, lockFile} {
+		if err := os.Remove(filepath.Join(d.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

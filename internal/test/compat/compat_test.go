@@ -1,0 +1,251 @@
+//go:build compat
+
+package compat
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+)
+
+// upstream is the scripted model with an ear: it tells clients what it was
+// asked and when it was left, by model.
+type upstream struct {
+	scripted *inferencetest.Server
+
+	mu      sync.Mutex
+	left    map[string]int
+	changed chan struct{}
+}
+
+func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	model := r.URL.Query().Get("model")
+	switch r.URL.Path {
+	case "/left":
+		u.waitLeft(w, r, model)
+		return
+	case "/asked":
+		asked := []json.RawMessage{}
+		for _, q := range u.scripted.Requests() {
+			if q.Body.Model == model {
+				asked = append(asked, q.Raw)
+			}
+		}
+		json.NewEncoder(w).Encode(asked)
+		return
+	}
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	var body inferencetest.Body
+	json.Unmarshal(raw, &body)
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	u.scripted.ServeHTTP(w, r)
+	if r.Context().Err() != nil {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.left[body.Model]++
+		close(u.changed)
+		u.changed = make(chan struct{})
+	}
+}
+
+func (u *upstream) waitLeft(w http.ResponseWriter, r *http.Request, model string) {
+	limit := time.After(20 * time.Second)
+	for {
+		u.mu.Lock()
+		n, changed := u.left[model], u.changed
+		u.mu.Unlock()
+		if n > 0 {
+			io.WriteString(w, "{}")
+			return
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			http.Error(w, "not left", http.StatusGatewayTimeout)
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// more is what a scenario's entry in models.yaml says beside the name.
+var more = map[string]string{
+	"reason-field":     "reasoning: {efforts: [low, medium, high], parser: field}",
+	"reason-think":     "reasoning: {parser: think}",
+	"reason-letters":   "reasoning: {parser: think}",
+	"reason-prefilled": "reasoning: {parser: think_prefilled}",
+	"reason-harmony":   "reasoning: {parser: harmony}",
+}
+
+// scenarios are the models that clients ask for, beside those of the scripted
+// server without arguments.
+var scenarios = []string{"status:500", "status:503", "status:401", "status:404", "status:422", "tokens:30@20", "late:11s"}
+
+func writeModels(t *testing.T, base string) string {
+	var b strings.Builder
+	b.WriteString("models:\n")
+	entry := func(id, model, extra string) {
+		fmt.Fprintf(&b, "  - {id: %q, capabilities: [chat, tools, vision], upstreams: [{base_url: %q, model: %q%s}], routing: {cooldown: 1s}", id, base, model, extra)
+		_, scenario, _ := strings.Cut(id, "/")
+		if m := more[scenario]; m != "" {
+			b.WriteString(", " + m)
+		}
+		b.WriteString("}\n")
+	}
+	// The models of groq-python's own tests.
+	entry("meta-llama/llama-4-scout-17b-16e-instruct", "hello", "")
+	entry("model", "hello", "")
+	for _, c := range clients {
+		for _, s := range append(inferencetest.Scenarios(), scenarios...) {
+			entry(c.name+"/"+s, c.name+"/"+s, "")
+		}
+		entry(c.name+"/narrow", c.name+"/tokens:40@20", ", max_concurrency: 1")
+	}
+	return writeFile(t, "models.yaml", b.String())
+}
+
+func writeKeys(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("keys:\n")
+	for _, c := range clients {
+		fmt.Fprintf(&b, "  - {name: %[1]s, key: key-%[1]s}\n", c.name)
+		fmt.Fprintf(&b, "  - {name: %[1]s-slow, key: slow-%[1]s, concurrency: 1}\n", c.name)
+		fmt.Fprintf(&b, "  - {name: %[1]s-small, key: small-%[1]s, tpm: 5000, rpd: 50}\n", c.name)
+	}
+	return writeFile(t, "keys.yaml", b.String())
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// row is a result as a client prints it.
+type row struct {
+	Case    string `json:"case"`
+	OK      bool   `json:"ok"`
+	Error   string `json:"error"`
+	Remark  string `json:"remark"`
+	Without string `json:"without"`
+}
+
+func TestClients(t *testing.T) {
+	t.Parallel()
+	tools := os.Getenv("PRESSWORK_COMPAT")
+	if tools == "" {
+		t.Fatal("PRESSWORK_COMPAT is not set; `make compat` runs this test")
+	}
+	up := &upstream{scripted: inferencetest.NewServer(), left: map[string]int{}, changed: make(chan struct{})}
+	web := httptest.NewServer(up)
+	t.Cleanup(func() {
+		web.CloseClientConnections()
+		web.Close()
+	})
+	models := writeModels(t, web.URL+"/v1")
+	// Without the queues of pages no browser is started.
+	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer"}
+	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
+	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
+
+	results := map[string]map[string]row{}
+	var mu sync.Mutex
+	t.Run("client", func(t *testing.T) {
+		for _, c := range clients {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				rows := runClient(t, c, tools, "COMPAT_CLIENT="+c.name, "COMPAT_BASE="+strict.Base, "COMPAT_LAX_BASE="+lax.Base,
+					"COMPAT_CONTROL="+web.URL, "COMPAT_MODULES="+tools+"/node")
+				mu.Lock()
+				results[c.name] = rows
+				mu.Unlock()
+				for _, k := range cases {
+					t.Run(k.id, func(t *testing.T) {
+						switch r, reported := rows[k.id]; {
+						case !reported:
+							t.Error("the client did not report this case")
+						case r.Without == "" && !r.OK:
+							t.Error(r.Error)
+						}
+					})
+				}
+			})
+		}
+	})
+	t.Run("groq-python's own tests", func(t *testing.T) { runGenerated(t, tools, lax.Base) })
+	checkPage(t, tools, results)
+}
+
+func with(env map[string]string, name, value string) map[string]string {
+	out := map[string]string{name: value}
+	for k, v := range env {
+		out[k] = v
+	}
+	return out
+}
+
+// clientLimit is how long one client may take: eleven seconds are one of its
+// cases, the rest is a slow machine.
+const clientLimit = 3 * time.Minute
+
+func runClient(t *testing.T, c client, tools string, env ...string) map[string]row {
+	dir, command := c.run(tools)
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd.WaitDelay = time.Second
+	defer time.AfterFunc(clientLimit, func() { cmd.Process.Kill() }).Stop()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]row{}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var r row
+		if json.Unmarshal(lines.Bytes(), &r) == nil && r.Case != "" {
+			rows[r.Case] = r
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%s: %v\n%s", c.name, err, stderr.String())
+	}
+	return rows
+}
+
+// runGenerated runs the tests that come with Groq's SDK, as far as they are
+// about what this server has.
+func runGenerated(t *testing.T, tools, base string) {
+	cmd := exec.CommandContext(t.Context(), "python3", "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider",
+		"tests/api_resources/chat", "tests/api_resources/test_models.py", "-k", "not delete")
+	cmd.Dir = tools + "/groq-python"
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+tools+"/python", "PYTHONDONTWRITEBYTECODE=1", "TEST_API_BASE_URL="+base)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	} else if !bytes.Contains(out, []byte(" passed")) {
+		t.Errorf("no test ran:\n%s", out)
+	}
+}

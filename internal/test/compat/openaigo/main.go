@@ -1,0 +1,111 @@
+// Openaigo is the official Go SDK of OpenAI as a client of internal/test/compat. It
+// is a module of its own: its dependencies are not the program's.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+var (
+	client  = os.Getenv("COMPAT_CLIENT")
+	base    = os.Getenv("COMPAT_BASE") + "/v1"
+	laxBase = os.Getenv("COMPAT_LAX_BASE") + "/v1"
+	key     = "key-" + client
+)
+
+// row is a result as the test reads it.
+type row struct {
+	Case    string `json:"case"`
+	OK      bool   `json:"ok"`
+	Error   string `json:"error,omitempty"`
+	Without string `json:"without,omitempty"`
+}
+
+// failed is what a case panics with.
+type failed string
+
+func check(ok bool, format string, args ...any) {
+	if !ok {
+		panic(failed(fmt.Sprintf(format, args...)))
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err == nil, "%v", err)
+	return v
+}
+
+func main() {
+	out := json.NewEncoder(os.Stdout)
+	var mu sync.Mutex
+	print := func(r row) {
+		mu.Lock()
+		defer mu.Unlock()
+		out.Encode(r)
+	}
+	places := make(chan struct{}, 4)
+	var running sync.WaitGroup
+	maps.Copy(cases, wire)
+	for id, run := range cases {
+		running.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			r := row{Case: id, OK: true}
+			func() {
+				defer func() {
+					if p := recover(); p != nil {
+						r.OK, r.Error = false, fmt.Sprint(p)
+					}
+				}()
+				run()
+			}()
+			print(r)
+		})
+	}
+	running.Wait()
+}
+
+func open(options ...option.RequestOption) openai.Client {
+	return openai.NewClient(append([]option.RequestOption{option.WithBaseURL(base), option.WithAPIKey(key), option.WithMaxRetries(0)}, options...)...)
+}
+
+// model is the name of a model whose upstream plays the scenario, for this
+// client alone.
+func model(scenario string) string { return client + "/" + scenario }
+
+func ask(scenario string) openai.ChatCompletionNewParams { return say(scenario, "Hi") }
+
+func say(scenario, text string) openai.ChatCompletionNewParams {
+	return openai.ChatCompletionNewParams{Model: model(scenario), Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(text)}}
+}
+
+// control asks the model behind the server.
+func control(what, scenario string) []byte {
+	res := must(http.Get(os.Getenv("COMPAT_CONTROL") + "/" + what + "?model=" + url.QueryEscape(model(scenario))))
+	defer res.Body.Close()
+	check(res.StatusCode == http.StatusOK, "%s of %s: %s", what, scenario, res.Status)
+	return must(io.ReadAll(res.Body))
+}
+
+// left waits until the upstream of a model was left, and says how long it took.
+func left(scenario string) time.Duration {
+	began := time.Now()
+	control("left", scenario)
+	return time.Since(began)
+}
+
+func asked(scenario string) (requests []map[string]any) {
+	must(0, json.Unmarshal(control("asked", scenario), &requests))
+	return requests
+}

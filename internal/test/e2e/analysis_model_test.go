@@ -1,0 +1,108 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+)
+
+const supper = "# Come to the harvest supper\n\nThe long table stands in the orchard again on Saturday. There is soup, there are " +
+	"three kinds of bread, and the band of the fire brigade knows four songs. Bring a chair, a cup and whoever is new in the street. " +
+	"Last year we were sixty, and the lanterns burned until two. Please tell Hanna by Thursday whether you come, because somebody has " +
+	"to count the plates. Children may stay up as long as they help with the apples, and dogs may stay as long as they do not.\n"
+
+func TestTheThemeAutoAsksTheModelThroughTheQueue(t *testing.T) {
+	t.Parallel()
+	upstream, base := inferencetest.Start(t)
+	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "reading"), "ANALYSIS_MODEL": "reading"})
+	body, _ := json.Marshal(map[string]any{"content": supper, "theme": "auto"})
+	_, _, accepted := c.Do("POST", "/api/conversion", "application/json", body)
+	var got e2e.Accepted
+	if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
+		t.Fatalf("%s (%v)", accepted, err)
+	}
+	job := c.Completed(got.JobID)
+	var a presswork.Analysis
+	if err := json.Unmarshal(job.Analysis, &a); err != nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 {
+		t.Errorf("the job's analysis is %s", job.Analysis)
+	}
+	// The same text is not read twice.
+	if a := analyzed(t, c); a.DocumentType != "newsletter" || len(upstream.Requests()) != 1 {
+		t.Errorf("%+v after %d questions", a, len(upstream.Requests()))
+	}
+	if _, _, usage := c.Do("GET", "/v1/usage?group_by=key", "", nil); !strings.Contains(string(usage), `"presswork:analysis"`) {
+		t.Errorf("the ledger says %s", usage)
+	}
+}
+
+func TestAHangingModelDoesNotHoldAnAnalysis(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	config := filepath.Join(t.TempDir(), "models.yaml")
+	entry := fmt.Sprintf("models:\n  - id: hang\n    capabilities: [chat]\n    routing: {first_token_timeout: 1s, retries: 0}\n    upstreams: [{base_url: %q}]\n", base)
+	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "ANALYSIS_MODEL": "hang"})
+	a := analyzed(t, c)
+	if reasons := strings.Join(a.Recommendation.Reasons, "; "); a.Recommendation.Primary == "" || !strings.Contains(reasons, "the model could not be asked") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// More documents than there are slots wait for a model that does not answer.
+func TestAHangingModelHoldsNoSlot(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	hang := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	t.Cleanup(func() {
+		close(over)
+		hang.Close()
+	})
+	config := filepath.Join(t.TempDir(), "models.yaml")
+	entry := fmt.Sprintf("models:\n  - id: hang\n    capabilities: [chat]\n    upstreams: [{base_url: %q}]\n", hang.URL)
+	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "ANALYSIS_MODEL": "hang", "WORKERS": "1"})
+	submit := func(content, theme string) string {
+		body, _ := json.Marshal(map[string]any{"content": content, "theme": theme})
+		_, _, accepted := c.Do("POST", "/api/conversion", "application/json", body)
+		var got e2e.Accepted
+		if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
+			t.Fatalf("%s (%v)", accepted, err)
+		}
+		return got.JobID
+	}
+	var waiting []string
+	for i := range 4 {
+		waiting = append(waiting, submit(fmt.Sprintf("%s\n%d\n", supper, i), "auto"))
+	}
+	c.Completed(submit("# Another\n", "light"))
+	for _, id := range waiting {
+		if job := c.Job(id); job.Status.Terminal() {
+			t.Errorf("a document that waits for the model is %s already", job.Status)
+		}
+		c.Do("DELETE", "/api/conversion/"+id, "", nil)
+	}
+}
+
+// analyzed is what POST /api/analysis says of the supper.
+func analyzed(t *testing.T, c *e2e.Client) (a presswork.Analysis) {
+	t.Helper()
+	body, _ := json.Marshal(map[string]any{"content": supper})
+	status, _, got := c.Do("POST", "/api/analysis", "application/json", body)
+	if err := json.Unmarshal(got, &a); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %s (%v)", status, got, err)
+	}
+	return a
+}

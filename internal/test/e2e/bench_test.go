@@ -1,0 +1,273 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/valyala/fasthttp"
+
+	"presswork"
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/redistest"
+	"presswork/storage/storagetest"
+)
+
+// small is one of many distinct small documents.
+func small(n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Document %d\n\nA paragraph with **bold** and [a link](https://example.com/%d).\n\n", n, n)
+	for i := range 6 {
+		fmt.Fprintf(&b, "## Section %d\n\n%s\n\n- one\n- two\n\n", i, strings.Repeat("Some words to set. ", 30))
+	}
+	b.WriteString("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n```go\nfunc main() { println(1) }\n```\n")
+	return b.String()
+}
+
+// convert runs a document end to end: submitted, watched over server-sent
+// events until it is done, downloaded.
+func convert(b *testing.B, c *e2e.Client, content string) []byte {
+	b.Helper()
+	_, _, log := c.Do("GET", c.Submit(e2e.Submission{Content: content}).EventsURL, "", nil)
+	_, last, _ := bytes.Cut(log, []byte(`data: {"type":"completed"`))
+	var e presswork.Event
+	if err := json.Unmarshal(append([]byte(`{"type":"completed"`), bytes.TrimSpace(last)...), &e); err != nil {
+		b.Errorf("%v; the events were %s", err, log)
+		return nil
+	}
+	return c.Download(presswork.Job{Artifact: e.Artifact})
+}
+
+func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
+	const blocks, size = 6, 200
+	node, c := e2e.Serve(b, nil)
+	raw := startRaw(b)
+	pages := make([]presswork.Page, size)
+	for i := range pages {
+		pages[i] = compose(b, small(1_000_000+i))
+	}
+	next := 0
+	ours := func() float64 {
+		began := time.Now()
+		var wg sync.WaitGroup
+		todo := make(chan int, size)
+		for range size {
+			next++
+			todo <- next
+		}
+		close(todo)
+		for range 8 {
+			wg.Go(func() {
+				for n := range todo {
+					convert(b, c, small(n))
+				}
+			})
+		}
+		wg.Wait()
+		return size / time.Since(began).Seconds()
+	}
+	for b.Loop() {
+		ours()
+		raw.block(b, pages)
+		var ratios, speeds, floors []float64
+		for range blocks {
+			floor := raw.block(b, pages)
+			speed := ours()
+			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
+		}
+		report(b, "distinct small documents, REST to downloaded PDF, against the raw browser", fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)",
+			median(ratios), median(speeds), median(floors)), "≥ 0.8 ×")
+		report(b, "memory of the whole process tree after that (PSS)", fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())), "stated")
+	}
+}
+
+func BenchmarkIdenticalDocument(b *testing.B) {
+	_, c := e2e.Serve(b, nil)
+	convert(b, c, small(1))
+	for b.Loop() {
+		var took []time.Duration
+		for range 200 {
+			began := time.Now()
+			convert(b, c, small(1))
+			took = append(took, time.Since(began))
+		}
+		report(b, "an identical document again, end to end", fmt.Sprintf("p50 %s, p99 %s", quantile(took, 0.5).Round(10*time.Microsecond),
+			quantile(took, 0.99).Round(10*time.Microsecond)), "p50 < 10 ms")
+	}
+}
+
+func BenchmarkCostAgainstSize(b *testing.B) {
+	_, c := e2e.Serve(b, map[string]string{"WORKERS": "1"})
+	// One section of long() is about a page; the exact count is read off.
+	measure := func(seed string, sections int) (pages int, took time.Duration) {
+		doc := long(seed, sections)
+		began := time.Now()
+		job := c.Completed(c.Submit(e2e.Submission{Content: doc}).JobID)
+		took = time.Since(began)
+		return job.Artifact.Pages, took
+	}
+	for b.Loop() {
+		measure("warm", 2)
+		var line []string
+		var perPage float64
+		for _, sections := range []int{1, 15, 150, 1060} {
+			var best time.Duration
+			var pages int
+			for try := range 3 {
+				n, took := measure(fmt.Sprint(b.N, sections, try), sections)
+				if pages = n; best == 0 || took < best {
+					best = took
+				}
+			}
+			line = append(line, fmt.Sprintf("%d pages %s", pages, best.Round(time.Millisecond)))
+			// Linear from ten pages on: below, the fixed cost is most of it.
+			if each := best.Seconds() / float64(pages); sections == 15 {
+				perPage = each
+			} else if sections > 15 {
+				line[len(line)-1] += fmt.Sprintf(" (%.2f × linear)", each/perPage)
+			}
+		}
+		report(b, "cost against size", strings.Join(line, ", "), "≤ 1.6 × linear")
+	}
+}
+
+func BenchmarkBigSources(b *testing.B) {
+	node, c := e2e.Serve(b, map[string]string{"WORKERS": "1"})
+	for b.Loop() {
+		for _, size := range []int{100 << 10, 1 << 20, 10<<20 - 4096} {
+			doc := long(fmt.Sprint(size), 1)
+			doc = strings.Repeat(doc, size/len(doc))
+			began := time.Now()
+			job := c.Wait(c.Submit(e2e.Submission{Content: doc}).JobID, 5*time.Minute)
+			outcome := fmt.Sprintf("%s in %s", job.Status, time.Since(began).Round(10*time.Millisecond))
+			switch {
+			case job.Artifact != nil:
+				outcome += fmt.Sprintf(", %d pages, %.1f MB", job.Artifact.Pages, float64(job.Artifact.Size)/1e6)
+			case job.Error != nil:
+				outcome += ", " + string(job.Error.Code)
+			}
+			report(b, fmt.Sprintf("%d KB of Markdown", len(doc)>>10), outcome, "printed, or render_timeout")
+			convert(b, c, small(size))
+		}
+		report(b, "memory of the whole process tree after those (PSS)", fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())), "stated")
+	}
+}
+
+// benchFleet is an API node alone on a Redis and a MinIO.
+func benchFleet(b *testing.B) (*e2e.Fleet, string) {
+	e2e.Binary(b)
+	// Durable as a fleet's Redis must be: every write synced.
+	url := redistest.StartDurable(b).Address
+	s3 := storagetest.StartMinIO(b)
+	return e2e.NewFleet(b, url, map[string]string{
+		"S3_ENDPOINT": s3.Address, "S3_BUCKET": "presswork", "S3_ACCESS_KEY": s3.AccessKey, "S3_SECRET_KEY": s3.SecretKey,
+	}), url
+}
+
+func BenchmarkSubmission(b *testing.B) {
+	fleet, _ := benchFleet(b)
+	_, c := fleet.API(map[string]string{"API_KEY": "hush"})
+	host := strings.TrimPrefix(c.Base, "http://")
+	client := &fasthttp.HostClient{Addr: host, MaxConns: 256}
+	var n atomic.Int64
+	submit := func() error {
+		req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+		defer fasthttp.ReleaseRequest(req)
+		defer fasthttp.ReleaseResponse(res)
+		req.SetRequestURI(c.Base + "/api/conversion")
+		req.Header.SetMethod("POST")
+		req.Header.SetContentType("application/json")
+		req.Header.Set("X-API-Key", "hush")
+		body, err := json.Marshal(e2e.Submission{Content: fmt.Sprintf("# Document %d\n\nSome text.\n", n.Add(1)), Theme: "nord"})
+		if err != nil {
+			return err
+		}
+		req.SetBody(body)
+		if err := client.Do(req, res); err != nil {
+			return err
+		}
+		if res.StatusCode() != http.StatusAccepted {
+			return fmt.Errorf("answered %d: %s", res.StatusCode(), res.Body())
+		}
+		return nil
+	}
+	for b.Loop() {
+		const total = 20_000
+		var wg sync.WaitGroup
+		began := time.Now()
+		for range 16 {
+			wg.Go(func() {
+				for range total / 16 {
+					if err := submit(); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		report(b, "submission alone, 16 clients", fmt.Sprintf("%.0f/s", total/time.Since(began).Seconds()), "≥ 2000/s")
+		report(b, "submission at 500/s", openLoop(b, 500, 10*time.Second, submit), "p99 < 25 ms")
+	}
+}
+
+// openLoop calls do at a fixed rate, whether or not earlier calls have ended,
+// and measures each from the moment it was due.
+func openLoop(b *testing.B, rate int, length time.Duration, do func() error) string {
+	b.Helper()
+	var mu sync.Mutex
+	var took []time.Duration
+	var wg sync.WaitGroup
+	began := time.Now()
+	for i := range int(length.Seconds()) * rate {
+		due := began.Add(time.Duration(i) * time.Second / time.Duration(rate))
+		time.Sleep(time.Until(due)) // the schedule of the load
+		wg.Go(func() {
+			if err := do(); err != nil {
+				b.Error(err)
+			}
+			d := time.Since(due)
+			mu.Lock()
+			took = append(took, d)
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	return fmt.Sprintf("p50 %s, p99 %s", quantile(took, 0.5).Round(10*time.Microsecond), quantile(took, 0.99).Round(10*time.Microsecond))
+}
+
+func BenchmarkIdleWorker(b *testing.B) {
+	fleet, url := benchFleet(b)
+	fleet.Worker(nil)
+	opt, err := redis.ParseURL(url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	client := redis.NewClient(opt)
+	defer client.Close()
+	processed := func() (n int64) {
+		info, err := client.Info(b.Context(), "stats").Result()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range strings.Lines(info) {
+			if rest, ok := strings.CutPrefix(line, "total_commands_processed:"); ok {
+				fmt.Sscan(rest, &n)
+			}
+		}
+		return n
+	}
+	for b.Loop() {
+		const window = 20 * time.Second
+		before := processed()
+		time.Sleep(window) // the window of the measurement
+		report(b, "Redis commands of an idle worker", fmt.Sprintf("%.0f/s", float64(processed()-before-1)/window.Seconds()), "≤ 80/s")
+	}
+}

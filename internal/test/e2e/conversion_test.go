@@ -1,0 +1,166 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+
+	"presswork"
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/redistest"
+	"presswork/storage/storagetest"
+)
+
+const quarterly = `---
+author: Ada Lovelace
+---
+# Quarterly report
+
+Revenue rose by **12 %** in the third quarter.[^1]
+
+| region | revenue |
+|--------|--------:|
+| North  | 120     |
+| South  | 95      |
+
+` + "```go\nfunc main() { println(\"hello\") }\n```" + `
+
+- [x] figures checked
+- [ ] approved
+
+[^1]: Unaudited.
+`
+
+// quarterlyText is the whole text of the printed document, white space folded:
+// what was written, the footnote's number and way back, and the page number.
+const quarterlyText = "Quarterly report Revenue rose by 12 % in the third quarter.1 region revenue North 120 South 95 " +
+	`func main() { println("hello") } figures checked approved 1. Unaudited. ↩︎ 1/1`
+
+func TestServeTurnsMarkdownIntoPDFWhileACallerWatches(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, nil)
+	convertAndCheck(t, c)
+}
+
+func TestFleetOnMinIOTurnsMarkdownIntoPDF(t *testing.T) {
+	t.Parallel()
+	fleet := newFleet(t)
+	_, c := fleet.API(map[string]string{"API_KEY": "hush"})
+	fleet.Worker(nil)
+	convertAndCheck(t, c)
+}
+
+func newFleet(t testing.TB) *e2e.Fleet {
+	t.Helper()
+	e2e.Binary(t)
+	s3 := storagetest.StartMinIO(t)
+	return e2e.NewFleet(t, redistest.Start(t), map[string]string{
+		"S3_ENDPOINT":   s3.Address,
+		"S3_BUCKET":     "presswork",
+		"S3_ACCESS_KEY": s3.AccessKey,
+		"S3_SECRET_KEY": s3.SecretKey,
+	})
+}
+
+func convertAndCheck(t *testing.T, c *e2e.Client) {
+	t.Helper()
+	accepted := c.Submit(e2e.Submission{Content: quarterly, Theme: "nord", Filename: "Q3.pdf"})
+	events := watch(t, c, accepted.WSURL)
+	checkLog(t, events)
+	job := c.Completed(accepted.JobID)
+	if job.Theme != "nord" || job.Cached || job.Attempts != 1 || job.Progress != 100 || job.Stage != presswork.StageDone {
+		t.Errorf("job %+v", job)
+	}
+	pdf := c.Download(job)
+	checkReport(t, job, pdf)
+
+	again := c.Completed(c.Submit(e2e.Submission{Content: quarterly, Theme: "nord"}).JobID)
+	if !again.Cached || again.Artifact.SHA256 != job.Artifact.SHA256 {
+		t.Errorf("the same document again: cached=%v, sha %s and %s", again.Cached, again.Artifact.SHA256, job.Artifact.SHA256)
+	}
+	if status, _, _ := c.Do("DELETE", "/api/artifacts/"+job.Artifact.ID, "", nil); status != http.StatusNoContent {
+		t.Errorf("deleting an artifact answered %d", status)
+	}
+	if status, _, _ := c.Do("GET", job.Artifact.URL, "", nil); status != http.StatusGone {
+		t.Errorf("a deleted artifact answered %d", status)
+	}
+	if got := c.Download(again); !bytes.Equal(got, pdf) {
+		t.Error("deleting one job's artifact changed another's")
+	}
+}
+
+func checkReport(t *testing.T, job presswork.Job, pdf []byte) {
+	t.Helper()
+	if got := e2e.PDFText(t, pdf); got != quarterlyText {
+		t.Errorf("the PDF says\n%q, want\n%q", got, quarterlyText)
+	}
+	info := e2e.PDFInfo(t, pdf)
+	if info["Title"] != "Quarterly report" || info["Author"] != "Ada Lovelace" || info["Tagged"] != "yes" || !strings.Contains(info["Page size"], "A4") {
+		t.Errorf("pdfinfo says %v", info)
+	}
+	if got := e2e.PDFPages(t, pdf); got != 1 || job.Artifact.Pages != got {
+		t.Errorf("%d pages, the job says %d", got, job.Artifact.Pages)
+	}
+	if job.Artifact.Size != int64(len(pdf)) || job.Artifact.Filename != "Q3.pdf" {
+		t.Errorf("%d bytes, the job says %+v", len(pdf), job.Artifact)
+	}
+}
+
+// watch reads a job's WebSocket to its end.
+func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
+	t.Helper()
+	url := "ws" + strings.TrimPrefix(c.Base, "http") + path
+	conn, res, err := websocket.DefaultDialer.Dial(url, nil)
+	if err != nil {
+		t.Fatalf("dial %s: %v (%v)", path, err, res)
+	}
+	defer conn.Close()
+	var events []presswork.Event
+	for {
+		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		_, data, err := conn.ReadMessage()
+		if websocket.IsCloseError(err, websocket.CloseNormalClosure) {
+			return events
+		}
+		if err != nil {
+			t.Fatalf("after %+v: %v", events, err)
+		}
+		var e presswork.Event
+		if err := json.Unmarshal(data, &e); err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+}
+
+// checkLog holds what every watcher is promised: a snapshot, then events whose
+// seqs have no gap and whose progress never falls, and one terminal at the end.
+func checkLog(t *testing.T, events []presswork.Event) {
+	t.Helper()
+	if len(events) < 2 || events[0].Type != presswork.EventSnapshot {
+		t.Fatalf("events %+v", events)
+	}
+	for i, e := range events[1:] {
+		before := events[i]
+		if e.Progress < before.Progress {
+			t.Errorf("progress fell from %d to %d", before.Progress, e.Progress)
+		}
+		if e.Seq != before.Seq+1 && !(i == 0 && before.Status.Terminal() && e.Seq == before.Seq) {
+			t.Errorf("seq %d follows %d", e.Seq, before.Seq)
+		}
+		if last := i == len(events)-2; e.Status.Terminal() != last {
+			t.Errorf("event %d of %d is %s", i+2, len(events), e.Status)
+		}
+	}
+	last := events[len(events)-1]
+	if last.Type != presswork.EventCompleted || last.Artifact == nil || !strings.Contains(last.Artifact.URL, "token=") {
+		t.Errorf("last event %+v", last)
+	}
+}

@@ -1,0 +1,206 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/test/e2e"
+)
+
+// long is a document that takes the browser a second or more.
+func long(seed string, sections int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Long document %s\n\n", seed)
+	for i := range sections {
+		fmt.Fprintf(&b, "## Section %d\n\n%s\n\n| a | b |\n|---|---|\n", i, strings.Repeat("Lorem ipsum dolor sit amet. ", 40))
+		for j := range 12 {
+			fmt.Fprintf(&b, "| %d | %d |\n", j, i*j)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// processing waits until a worker has the job.
+func processing(t *testing.T, c *e2e.Client, id string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+		job := c.Job(id)
+		if job.Stage == presswork.StagePrinting {
+			return
+		}
+		if job.Status.Terminal() {
+			t.Fatalf("the job ended (%s) before it could be interrupted; make the document longer", job.Status)
+		}
+		time.Sleep(5 * time.Millisecond) // polling a condition
+	}
+	t.Fatalf("job %s is not printing", id)
+}
+
+func TestAKilledWorkersJobCompletesOnceWithin15Seconds(t *testing.T) {
+	t.Parallel()
+	fleet := newFleet(t)
+	_, c := fleet.API(nil)
+	first := fleet.Worker(nil)
+	id := c.Submit(e2e.Submission{Content: long(t.Name(), 400)}).JobID
+	processing(t, c, id)
+	killed := time.Now()
+	first.Signal(syscall.SIGKILL)
+	<-first.Ended()
+	fleet.Worker(nil)
+	for c.Job(id).Attempts < 2 {
+		if time.Since(killed) > 15*time.Second {
+			t.Fatalf("the job did not run again within 15 s of its worker's death: %+v", c.Job(id))
+		}
+		time.Sleep(50 * time.Millisecond) // polling a condition
+	}
+	job := c.Completed(id)
+	if job.Attempts != 2 || job.Artifact == nil {
+		t.Errorf("job %+v", job)
+	}
+	events := watch(t, c, c.Submit(e2e.Submission{Content: "# after"}).WSURL)
+	checkLog(t, events)
+	if log := eventLog(t, c, id); strings.Count(log, `"type":"completed"`) != 1 {
+		t.Errorf("the log does not hold one terminal event: %s", log)
+	}
+}
+
+// eventLog returns a job's whole event log as server-sent events.
+func eventLog(t *testing.T, c *e2e.Client, id string) string {
+	t.Helper()
+	status, _, body := c.Do("GET", "/api/conversion/"+id+"/events?since=0", "", nil)
+	if status != http.StatusOK {
+		t.Fatalf("events answered %d: %s", status, body)
+	}
+	return string(body)
+}
+
+func TestAnAcceptedJobSurvivesTheDeathOfEverything(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := map[string]string{"DATA_DIR": dir + "/data", "PDF_OUTPUT_DIR": dir + "/output"}
+	node, c := e2e.Serve(t, env)
+	var ids []string
+	for i := range 10 {
+		ids = append(ids, c.Submit(e2e.Submission{Content: long(fmt.Sprint(i), 60)}).JobID)
+	}
+	node.Signal(syscall.SIGKILL)
+	<-node.Ended()
+	_, c = e2e.Serve(t, env)
+	for _, id := range ids {
+		c.Completed(id)
+	}
+}
+
+func TestADrainLosesAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := map[string]string{"DATA_DIR": dir + "/data", "PDF_OUTPUT_DIR": dir + "/output"}
+	node, c := e2e.Serve(t, env)
+	var ids []string
+	for i := range 30 {
+		ids = append(ids, c.Submit(e2e.Submission{Content: long(fmt.Sprint(i), 10)}).JobID)
+	}
+	node.Signal(syscall.SIGTERM)
+	select {
+	case <-node.Ended():
+	case <-time.After(time.Minute):
+		t.Fatal("the drain took more than a minute")
+	}
+	if code := node.ExitCode(); code != 0 {
+		t.Errorf("exit status %d after SIGTERM", code)
+	}
+	_, c = e2e.Serve(t, env)
+	for _, id := range ids {
+		if job := c.Completed(id); job.Attempts > 1 {
+			t.Errorf("job %s ran %d times", id, job.Attempts)
+		}
+	}
+}
+
+func TestAKilledBrowserAndAKilledRedisCostNoJob(t *testing.T) {
+	t.Parallel()
+	node, c := e2e.Serve(t, nil)
+	ids := []string{c.Submit(e2e.Submission{Content: long("browser", 300)}).JobID}
+	processing(t, c, ids[0])
+	killChildren(t, node.PID(), "chromium-headle")
+	for i := range 5 {
+		ids = append(ids, c.Submit(e2e.Submission{Content: long(fmt.Sprint(i), 30)}).JobID)
+	}
+	killChildren(t, node.PID(), "redis-server")
+	for _, id := range ids {
+		var job presswork.Job
+		// Redis is restarted; until then the API says 503.
+		for deadline := time.Now().Add(time.Minute); ; {
+			status, _, _, err := c.Try("GET", "/api/conversion/"+id, "", nil)
+			if err == nil && status == http.StatusOK {
+				job = c.Completed(id)
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the API answers %d (%v) a minute after Redis was killed", status, err)
+			}
+			time.Sleep(50 * time.Millisecond) // polling a condition
+		}
+		if job.Artifact == nil {
+			t.Errorf("job %+v", job)
+		}
+	}
+}
+
+// killChildren kills the children of pid whose command begins with name, by
+// their pids.
+func killChildren(t *testing.T, pid int, name string) {
+	t.Helper()
+	out, err := exec.Command("ps", "-o", "pid=,comm=", "--ppid", fmt.Sprint(pid)).Output()
+	if err != nil {
+		t.Fatalf("ps: %v", err)
+	}
+	killed := 0
+	for line := range strings.Lines(string(out)) {
+		var child int
+		var comm string
+		if n, _ := fmt.Sscan(line, &child, &comm); n == 2 && strings.HasPrefix(comm, name) {
+			if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			killed++
+		}
+	}
+	if killed == 0 {
+		t.Fatalf("%d has no child %q among:\n%s", pid, name, out)
+	}
+}
+
+func TestACancelledJobStopsWithinASecondAndLeavesNoArtifact(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, map[string]string{"WORKERS": "1"})
+	id := c.Submit(e2e.Submission{Content: long("cancel", 900)}).JobID
+	processing(t, c, id)
+	status, _, body := c.Do("DELETE", "/api/conversion/"+id, "", nil)
+	if status != http.StatusOK || !strings.Contains(string(body), `"cancelled"`) {
+		t.Fatalf("cancelling answered %d: %s", status, body)
+	}
+	// The one render slot must be free again: another document gets it.
+	began := time.Now()
+	c.Completed(c.Submit(e2e.Submission{Content: "# next"}).JobID)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the next document took %s", took)
+	}
+	job := c.Job(id)
+	if job.Status != presswork.Cancelled || job.Artifact != nil {
+		t.Errorf("job %+v", job)
+	}
+	if status, _, _ := c.Do("GET", "/api/artifacts/"+id+"/download", "", nil); status != http.StatusNotFound {
+		t.Errorf("the artifact of a cancelled job answered %d", status)
+	}
+	if status, _, _ := c.Do("DELETE", "/api/conversion/"+id, "", nil); status != http.StatusConflict {
+		t.Errorf("cancelling twice answered %d", status)
+	}
+}

@@ -1,0 +1,135 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/test/e2e"
+)
+
+func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, nil)
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	field := func(name, value string) {
+		if err := w.WriteField(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	field("content", "# Picture\n\n![a red square](img/red.png)\n\n![nowhere](img/none.png)\n")
+	field("options", `{"page_size":"A5"}`)
+	part, err := w.CreateFormFile("assets[img/red.png]", "red.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := png.Encode(part, square(color.RGBA{R: 255, A: 255})); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	status, _, got := c.Do("POST", "/api/conversion", w.FormDataContentType(), body.Bytes())
+	if status != http.StatusAccepted {
+		t.Fatalf("answered %d: %s", status, got)
+	}
+	var accepted e2e.Accepted
+	if err := json.Unmarshal(got, &accepted); err != nil {
+		t.Fatal(err)
+	}
+	job := c.Completed(accepted.JobID)
+	if len(job.Warnings) != 1 || job.Warnings[0].Code != presswork.ImageFailed || job.Warnings[0].Line != 5 || !strings.Contains(job.Warnings[0].Message, "img/none.png") {
+		t.Errorf("warnings %+v", job.Warnings)
+	}
+	pdf := c.Download(job)
+	if size := e2e.PDFInfo(t, pdf)["Page size"]; !strings.Contains(size, "A5") {
+		t.Errorf("page size %q", size)
+	}
+	if n := e2e.PDFImages(t, pdf); n != 1 {
+		t.Errorf("%d images in the PDF", n)
+	}
+}
+
+func square(c color.Color) image.Image {
+	img := image.NewRGBA(image.Rect(0, 0, 40, 40))
+	for i := range 1600 {
+		img.Set(i%40, i/40, c)
+	}
+	return img
+}
+
+func TestACustomThemeIsThereOnceItsFileIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/themes"
+	_, c := e2e.Serve(t, map[string]string{"THEMES_DIR": dir})
+	known := func() bool {
+		status, _, _ := c.Do("GET", "/api/themes/house", "", nil)
+		return status == http.StatusOK
+	}
+	if known() {
+		t.Fatal("the theme is known before its file exists")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir+"/house.css", ":root { --primary: #0a5; --base-100: #fffdf5; --base-content: #222; } h1::after { content: ' by the house'; }")
+	for deadline := time.Now().Add(30 * time.Second); !known(); time.Sleep(20 * time.Millisecond) { // polling a condition
+		if time.Now().After(deadline) {
+			t.Fatal("the theme is not known 30 s after its file was written")
+		}
+	}
+	job := c.Completed(c.Submit(e2e.Submission{Content: "# Printed", Theme: "house"}).JobID)
+	if text := e2e.PDFText(t, c.Download(job)); !strings.Contains(text, "Printed by the house") {
+		t.Errorf("the stylesheet did not apply: %q", text)
+	}
+	for format, head := range map[string]string{"png": "\x89PNG", "pdf": "%PDF-"} {
+		status, header, body := c.Do("GET", "/api/themes/house/preview."+format, "", nil)
+		if status != http.StatusOK || !bytes.HasPrefix(body, []byte(head)) {
+			t.Errorf("preview.%s: %d, %.100s", format, status, body)
+		}
+		if status, _, _ := c.Do("GET", "/api/themes/house/preview."+format, "", nil, "If-None-Match", header.Get("ETag")); status != http.StatusNotModified {
+			t.Errorf("preview.%s again: %d", format, status)
+		}
+	}
+	_, _, body := c.Do("GET", "/api/themes", "", nil)
+	var list struct {
+		Default string
+		Count   int
+		Themes  []struct {
+			Name   string
+			Custom bool
+		}
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		t.Fatal(err)
+	}
+	if list.Default != "light" || list.Count != 36 || len(list.Themes) != 36 {
+		t.Errorf("default %q, count %d, %d themes", list.Default, list.Count, len(list.Themes))
+	}
+}
+
+func TestAFullStoreRefusesSubmissionsAndKeepsWhatIsYoung(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, map[string]string{"CACHE_MAX_SIZE_GB": "0.00001"})
+	job := c.Completed(c.Submit(e2e.Submission{Content: quarterly}).JobID)
+	var status int
+	var body []byte
+	for deadline := time.Now().Add(30 * time.Second); status != http.StatusServiceUnavailable; time.Sleep(20 * time.Millisecond) { // polling a condition
+		if time.Now().After(deadline) {
+			t.Fatalf("a store over its cap answers %d: %s", status, body)
+		}
+		status, _, body = c.Do("POST", "/api/conversion", "text/markdown", []byte("# One more"))
+	}
+	checkError(t, "full", status, body, http.StatusServiceUnavailable, presswork.StoreFull)
+	c.Download(job)
+}

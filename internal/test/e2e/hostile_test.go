@@ -1,0 +1,249 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/textproto"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/test/e2e"
+)
+
+// counter listens on loopback, on both families where there are two, and
+// counts every connection.
+func counter(t *testing.T) (port int, connections *atomic.Int64) {
+	t.Helper()
+	connections = new(atomic.Int64)
+	first, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port = first.Addr().(*net.TCPAddr).Port
+	listeners := []net.Listener{first}
+	if second, err := net.Listen("tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
+		listeners = append(listeners, second)
+	}
+	for _, l := range listeners {
+		t.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				connections.Add(1)
+				conn.Close()
+			}
+		}()
+	}
+	return port, connections
+}
+
+func TestHostileMarkdownReachesNothing(t *testing.T) {
+	t.Parallel()
+	port, connections := counter(t)
+	at := fmt.Sprintf("http://127.0.0.1:%d", port)
+	probe := func(vector string) string { return strings.ReplaceAll(vector, "AT", at) }
+	_, c := e2e.Serve(t, nil)
+	vectors := []string{
+		`<script>fetch("AT/script")</script>`,
+		`<script src="AT/script.js"></script>`,
+		`<iframe src="AT/frame"></iframe><iframe src="file:///etc/passwd"></iframe>`,
+		`![x](AT/image.png) <img src="AT/img2.png" onerror="fetch('AT/e')">`,
+		`<meta http-equiv="refresh" content="0;url=AT/refresh">`,
+		`<style>body{background:url(AT/css)} @import "AT/import.css";</style>`,
+		`<p style="background:url(AT/inline)">x</p>`,
+		`<svg><script>fetch("AT/svg")</script><image href="AT/svgimg"/><use href="AT/use#a"/></svg>`,
+		`<link rel="stylesheet" href="AT/link.css"><link rel="prefetch" href="AT/prefetch"><link rel=preconnect href="AT">`,
+		`<object data="AT/object"></object><embed src="AT/embed">`,
+		`<video src="AT/video" poster="AT/poster"></video><audio src="AT/audio"></audio>`,
+		`<form action="AT/form"><input type=image src="AT/input"></form>`,
+		`<base href="AT/"><a ping="AT/ping" href="AT/a">link</a>`,
+		`![bad](http://x/%zz) <img src="http://x/%zz">`,
+		`![meta](http://169.254.169.254/latest/meta-data/)`,
+		`![file](file:///etc/passwd) [file](file:///etc/passwd)`,
+		`![decimal](http://2130706433:` + fmt.Sprint(port) + `/x.png) ![octal](http://0177.0.0.1:` + fmt.Sprint(port) + `/x.png)`,
+		`![mapped](http://[::ffff:127.0.0.1]:` + fmt.Sprint(port) + `/x.png)`,
+		`[js](javascript:fetch('AT/js')) <a href="jav&#x09;ascript:alert(1)">x</a>`,
+		`<img srcset="AT/srcset 2x"><picture><source srcset="AT/source"></picture>`,
+		`<table background="AT/table"><tr><td background="AT/td">x</td></tr></table>`,
+	}
+	for _, css := range []string{"", "body{background:url(AT/opt)} @import url(AT/i); @font-face{font-family:x;src:url(AT/f)} p{font-family:x}"} {
+		for _, v := range vectors {
+			job := c.Wait(c.Submit(e2e.Submission{
+				Content: "# Safe\n\nbefore\n\n" + probe(v) + "\n\nafter\n",
+				Options: presswork.Options{CSS: probe(css), HeaderText: new(probe(v)), Title: probe(v)},
+			}).JobID, time.Minute)
+			if job.Status != presswork.Completed {
+				t.Errorf("%s: %s %+v", v, job.Status, job.Error)
+				continue
+			}
+			text := e2e.PDFText(t, c.Download(job))
+			if !strings.Contains(text, "before") || !strings.Contains(text, "after") {
+				t.Errorf("%s: the text around it is gone: %q", v, text)
+			}
+			if strings.Contains(text, "root:") {
+				t.Errorf("%s: /etc/passwd is in the PDF", v)
+			}
+		}
+	}
+	if n := connections.Load(); n != 0 {
+		t.Errorf("%d connections reached the listener", n)
+	}
+}
+
+func TestBadInputIsRefusedClearlyAndHurtsNothing(t *testing.T) {
+	t.Parallel()
+	themes := t.TempDir()
+	write(t, themes+"/broken.css", "this is { not css")
+	_, c := e2e.Serve(t, map[string]string{"API_KEY": "hush", "THEMES_DIR": themes})
+	post := func(body string) (string, string) { return "application/json", body }
+	object := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	content := func(s string) string { return object(map[string]string{"content": s}) }
+	for name, tc := range map[string]struct {
+		body   string
+		status int
+		code   presswork.Code
+	}{
+		"empty":          {content(""), 400, presswork.ContentEmpty},
+		"blank":          {content(" \n\t\n"), 400, presswork.ContentEmpty},
+		"no content":     {`{}`, 400, presswork.ContentEmpty},
+		"NUL":            {content("a\x00b"), 400, ""},
+		"11 MB":          {content(strings.Repeat("word ", 11<<20/5)), 413, presswork.ContentTooLarge},
+		"nesting":        {content(strings.Repeat(">", 10_000) + " x"), 422, presswork.ContentTooComplex},
+		"delimiters":     {content(strings.Repeat("*a_ ", 50_000)), 422, presswork.ContentTooComplex},
+		"front matter":   {content("---\ntitle: [\n---\nx"), 400, presswork.FrontMatterInvalid},
+		"theme":          {object(map[string]string{"content": "x", "theme": "nrod"}), 400, presswork.ThemeNotFound},
+		"theme path":     {object(map[string]string{"content": "x", "theme": "../../etc/passwd"}), 400, presswork.ThemeNotFound},
+		"broken theme":   {object(map[string]string{"content": "x", "theme": "broken"}), 400, presswork.ThemeNotFound},
+		"unknown field":  {`{"contnet":"x"}`, 400, presswork.UnknownField},
+		"unknown option": {`{"content":"x","options":{"papersize":"A4"}}`, 400, presswork.UnknownField},
+		"option":         {`{"content":"x","options":{"page_size":"A99"}}`, 400, presswork.InvalidOption},
+		"option type":    {`{"content":"x","options":{"landscape":"yes"}}`, 400, presswork.InvalidType},
+		"type":           {`{"content":7}`, 400, presswork.InvalidType},
+		"json":           {`{"content":`, 400, presswork.InvalidJSON},
+		"webhook":        {object(map[string]string{"content": "x", "webhook_url": "http://127.0.0.1/x"}), 403, presswork.AddressNotAllowed},
+		"webhook form":   {object(map[string]string{"content": "x", "webhook_url": "gopher://x"}), 400, presswork.WebhookInvalid},
+	} {
+		contentType, body := post(tc.body)
+		status, _, got := c.Do("POST", "/api/conversion", contentType, []byte(body))
+		checkError(t, name, status, got, tc.status, tc.code)
+	}
+	status, _, got := c.Do("POST", "/api/conversion", "text/markdown", []byte("caf\xe9"))
+	checkError(t, "not UTF-8", status, got, 400, presswork.ContentNotUTF8)
+	status, _, got = c.Do("POST", "/api/conversion", "text/markdown", []byte("\x1f\x8b"), "Content-Encoding", "gzip")
+	checkError(t, "compressed", status, got, 415, presswork.UnsupportedMediaType)
+	status, _, got = c.Do("POST", "/api/conversion", "text/markdown", []byte("---\nlayout: post\npage_size: [\n---\nx"))
+	checkError(t, "front matter's value", status, got, 400, presswork.FrontMatterInvalid)
+	if !strings.Contains(string(got), "line 3") {
+		t.Errorf("a wrong front matter value has no line: %s", got)
+	}
+	for _, name := range []string{"../../etc/passwd", "/etc/passwd", "a/../../b.png", "C:\\x.png", "a\x00.png"} {
+		contentType, body := withAsset(t, name)
+		status, _, got := c.Do("POST", "/api/conversion", contentType, body)
+		if status != http.StatusBadRequest {
+			t.Errorf("asset %q answered %d: %s", name, status, got)
+		}
+	}
+	c.Completed(c.Submit(e2e.Submission{Content: "# still well"}).JobID)
+	stranger := e2e.NewClient(t, strings.TrimPrefix(c.Base, "http://"), "")
+	status, _, got = stranger.Do("POST", "/api/conversion", "application/json", []byte(content("x")))
+	checkError(t, "no key", status, got, 401, presswork.InvalidAPIKey)
+	stranger.Key = "wrong"
+	status, _, got = stranger.Do("GET", "/api/conversion", "", nil)
+	checkError(t, "wrong key", status, got, 401, presswork.InvalidAPIKey)
+}
+
+func checkError(t *testing.T, name string, status int, body []byte, wantStatus int, want presswork.Code) {
+	t.Helper()
+	var e struct{ Error presswork.Error }
+	if err := json.Unmarshal(body, &e); err != nil {
+		t.Errorf("%s: %d with a body that is no error: %.200s", name, status, body)
+		return
+	}
+	if status != wantStatus || (want != "" && e.Error.Code != want) || e.Error.Message == "" {
+		t.Errorf("%s: got %d %q %q, want %d %q", name, status, e.Error.Code, e.Error.Message, wantStatus, want)
+	}
+}
+
+func withAsset(t *testing.T, name string) (string, []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	if err := w.WriteField("content", "![x](x.png)"); err != nil {
+		t.Fatal(err)
+	}
+	header := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="` + name + `"`}, "Content-Type": {"image/png"}}
+	part, err := w.CreatePart(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(part, "not a png")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w.FormDataContentType(), b.Bytes()
+}
+
+// The documents that Chromium cannot be trusted with: whatever comes of them,
+// it comes within RENDER_TIMEOUT and the next document is printed.
+func TestMonstersEndAndTheNextDocumentIsPrinted(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, map[string]string{"RENDER_TIMEOUT": "20s", "WORKERS": "2"})
+	var table strings.Builder
+	table.WriteString("| a | b |\n|---|---|\n")
+	for i := range 100_000 {
+		fmt.Fprintf(&table, "| %d | %d |\n", i, i*i)
+	}
+	for name, content := range map[string]string{
+		"a 5 MB line":         strings.Repeat("x", 5<<20),
+		"a 100 000-row table": table.String(),
+	} {
+		body, err := json.Marshal(e2e.Submission{Content: content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, _, got := c.Do("POST", "/api/conversion", "application/json", body)
+		if status == http.StatusUnprocessableEntity {
+			continue
+		}
+		if status != http.StatusAccepted {
+			t.Errorf("%s answered %d: %.200s", name, status, got)
+			continue
+		}
+		var accepted e2e.Accepted
+		if err := json.Unmarshal(got, &accepted); err != nil {
+			t.Fatal(err)
+		}
+		job := c.Wait(accepted.JobID, 90*time.Second)
+		t.Logf("%s: %s %v", name, job.Status, job.Error)
+		allowed := []presswork.Code{presswork.RenderTimeout, presswork.RenderFailed, presswork.ContentTooComplex}
+		if job.Status == presswork.Failed && (job.Error == nil || !slices.Contains(allowed, job.Error.Code)) {
+			t.Errorf("%s failed with %+v", name, job.Error)
+		}
+	}
+	c.Completed(c.Submit(e2e.Submission{Content: "# still well"}).JobID)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,210 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/redistest"
+	"presswork/storage/storagetest"
+)
+
+func TestAServerThatStopsLetsItsStreamsEnd(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	node, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:40@20")})
+	var once sync.Once
+	tokens, last := 0, ""
+	events(t, c, t.Context(), chat("tokens:40@20", true, ""), func(data string) bool {
+		once.Do(func() { node.Signal(syscall.SIGTERM) })
+		tokens += strings.Count(data, `"content":" t`)
+		last = data
+		return true
+	})
+	if tokens != 40 || last != "[DONE]" {
+		t.Errorf("%d of 40 tokens, the last event is %s", tokens, last)
+	}
+	<-node.Ended()
+	if code := node.ExitCode(); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}
+
+func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	e2e.Binary(t)
+	redis := redistest.StartDurable(t)
+	s3 := storagetest.StartMinIO(t)
+	env := map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100@20", "hello"), "WORKER_QUEUES": "infer"}
+	fleet := e2e.NewFleet(t, redis.Address, map[string]string{
+		"S3_ENDPOINT": s3.Address, "S3_BUCKET": "presswork", "S3_ACCESS_KEY": s3.AccessKey, "S3_SECRET_KEY": s3.SecretKey,
+	})
+	_, c := fleet.API(env)
+	fleet.Worker(env)
+	var once sync.Once
+	tokens, last := 0, ""
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	events(t, c, ctx, chat("tokens:100@20", true, ""), func(data string) bool {
+		once.Do(func() {
+			redis.Kill()
+			redis.Restart()
+		})
+		tokens += strings.Count(data, `"content":" t`)
+		last = data
+		return true
+	})
+	if ctx.Err() != nil || last != "[DONE]" || tokens != 100 {
+		t.Errorf("%d of 100 tokens, the last event is %q (%v)", tokens, last, ctx.Err())
+	}
+	if content, last := said(t, c, chat("hello", true, "")); content != "Hello, world!" || last != "[DONE]" {
+		t.Errorf("the next one: %q %q", content, last)
+	}
+}
+
+// keysOf writes a file of n keys, "key-0" to "key-n".
+func keysOf(t *testing.T, n int) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("keys:\n  - {name: boss, key: boss-key, admin: true}\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - {name: k%d, key: key-%d}\n", i, i)
+	}
+	path := filepath.Join(t.TempDir(), "keys.yaml")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestKeysShareAModelEvenly has a hundred keys ask two API nodes for a model that
+// takes two requests at a time from each worker. Some keys ask three times as
+// much as others; none gets more for that. With a worker that takes as many as
+// it does by default the requests wait in the worker, else in Redis.
+func TestKeysShareAModelEvenly(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		workers     int
+		concurrency string
+	}{"waiting in a worker": {1, "512"}, "waiting in Redis": {2, "8"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const total = 1500
+			served := askByKeys(t, total, tc.workers, map[string]string{"INFERENCE_CONCURRENCY": tc.concurrency})
+			if least, most := slices.Min(served), slices.Max(served); least == 0 || float64(most)/float64(least) >= 1.5 {
+				t.Errorf("the shares go from %d to %d: %v", least, most, served)
+			}
+		})
+	}
+}
+
+// askByKeys lets a hundred keys ask until total requests were served, and tells
+// how many of each key were.
+func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
+	const keys = 100
+	_, base := inferencetest.Start(t)
+	fleet := newFleet(t)
+	catalogue := filepath.Join(t.TempDir(), "models.yaml")
+	text := fmt.Sprintf("models:\n  - {id: narrow, upstreams: [{base_url: %q, model: 'tokens:1@100', max_concurrency: 2}]}\n", base)
+	if err := os.WriteFile(catalogue, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env["INFERENCE_CONFIG"], env["KEYS_CONFIG"], env["WORKER_QUEUES"] = catalogue, keysOf(t, keys), "infer"
+	_, one := fleet.API(env)
+	_, two := fleet.API(env)
+	for range workers {
+		fleet.Worker(env)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var mu sync.Mutex
+	served := make([]int, keys)
+	sum := 0
+	serve := func(k int) {
+		mu.Lock()
+		defer mu.Unlock()
+		sum++
+		switch {
+		case sum > total:
+			stop()
+		case sum > keys: // the first round is that of who came first
+			served[k]++
+		}
+	}
+	var wg sync.WaitGroup
+	for k := range keys {
+		for n := range 4 + 4*(k%3) {
+			c := []*e2e.Client{one, two}[n%2]
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(chat("narrow", false, "")))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					req.Header.Set("Content-Type", "application/json")
+					req.Header.Set("Authorization", fmt.Sprintf("Bearer key-%d", k))
+					res, err := c.HTTP.Do(req)
+					if err != nil {
+						continue // the end
+					}
+					res.Body.Close()
+					if res.StatusCode != http.StatusOK {
+						t.Errorf("key %d: %s", k, res.Status)
+						return
+					}
+					serve(k)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	return served
+}
+
+func TestAKilledWorkersTokensAreCounted(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	fleet := newFleet(t)
+	env := map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100000@50"), "WORKER_QUEUES": "infer"}
+	_, c := fleet.API(env)
+	doomed := fleet.Worker(env)
+	var once sync.Once
+	heard := 0
+	events(t, c, t.Context(), chat("tokens:100000@50", true, "Tell me."), func(data string) bool {
+		if heard += strings.Count(data, `"content":" t`); heard >= 20 {
+			once.Do(func() {
+				doomed.Signal(syscall.SIGKILL)
+				fleet.Worker(env)
+			})
+		}
+		return true
+	})
+	_, _, body := c.Do("GET", "/v1/usage?group_by=model", "", nil)
+	var usage struct {
+		Data []struct {
+			Requests         int `json:"requests"`
+			PromptTokens     int `json:"prompt_tokens"`
+			CompletionTokens int `json:"completion_tokens"`
+		}
+	}
+	if err := json.Unmarshal(body, &usage); err != nil {
+		t.Fatal(err)
+	}
+	if len(usage.Data) != 1 || usage.Data[0].Requests != 1 || usage.Data[0].PromptTokens == 0 || usage.Data[0].CompletionTokens < 20 || usage.Data[0].CompletionTokens > heard+5 {
+		t.Errorf("%d tokens were heard; the ledger says %s", heard, body)
+	}
+}

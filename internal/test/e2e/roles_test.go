@@ -1,0 +1,82 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork/internal/test/e2e"
+)
+
+func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		command string
+		env     map[string]string
+		says    string
+	}{
+		"api without Redis":      {"api", nil, "REDIS_URL"},
+		"worker without Redis":   {"worker", nil, "REDIS_URL"},
+		"api without a store":    {"api", map[string]string{"REDIS_URL": "redis://127.0.0.1:1"}, "S3_ENDPOINT"},
+		"worker without a store": {"worker", map[string]string{"REDIS_URL": "redis://127.0.0.1:1"}, "S3_ENDPOINT"},
+		"open to the world":      {"serve", map[string]string{"API_HOST": "0.0.0.0"}, "API_KEY"},
+		"a wrong setting":        {"serve", map[string]string{"API_PORT": "eighty"}, `API_PORT="eighty"`},
+		"a wrong Redis address":  {"serve", map[string]string{"REDIS_URL": "http://x"}, "REDIS_URL"},
+		"a short secret":         {"serve", map[string]string{"TOKEN_SECRET": "x"}, "TOKEN_SECRET"},
+		"a wrong secret":         {"serve", map[string]string{"WEBHOOK_SECRET": "abc"}, "WEBHOOK_SECRET"},
+		"a wrong exemption":      {"serve", map[string]string{"OUTBOUND_ALLOW_PRIVATE": "???"}, "OUTBOUND_ALLOW_PRIVATE"},
+		"a blank key":            {"serve", map[string]string{"API_KEY": ","}, "API_KEY"},
+		"an unknown command":     {"sevre", nil, "serve"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := e2e.Run(t, tc.command, tc.env)
+			select {
+			case <-p.Ended():
+			case <-time.After(30 * time.Second):
+				t.Fatalf("it runs:\n%s", p.Log())
+			}
+			if strings.Contains(p.Log(), "worker started") {
+				t.Error("it took tasks before it found out")
+			}
+			if p.ExitCode() == 0 || !strings.Contains(p.Log(), tc.says) {
+				t.Errorf("exit status %d, says %q; want %q", p.ExitCode(), p.Log(), tc.says)
+			}
+		})
+	}
+}
+
+func TestOperationsAnswer(t *testing.T) {
+	t.Parallel()
+	node, c := e2e.Serve(t, map[string]string{"API_KEY": "hush"})
+	c.Completed(c.Submit(e2e.Submission{Content: "# x"}).JobID)
+	status, _, body := c.Do("GET", "/readyz", "", nil)
+	for _, want := range []string{`"status":"ready"`, `"redis"`, `"store"`, `"browser"`, `"sandbox"`, `"workers"`} {
+		if status != http.StatusOK || !strings.Contains(string(body), want) {
+			t.Errorf("readyz answered %d %s; want %s", status, body, want)
+		}
+	}
+	if got := c.Metric("presswork_runs_total"); got != 1 {
+		t.Errorf("presswork_runs_total is %v after one job", got)
+	}
+	if status, _, body := c.Do("GET", "/monitor/api/queues", "", nil); status != http.StatusOK || !strings.Contains(string(body), `"render"`) {
+		t.Errorf("the monitor answered %d %.200s", status, body)
+	}
+	stranger := e2e.NewClient(t, node.Address, "")
+	for _, path := range []string{"/metrics", "/monitor", "/api/themes"} {
+		if status, _, _ := stranger.Do("GET", path, "", nil); status != http.StatusUnauthorized {
+			t.Errorf("%s without a key answered %d", path, status)
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if status, _, _ := stranger.Do("GET", path, "", nil); status != http.StatusOK {
+			t.Errorf("%s without a key answered %d", path, status)
+		}
+	}
+	health := e2e.Run(t, "health --url http://"+node.Address+"/readyz", nil)
+	<-health.Ended()
+	if health.ExitCode() != 0 {
+		t.Errorf("presswork health: %d %s", health.ExitCode(), health.Log())
+	}
+}

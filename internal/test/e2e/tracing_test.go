@@ -1,0 +1,72 @@
+package e2e_test
+
+import (
+	"encoding/hex"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"presswork/internal/test/e2e"
+)
+
+func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
+	t.Parallel()
+	const traceID, callerSpan = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+	var mu sync.Mutex
+	parents, names := map[string]string{}, map[string]string{} // by span id
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		var req collector.ExportTraceServiceRequest
+		if err := proto.Unmarshal(body, &req); err != nil || r.URL.Path != "/v1/traces" {
+			t.Errorf("%s: %v", r.URL.Path, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, resource := range req.GetResourceSpans() {
+			for _, scope := range resource.GetScopeSpans() {
+				for _, span := range scope.GetSpans() {
+					if hex.EncodeToString(span.GetTraceId()) == traceID {
+						id := hex.EncodeToString(span.GetSpanId())
+						parents[id], names[id] = hex.EncodeToString(span.GetParentSpanId()), span.GetName()
+					}
+				}
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	node, c := e2e.Serve(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL})
+	c.Completed(c.Submit(e2e.Submission{Content: "# traced"}, "traceparent", "00-"+traceID+"-"+callerSpan+"-01").JobID)
+	node.Stop() // which sends what is left
+
+	mu.Lock()
+	defer mu.Unlock()
+	path := func(id string) (out string) {
+		for ; names[id] != ""; id = parents[id] {
+			out = "/" + names[id] + out
+		}
+		if id != callerSpan {
+			t.Errorf("%q does not begin at the caller but at %q", out, id)
+		}
+		return out
+	}
+	var got []string
+	for _, id := range slices.Collect(maps.Keys(names)) {
+		got = append(got, path(id))
+	}
+	slices.Sort(got)
+	const submit = "/POST /api/conversion"
+	want := []string{submit, submit + "/conversion", submit + "/conversion/printing", submit + "/conversion/rendering", submit + "/conversion/storing"}
+	if !slices.Equal(got, want) {
+		t.Errorf("spans %q, want %q", got, want)
+	}
+}

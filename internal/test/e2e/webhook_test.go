@@ -1,0 +1,86 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"presswork"
+	"presswork/internal/test/e2e"
+)
+
+const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+func TestAWebhookIsToldOnceOfEveryEndInTheStandardForm(t *testing.T) {
+	t.Parallel()
+	verifier, err := standardwebhooks.NewWebhook(webhookSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type delivery struct {
+		Type      string        `json:"type"`
+		Timestamp time.Time     `json:"timestamp"`
+		Data      presswork.Job `json:"data"`
+	}
+	got := make(chan delivery, 8)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if err := verifier.Verify(body, r.Header); err != nil {
+			t.Errorf("signature: %v", err)
+		}
+		var d delivery
+		if err := json.Unmarshal(body, &d); err != nil {
+			t.Errorf("%v in %s", err, body)
+		}
+		got <- d
+	}))
+	t.Cleanup(receiver.Close)
+	_, c := e2e.Serve(t, map[string]string{
+		"WEBHOOK_SECRET":         webhookSecret,
+		"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(receiver.URL, "http://"),
+		"RENDER_TIMEOUT":         "2s",
+	})
+	next := func() delivery {
+		select {
+		case d := <-got:
+			return d
+		case <-time.After(time.Minute):
+			t.Fatal("no webhook within a minute")
+			return delivery{}
+		}
+	}
+
+	id := c.Submit(e2e.Submission{Content: "# done", WebhookURL: receiver.URL}).JobID
+	d := next()
+	if d.Type != "job.completed" || d.Data.ID != id || d.Data.Artifact == nil || !strings.Contains(d.Data.Artifact.URL, "token=") {
+		t.Errorf("got %+v", d)
+	}
+	if body := c.Download(d.Data); len(body) == 0 {
+		t.Error("the webhook's URL downloads nothing")
+	}
+
+	id = c.Submit(e2e.Submission{Content: long("late", 3000), WebhookURL: receiver.URL}).JobID
+	if d := next(); d.Type != "job.failed" || d.Data.ID != id || d.Data.Error == nil || d.Data.Error.Code != presswork.RenderTimeout {
+		t.Errorf("got %+v (%+v)", d, d.Data.Error)
+	}
+
+	id = c.Submit(e2e.Submission{Content: long("cancelled", 2000), WebhookURL: receiver.URL}).JobID
+	c.Do("DELETE", "/api/conversion/"+id, "", nil)
+	if d := next(); d.Type != "job.cancelled" || d.Data.ID != id {
+		t.Errorf("got %+v", d)
+	}
+	select {
+	case d := <-got:
+		t.Errorf("told again: %+v", d)
+	default:
+	}
+}

@@ -1,0 +1,137 @@
+package retention_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/storage"
+	"presswork/storage/retention"
+)
+
+func TestKeeperCountsAndFindsWhatACrashLeaves(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 20})
+	keeper := k.keeper()
+	sweep(t, keeper) // has compared the index: the next comparison is a day away
+	// A submission notes its sources, stores two of three, and dies.
+	for n := range 3 {
+		key := storage.AssetKey("job", "request", fmt.Sprint(n))
+		if err := keeper.Record(t.Context(), key, 10); err != nil {
+			t.Fatal(err)
+		}
+		if n < 2 {
+			put(t, k.store, key, "0123456789")
+		}
+	}
+	if err := keeper.Full(t.Context()); presswork.CodeOf(err) != presswork.StoreFull {
+		t.Errorf("sources over the cap: got %v, want store_full", err)
+	}
+	k.pass(time.Hour + time.Minute)
+	sweep(t, keeper)
+	k.stored(t)
+	if err := keeper.Full(t.Context()); err != nil {
+		t.Errorf("after the sweep: %v", err)
+	}
+}
+
+func TestKeeperDeletesTheArtifactOfAJobThatEndedWithoutIt(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{})
+	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/cancelled.pdf", "artifacts/cancelled.webp", "artifacts/other.pdf")
+	for range 2 {
+		if err := keeper.Discard(t.Context(), "cancelled"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.stored(t, "artifacts/other.pdf")
+}
+
+func TestKeeperMakesALostIndexAgain(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 5_000})
+	keeper := k.keeper()
+	sweep(t, keeper)
+	var keys []string
+	for n := range 250 {
+		keys = append(keys, fmt.Sprintf("artifacts/%03d.pdf", n))
+	}
+	k.add(t, keeper, keys...)
+	k.add(t, keeper, "sources/1/content.md")
+	if err := k.rdb.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	k.add(t, keeper, "artifacts/after.pdf")
+	sweep(t, keeper)
+	k.stored(t, append(keys, "artifacts/after.pdf", "sources/1/content.md")...)
+
+	k.pass(31 * day)
+	sweep(t, keeper)
+	k.stored(t)
+}
+
+// crowd is a store that lists many renders, and measures the heap at the end.
+type crowd struct {
+	storage.Store
+	objects int
+	grown   int64
+}
+
+func (c *crowd) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
+	if prefix != storage.Renders {
+		return c.Store.List(ctx, prefix)
+	}
+	return func(yield func(storage.Info, error) bool) {
+		before := heap()
+		for n := range c.objects {
+			if !yield(storage.Info{Key: storage.RenderKey(fmt.Sprintf("%064x", n)), Size: 10, Modified: time.Now()}, nil) {
+				return
+			}
+		}
+		c.grown = heap() - before
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Not in parallel: it measures the heap.
+func TestKeeperComparesALargeStoreInLittleMemory(t *testing.T) {
+	k := newKeeping(t, retention.Options{})
+	many := &crowd{Store: k.store, objects: 60_000}
+	k.opts.Store = many
+	keeper := k.keeper()
+	k.add(t, keeper, "renders/gone.pdf")
+	if err := k.store.Delete(t.Context(), "renders/gone.pdf"); err != nil {
+		t.Fatal(err)
+	}
+	sweep(t, keeper)
+	if limit := int64(2 << 20); many.grown > limit {
+		t.Errorf("comparing %d objects holds %d KB, want at most %d", many.objects, many.grown>>10, limit>>10)
+	}
+	k.indexed(t, many.objects, many.objects)
+}
+
+func TestKeeperAsksOnceForAJobOfManySources(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	k := newKeeping(t, retention.Options{Live: func(context.Context, string) (bool, error) { asked++; return true, nil }})
+	keeper := k.keeper()
+	for n := range 250 {
+		k.add(t, keeper, storage.AssetKey("job", "request", fmt.Sprint(n)))
+	}
+	k.pass(2 * time.Hour)
+	sweep(t, keeper)
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}

@@ -1,0 +1,400 @@
+package retention_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/internal/test/redistest"
+	"presswork/storage"
+	"presswork/storage/retention"
+)
+
+const day = 24 * time.Hour
+
+// keeping is a store, its index and a clock that stands until it is moved.
+type keeping struct {
+	store *storage.Disk
+	rdb   *redis.Client
+	now   atomic.Int64
+	opts  retention.Options
+}
+
+func newKeeping(t *testing.T, o retention.Options) *keeping {
+	t.Helper()
+	ro, err := redis.ParseURL(redistest.Start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &keeping{store: openDisk(t, t.TempDir()), rdb: redis.NewClient(ro), opts: o}
+	t.Cleanup(func() { k.rdb.Close() })
+	k.now.Store(time.Now().UnixMilli())
+	if k.opts.Store == nil {
+		k.opts.Store = k.store
+	}
+	k.opts.Redis = k.rdb
+	k.opts.Now = func() time.Time { return time.UnixMilli(k.now.Load()) }
+	return k
+}
+
+func openDisk(t testing.TB, dir string) *storage.Disk {
+	t.Helper()
+	d, err := storage.OpenDisk(storage.DiskOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func put(t testing.TB, s storage.Store, key, body string) {
+	t.Helper()
+	if _, err := s.Put(t.Context(), key, strings.NewReader(body), int64(len(body)), storage.Attrs{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (k *keeping) keeper() *retention.Keeper { return retention.New(k.opts) }
+
+func (k *keeping) pass(d time.Duration) { k.now.Add(d.Milliseconds()) }
+
+// add stores and records objects of 10 bytes.
+func (k *keeping) add(t *testing.T, keeper *retention.Keeper, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		put(t, k.store, key, "0123456789")
+		if err := keeper.Record(t.Context(), key, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// stored checks which objects are left, and that the index agrees.
+func (k *keeping) stored(t *testing.T, want ...string) {
+	t.Helper()
+	k.indexed(t, k.left(t, want...), len(want))
+}
+
+// left checks which objects are left, and counts those that the cap may take.
+func (k *keeping) left(t *testing.T, want ...string) (capped int) {
+	t.Helper()
+	var got []string
+	for info, err := range k.store.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, info.Key)
+		if !strings.HasPrefix(info.Key, storage.Sources) {
+			capped++
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("stored (-want +got):\n%s", d)
+	}
+	return capped
+}
+
+// indexed checks how many objects the index has, and how many of them the cap
+// may take.
+func (k *keeping) indexed(t *testing.T, capped, all int) {
+	t.Helper()
+	sum := 0
+	for _, v := range k.rdb.HVals(t.Context(), "pw:{keep}:size").Val() {
+		size, _, _ := strings.Cut(v, " ")
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	total, _ := k.rdb.Get(t.Context(), "pw:{keep}:total").Int()
+	made, used := k.rdb.ZCard(t.Context(), "pw:{keep}:made").Val(), k.rdb.ZCard(t.Context(), "pw:{keep}:used").Val()
+	sources := k.rdb.ZCard(t.Context(), "pw:{keep}:sources").Val()
+	if sum != 10*all || total != sum || made != int64(capped) || used != int64(capped) || sources != int64(all-capped) {
+		t.Errorf("%d objects, %d for the cap; the index has %d + %d + %d sources of %d bytes in all, its total is %d",
+			all, capped, made, used, sources, sum, total)
+	}
+}
+
+func sweep(t *testing.T, k *retention.Keeper) {
+	t.Helper()
+	if err := k.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKeeperCountsEachObjectOnce(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{})
+	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/1.pdf", "renders/h.pdf", "sources/1/content.md")
+	for range 3 {
+		if err := keeper.Record(t.Context(), "artifacts/1.pdf", 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.indexed(t, 2, 3)
+	for range 2 {
+		for _, key := range []string{"artifacts/1.pdf", "artifacts/none.pdf", "sources/1/content.md"} {
+			if err := keeper.Forget(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	k.indexed(t, 1, 1)
+}
+
+func TestKeeperDeletesWhatIsPastItsRetention(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{
+		Retention: 30 * day,
+		Live: func(_ context.Context, job string) (bool, error) {
+			if job == "unknown" {
+				return false, errors.New("redis is away")
+			}
+			return job == "live", nil
+		},
+	})
+	keeper := k.keeper()
+	sweep(t, keeper) // has compared the index: from here it is trusted
+	k.add(t, keeper, "artifacts/old.pdf", "renders/old.pdf", "sources/live/assets/0", "sources/live/content.md", "sources/old/content.md", "sources/unknown/content.md")
+	k.pass(20 * day)
+	k.add(t, keeper, "artifacts/new.pdf", "sources/new/content.md")
+	k.pass(10*day - time.Minute)
+	sweep(t, keeper)
+	k.stored(t, "artifacts/new.pdf", "artifacts/old.pdf", "renders/old.pdf", "sources/live/assets/0", "sources/live/content.md",
+		"sources/unknown/content.md")
+	k.add(t, keeper, "sources/fresh/content.md")
+	k.pass(2 * time.Minute)
+	sweep(t, keeper)
+	k.stored(t, "artifacts/new.pdf", "sources/fresh/content.md", "sources/live/assets/0", "sources/live/content.md", "sources/unknown/content.md")
+	k.pass(time.Hour)
+	sweep(t, keeper)
+	k.stored(t, "artifacts/new.pdf", "sources/live/assets/0", "sources/live/content.md", "sources/unknown/content.md")
+}
+
+func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{Retention: 30 * day})
+	keeper := k.keeper()
+	sweep(t, keeper) // has compared the index: from here it is trusted
+	soon := time.UnixMilli(k.now.Load()).Add(10 * time.Minute)
+	attrs := storage.Attrs{Meta: map[string]string{retention.MetaUntil: soon.UTC().Format(time.RFC3339)}}
+	for _, key := range []string{"artifacts/known.pdf", "artifacts/lost.pdf"} {
+		if _, err := k.store.Put(t.Context(), key, strings.NewReader("0123456789"), 10, attrs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := keeper.RecordUntil(t.Context(), "artifacts/known.pdf", 10, soon); err != nil {
+		t.Fatal(err)
+	}
+	k.add(t, keeper, "artifacts/stays.pdf")
+	// Nobody recorded the other one: it is found when the index is compared.
+	k.pass(9 * time.Minute)
+	sweep(t, keeper)
+	k.left(t, "artifacts/known.pdf", "artifacts/lost.pdf", "artifacts/stays.pdf")
+	k.pass(2 * time.Minute)
+	sweep(t, keeper)
+	k.left(t, "artifacts/lost.pdf", "artifacts/stays.pdf")
+	if n := k.rdb.ZCard(t.Context(), "pw:{keep}:until").Val(); n != 0 {
+		t.Errorf("%d entries are left", n)
+	}
+	if err := k.rdb.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	sweep(t, keeper)
+	k.stored(t, "artifacts/stays.pdf")
+}
+
+func TestKeeperDeletesTheLeastRecentlyUsedAndNoMoreThanNeeded(t *testing.T) {
+	t.Parallel()
+	// The jobs live: their sources stay, and count all the same.
+	k := newKeeping(t, retention.Options{MaxBytes: 80, Live: func(context.Context, string) (bool, error) { return true, nil }})
+	keeper := k.keeper()
+	for _, key := range []string{"artifacts/a.pdf", "renders/b.pdf", "artifacts/c.pdf", "renders/d.pdf"} {
+		k.add(t, keeper, key, "sources/"+key[len(key)-5:len(key)-4]+"/content.md")
+		k.pass(time.Minute)
+	}
+	k.pass(2 * time.Hour)
+	if err := keeper.Touch(t.Context(), "artifacts/a.pdf"); err != nil {
+		t.Fatal(err)
+	}
+	sweep(t, keeper)
+	k.stored(t, "artifacts/a.pdf", "artifacts/c.pdf", "renders/b.pdf", "renders/d.pdf",
+		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
+	k.add(t, keeper, "artifacts/e.pdf", "artifacts/f.pdf")
+	sweep(t, keeper)
+	k.stored(t, "artifacts/a.pdf", "artifacts/e.pdf", "artifacts/f.pdf", "renders/d.pdf",
+		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
+}
+
+func TestKeeperSparesTheYoung(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 10})
+	keeper := k.keeper()
+	sweep(t, keeper)
+	k.add(t, keeper, "artifacts/old.pdf")
+	k.pass(time.Hour)
+	var young []string
+	for n := range 250 { // more than one batch
+		young = append(young, fmt.Sprintf("artifacts/young%03d.pdf", n))
+	}
+	k.add(t, keeper, young...)
+	// Used last, and still the only one that may go.
+	k.pass(time.Minute)
+	if err := keeper.Touch(t.Context(), "artifacts/old.pdf"); err != nil {
+		t.Fatal(err)
+	}
+	sweep(t, keeper)
+	k.stored(t, young...)
+}
+
+func TestKeeperIsFullWhenNothingCanGo(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 20})
+	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
+	if err := keeper.Full(t.Context()); err != nil {
+		t.Errorf("at the cap: got %v", err)
+	}
+	k.add(t, keeper, "artifacts/3.pdf")
+	if err := keeper.Full(t.Context()); err != nil {
+		t.Errorf("within a second the answer may be old, and should be: got %v", err)
+	}
+	k.pass(time.Second)
+	if err := keeper.Full(t.Context()); presswork.CodeOf(err) != presswork.StoreFull {
+		t.Errorf("over the cap and young: got %v, want store_full", err)
+	}
+	k.pass(time.Hour)
+	if err := keeper.Full(t.Context()); err != nil {
+		t.Errorf("a sweep can make room: got %v", err)
+	}
+	sweep(t, keeper)
+	k.stored(t, "artifacts/2.pdf", "artifacts/3.pdf")
+}
+
+func TestKeeperForgetsWhatIsStoredNoMore(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{})
+	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf", "sources/2/content.md")
+	for _, key := range []string{"artifacts/2.pdf", "sources/2/content.md"} {
+		if err := k.store.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(t, keeper)
+	k.stored(t, "artifacts/1.pdf")
+	if n := k.rdb.ZCard(t.Context(), "pw:{keep}:sources").Val(); n != 0 {
+		t.Errorf("%d sources in the index", n)
+	}
+	// Stored, and never recorded: a day later it is found.
+	put(t, k.store, "artifacts/3.pdf", "0123456789")
+	k.pass(25 * time.Hour)
+	sweep(t, keeper)
+	k.stored(t, "artifacts/1.pdf", "artifacts/3.pdf")
+}
+
+func TestKeeperLeavesTheSweepToAnotherNode(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 1})
+	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/1.pdf")
+	k.pass(2 * time.Hour)
+	if err := k.rdb.Set(t.Context(), "pw:{keep}:lock", "another", time.Hour).Err(); err != nil {
+		t.Fatal(err)
+	}
+	sweep(t, keeper)
+	k.stored(t, "artifacts/1.pdf")
+	if got := k.rdb.Get(t.Context(), "pw:{keep}:lock").Val(); got != "another" {
+		t.Errorf("the lock is now %q", got)
+	}
+	if err := k.rdb.Del(t.Context(), "pw:{keep}:lock").Err(); err != nil {
+		t.Fatal(err)
+	}
+	sweep(t, keeper)
+	k.stored(t)
+	if n := k.rdb.Exists(t.Context(), "pw:{keep}:lock").Val(); n != 0 {
+		t.Error("the lock was not given back")
+	}
+}
+
+func TestKeepersOfManyNodesAgree(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 200, MinAge: time.Nanosecond})
+	var wg sync.WaitGroup
+	for node := range 4 {
+		keeper := k.keeper()
+		wg.Go(func() {
+			for n := range 60 {
+				k.pass(time.Millisecond)
+				k.add(t, keeper, fmt.Sprintf("artifacts/%d-%d.pdf", node, n))
+				if n%10 == 0 {
+					sweep(t, keeper)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	k.pass(time.Second)
+	sweep(t, k.keeper())
+	k.indexed(t, 20, 20)
+	left := 0
+	for range k.store.List(t.Context(), "") {
+		left++
+	}
+	if left != 20 {
+		t.Errorf("%d objects are stored", left)
+	}
+}
+
+// outage is a store that deletes nothing.
+type outage struct{ storage.Store }
+
+func (outage) Delete(context.Context, string) error { return errors.New("the store is away") }
+
+func TestKeeperRemembersWhatItCouldNotDelete(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 1})
+	k.add(t, k.keeper(), "artifacts/1.pdf")
+	k.pass(2 * time.Hour)
+	k.opts.Store = outage{k.store}
+	if err := k.keeper().Sweep(t.Context()); err == nil {
+		t.Error("the sweep says nothing of the outage")
+	}
+	k.stored(t, "artifacts/1.pdf")
+	k.opts.Store = k.store
+	sweep(t, k.keeper())
+	k.stored(t)
+}
+
+func TestKeeperSweepsByItselfUntilStopped(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 10, Interval: 5 * time.Millisecond})
+	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
+	k.pass(2 * time.Hour)
+	if err := keeper.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); k.rdb.HLen(t.Context(), "pw:{keep}:size").Val() > 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not swept within 10 s")
+		}
+	}
+	for range 2 {
+		if err := keeper.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	k.stored(t, "artifacts/2.pdf")
+}
