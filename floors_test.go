@@ -18,7 +18,7 @@ import (
 // the same table.
 var floors = [][]string{
 	{".", "internal/imagetype", "internal/markdown/recent"},
-	{"internal/input", "tasks/stream", "internal/pdf/file", "internal/markdown/tex", "internal/markdown/hyphen", "internal/chromium/fonts", "internal/markdown/diagram"},
+	{"internal/input", "tasks/stream", "tasks/asynqext", "internal/pdf/file", "internal/markdown/tex", "internal/markdown/hyphen", "internal/chromium/fonts", "internal/markdown/diagram"},
 	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/inference/meter", "internal/embedded", "internal/ready", "internal/export", "internal/config", "internal/local/runlog"},
 	{"storage/minio", "storage/retention", "internal/pdf", "internal/chromium", "internal/analysis/recommend", "internal/analysis/evaluate", "internal/inference/openai", "internal/inference/ollama"},
 	{"api", "worker", "internal/local", "internal/analysis/train", "internal/analysis/evaluate/cmd"},
@@ -29,7 +29,7 @@ var floors = [][]string{
 var technologies = map[string][]string{
 	"github.com/gofiber/":           {"api"},
 	"github.com/hibiken/":           {"tasks"},
-	"github.com/redis/go-redis/":    {"tasks", "tasks/stream", "storage/retention", "internal/cache", "internal/inference/meter", "internal/embedded", "cmd/presswork"},
+	"github.com/redis/go-redis/":    {"tasks", "tasks/stream", "tasks/asynqext", "storage/retention", "internal/cache", "internal/inference/meter", "internal/embedded", "cmd/presswork"},
 	"github.com/minio/minio-go/":    {"storage/minio"},
 	"github.com/go-rod/":            {"internal/chromium"},
 	"github.com/yuin/goldmark":      {"internal/markdown"},

@@ -92,7 +92,7 @@ func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
 	if lost.armed.Load() {
 		t.Fatal("no answer was lost")
 	}
-	if n := c.rdb.Exists(ctx, asynqTask(Render, s.ID)).Val(); n != 1 {
+	if n := c.rdb.Exists(ctx, AsynqTask(Render, s.ID)).Val(); n != 1 {
 		t.Error("the task is not on the queue")
 	}
 	if job := read(t, c.records, s.ID); job.Seq != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 	"presswork/tasks/stream"
 )
 
@@ -38,6 +39,10 @@ type Client struct {
 	submitted int
 }
 
+// amendments are those of every client that Asynq uses: tickets are as volatile as
+// their calls.
+func amendments() redis.Hook { return asynqext.Amend(Infer, stream.Volatile) }
+
 // NewClient makes a client for a Redis address (see Dial). It does not connect.
 func NewClient(address string, o Options) (*Client, error) {
 	o, err := o.withDefaults()
@@ -48,8 +53,8 @@ func NewClient(address string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	rdb.AddHook(&lines{rdb: rdb})
-	rdb.AddHook(&amended{})
+	rdb.AddHook(asynqext.Turns(rdb))
+	rdb.AddHook(amendments())
 	clock := newClock(rdb, o.Log)
 	recs := &records{rdb: rdb, clock: clock, ttl: o.Retention + afterRetention}
 	c := &Client{
@@ -143,7 +148,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 	if err := c.inspector.DeleteTask(string(job.queue), id); err != nil {
 		c.log.Debug("the task of a cancelled job stays on the queue", "job_id", id, "err", err)
 	}
-	if err := c.rdb.ZRem(ctx, turnPrefix(job.queue)+job.Owner, id).Err(); err != nil {
+	if err := asynqext.Leave(ctx, c.rdb, job.queue, job.Owner, id); err != nil {
 		c.log.Debug("a cancelled job stays in its owner's line until its turn", "job_id", id, "err", err)
 	}
 	return job.Record, nil

@@ -43,10 +43,10 @@ func (w *wrongClock) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 func (w *wrongClock) shift(cmd redis.Cmder) {
 	args := cmd.Args()
+	if len(args) > 5 && args[3] == tasks.AsynqActive(tasks.Render) && args[5] == tasks.AsynqPending(tasks.Render) {
+		w.reaps.Add(1)
+	}
 	for i, arg := range args {
-		if arg == tasks.ReapScript.Hash() {
-			w.reaps.Add(1)
-		}
 		var n float64
 		switch arg := arg.(type) {
 		case int64:

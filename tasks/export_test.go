@@ -15,12 +15,6 @@ var (
 	LogKey         = logKey
 	OwnerKey       = ownerKey
 	WebhookTask    = webhookTask
-	AsynqTask      = asynqTask
-	AsynqPending   = asynqPending
-	AsynqActive    = asynqActive
-	AsynqLease     = asynqLease
-	AsynqKey       = asynqKey
-	ReapScript     = reapScript
 )
 
 const (
@@ -51,11 +45,8 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 	return c.outbox.enqueue(ctx, plainOwner, id, task)
 }
 
-// Bell tells how often Asynq's dequeue was recognised, and how often the bell
-// rang.
-func (s *Server) Bell() (dequeues, rings int64) {
-	return s.doorbell.dequeues.Load(), s.doorbell.rings.Load()
-}
+// LastLook returns when a queue was last looked at.
+func (s *Server) LastLook(q Queue) time.Time { return s.dequeuer.LastLooks()[q] }
 
 // ProgressAt is Progress at another time.
 func (s *Server) ProgressAt(at time.Time) error { return s.progress(at) }
@@ -83,7 +74,7 @@ func (c *Client) Watchers() (n int) {
 	return n
 }
 
-// Taking tells whether the server still takes tasks.
+// Taking reports whether the server still takes tasks.
 func (s *Server) Taking() bool { return s.taking.Err() == nil }
 
 // Active counts the runs of this process.
@@ -91,3 +82,10 @@ func (s *Server) Active() int { return len(s.active.all()) }
 
 // AddHook lets a test change what the server sends, after everything else has.
 func (s *Server) AddHook(h redis.Hook) { s.rdb.AddHook(h) }
+
+// Asynq's keys, by their names of v0.26.
+func AsynqKey(q Queue, part string) string { return "asynq:{" + string(q) + "}:" + part }
+func AsynqTask(q Queue, id string) string  { return AsynqKey(q, "t:") + id }
+func AsynqPending(q Queue) string          { return AsynqKey(q, "pending") }
+func AsynqActive(q Queue) string           { return AsynqKey(q, "active") }
+func AsynqLease(q Queue) string            { return AsynqKey(q, "lease") }

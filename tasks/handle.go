@@ -11,6 +11,7 @@ import (
 	"github.com/hibiken/asynq"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
 // handler is a kind as the server runs it.
@@ -79,6 +80,16 @@ func (s *Server) handle(kind string, h handler) {
 	s.handlers[kind] = h
 }
 
+// rejoin lets a task that will be tried again keep its owner's turns. Without
+// Redis it waits for its place in the list instead.
+func (s *Server) rejoin(q Queue, id string, delay time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	defer cancel()
+	if err := asynqext.Rejoin(ctx, s.rdb, q, id, delay); err != nil {
+		s.log.Debug("a task to be tried again is not in its owner's line", "task_id", id, "err", err)
+	}
+}
+
 // process is Asynq's handler. Asynq's context is not passed on: it ends by rules
 // of its own, and what a task returns after that is ignored.
 func (s *Server) process(actx context.Context, t *asynq.Task) error {
@@ -86,7 +97,7 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	name, _ := asynq.GetQueueName(actx)
 	q := Queue(name)
 	s.slots.claim(q)
-	defer s.slots.release(q)
+	defer s.slots.Release(q)
 	err := s.perform(actx, q, id, t)
 	if again, ok := errors.AsType[*retryError](err); ok && q != Infer {
 		s.rejoin(q, id, again.delay)
@@ -113,10 +124,10 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 }
 
 // disown drops the end of a task that another run owns. When Asynq has given
-// this run up already it writes none, and the mute would meet the other's.
+// this run up already it writes none, and the other's would be dropped.
 func (s *Server) disown(actx context.Context, id string) {
 	if actx.Err() == nil {
-		s.completion.mute(id)
+		s.completion.Drop(id)
 	}
 }
 
@@ -141,9 +152,9 @@ func (s *Server) processPlain(id string, q Queue, h handler, payload []byte, tri
 func (s *Server) processJob(id string, q Queue, h handler, t *asynq.Task, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
-	// A mute that is left over was meant for another run. Not after begin: from
+	// A drop that is left over was meant for another run's end. Not after begin: from
 	// there on this run's own predecessor may ask for one.
-	s.completion.hear(id)
+	s.completion.Keep(id)
 	rec, fence, err := s.records.begin(ctx, id, t.Type())
 	if err != nil {
 		return s.notBegun(ctx, id, err)
@@ -267,7 +278,7 @@ func (s *Server) superseded(run *Run) error {
 	return errNotOurs
 }
 
-// judge is verdictOf, with what only this room can tell.
+// judge is verdictOf, with what only this package knows.
 func judge(err error) verdict {
 	if _, ok := errors.AsType[unreadableError](err); ok {
 		return final

@@ -3,7 +3,6 @@ package tasks
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 )
 
 // Keys of our own. A job's two keys share the hash tag {id}, so that one script
@@ -19,7 +18,7 @@ const (
 	eventsChannel = "pw:events"
 	// cancelChannel carries the ids of cancelled jobs.
 	cancelChannel = "pw:cancel"
-	// callChannel rings when a call has been put in line.
+	// callChannel hears when a call has been put in line.
 	callChannel = "pw:call"
 )
 
@@ -34,25 +33,3 @@ func idempotencyKey(owner, key string) string {
 	sum := sha256.Sum256([]byte(owner + "\x00" + key))
 	return "pw:idem:" + hex.EncodeToString(sum[:16])
 }
-
-// Asynq's own keys, as of v0.26. Its public API would cost a round trip for
-// each of the questions we ask together.
-const (
-	asynqQueues  = "asynq:queues"
-	asynqServers = "asynq:servers"
-	asynqWorkers = "asynq:workers"
-)
-
-func asynqKey(q Queue, part string) string { return "asynq:{" + string(q) + "}:" + part }
-
-// queueOf reports whose part of this name a key is, if it is one.
-func queueOf(key, part string) (Queue, bool) {
-	q := Queue(strings.TrimSuffix(strings.TrimPrefix(key, "asynq:{"), "}:"+part))
-	return q, key == asynqKey(q, part)
-}
-
-func asynqTask(q Queue, id string) string { return asynqTaskPrefix(q) + id }
-func asynqTaskPrefix(q Queue) string      { return asynqKey(q, "t:") }
-func asynqPending(q Queue) string         { return asynqKey(q, "pending") }
-func asynqActive(q Queue) string          { return asynqKey(q, "active") }
-func asynqLease(q Queue) string           { return asynqKey(q, "lease") }

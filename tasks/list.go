@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
 const (
@@ -108,11 +109,11 @@ func (c *Client) place(ctx context.Context, jobs []*stored) error {
 		}
 	}
 	for q, jobs := range queued {
-		args := []any{turnPrefix(q), jobs[0].Owner}
-		for _, job := range jobs {
-			args = append(args, job.ID)
+		ids := make([]string, len(jobs))
+		for i, job := range jobs {
+			ids[i] = job.ID
 		}
-		positions, err := positionsScript.Run(ctx, c.rdb, []string{turnRing(q)}, args...).Int64Slice()
+		positions, err := asynqext.Positions(ctx, c.rdb, q, jobs[0].Owner, ids)
 		if err != nil {
 			return unavailable(err)
 		}

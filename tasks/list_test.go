@@ -89,12 +89,12 @@ func TestAFilterWithoutAMatchReadsAPartOfTheHistory(t *testing.T) {
 	wg.Wait()
 	q := tasks.Query{Limit: 20, Statuses: []presswork.Status{presswork.Cancelled}}
 	for pages := 1; ; pages++ {
-		before := calls(t, b.rdb)["hmget"]
+		before := commands(t, b.rdb)["hmget"]
 		page, err := b.client.Jobs(t.Context(), "ann", q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := calls(t, b.rdb)["hmget"] - before; n > 500 {
+		if n := commands(t, b.rdb)["hmget"] - before; n > 500 {
 			t.Errorf("a request read %d records", n)
 		}
 		if !page.HasMore {
@@ -122,7 +122,7 @@ func TestPositionsFollowTheTurns(t *testing.T) {
 			t.Errorf("position %v, want %d", got, want)
 		}
 	}
-	if n := calls(t, b.rdb)["lpos"]; n != 0 {
+	if n := commands(t, b.rdb)["lpos"]; n != 0 {
 		t.Errorf("the list was searched %d times", n)
 	}
 }

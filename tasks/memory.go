@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
 const (
@@ -121,7 +122,7 @@ func readMemory(info string) (m serverMemory) {
 func Reach(ctx context.Context, rdb redis.UniversalClient) (final bool, err error) {
 	err = rdb.Ping(ctx).Err()
 	_, answered := errors.AsType[redis.Error](err)
-	return answered && !isOutage(err), err
+	return answered && !asynqext.IsOutage(err), err
 }
 
 // CheckEviction returns an error when Redis may evict what jobs need.

@@ -117,7 +117,7 @@ func (d dialer) MakeRedisClient() any {
 	if err != nil {
 		return err
 	}
-	client.AddHook(&amended{})
+	client.AddHook(amendments())
 	return client
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
 const (
@@ -28,6 +29,9 @@ const (
 	// that a second settling of its job adds no second one.
 	webhookMemory = time.Hour
 )
+
+// plainOwner is in whose line a task stands that belongs to no job.
+const plainOwner = "presswork:plain"
 
 // outbox puts tasks on the queue, and keeps the ledger of jobs that still need
 // somebody.
@@ -51,7 +55,7 @@ func newOutbox(rdb redis.UniversalClient, clock *clock, o Options) *outbox {
 // is success.
 func (o *outbox) enqueue(ctx context.Context, owner, id string, t Task, opts ...asynq.Option) error {
 	if t.Queue != Infer {
-		ctx = context.WithValue(ctx, ownerOf{}, owner)
+		ctx = asynqext.WithOwner(ctx, owner)
 	}
 	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),
 		asynq.MaxRetry(t.Retries+retryHeadroom), asynq.Timeout(max(t.Timeout, time.Second)+timeoutMargin))

@@ -28,13 +28,11 @@ func (s *Server) progress(at time.Time) error {
 	// Queues that share slots wait for one another, so the last look at any of
 	// them counts.
 	last := map[Queue]time.Time{}
-	s.doorbell.looked.Range(func(q, looked any) bool {
-		p, when := pool(q.(Queue)), looked.(time.Time)
-		if when.After(last[p]) {
-			last[p] = when
+	for q, when := range s.dequeuer.LastLooks() {
+		if when.After(last[pool(q)]) {
+			last[pool(q)] = when
 		}
-		return true
-	})
+	}
 	for p, when := range last {
 		if running[p] < s.concurrency(p) && at.Sub(when) > stallAfter {
 			return presswork.Errorf(presswork.Internal, "no task has been taken from the queue %s for %s", p, at.Sub(when).Round(time.Second))

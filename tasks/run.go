@@ -14,6 +14,9 @@ import (
 // when Redis does not answer: less than the lease of its task.
 const commitPatience = 20 * time.Second
 
+// commitPause is the pause between two such tries.
+const commitPause = 250 * time.Millisecond
+
 // Run is one attempt at a job. Its methods report to the job's record; once the
 // run may no longer speak for the job they change nothing, return ErrCancelled
 // or ErrSuperseded, and the run's context is ended.
@@ -130,7 +133,7 @@ func (r *Run) finish(ctx context.Context, e ending) (*stored, error) {
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-time.After(outageWait):
+		case <-time.After(commitPause):
 		}
 	}
 }

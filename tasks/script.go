@@ -3,12 +3,10 @@ package tasks
 import "github.com/redis/go-redis/v9"
 
 // serverTime gives a script the time. What several machines compare is always
-// timed by Redis: their own clocks differ. Numbers as large as nanoseconds do
-// not fit Lua's, so that those are text.
+// timed by Redis: their own clocks differ.
 const serverTime = `
 local clock = redis.call('TIME')
 local function millis() return clock[1] * 1000 + math.floor(clock[2] / 1000) end
-local function nanos() return string.format('%s%06d000', clock[1], clock[2]) end
 `
 
 // Every transition of a job is one script over the job's two keys, so that it

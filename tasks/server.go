@@ -13,12 +13,13 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"presswork/tasks/asynqext"
 	"presswork/tasks/stream"
 )
 
 const (
 	// pollInterval is the pause Asynq makes after a dequeue that found nothing;
-	// the doorbell does the waiting.
+	// the dequeuer does the waiting.
 	pollInterval = 2 * time.Millisecond
 	// delayedInterval is how often due retries are put on their queue.
 	delayedInterval = 1500 * time.Millisecond
@@ -31,7 +32,7 @@ const (
 	settleTimeout = 5 * time.Second
 )
 
-// Server runs tasks: one Asynq server per queue, the doorbell that wakes them,
+// Server runs tasks: one Asynq server per queue, the dequeuer that makes them wait for work,
 // and the housekeeping that brings back what a dead worker left behind.
 type Server struct {
 	options    Options
@@ -41,8 +42,8 @@ type Server struct {
 	records    *records
 	outbox     *outbox
 	slots      *slots
-	doorbell   *doorbell
-	completion *completion
+	dequeuer   *asynqext.Dequeuer
+	completion *asynqext.Completion
 	active     *active
 	calls      *stream.Server
 	handlers   map[string]handler
@@ -75,7 +76,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocking, err := dialBlocking(address, 2*len(Queues()), 2*ringWait)
+	blocking, err := dialBlocking(address, 2*len(Queues()), 2*asynqext.DequeueWait)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		records:    &records{rdb: rdb, clock: clock, ttl: o.Retention + afterRetention},
 		outbox:     newOutbox(rdb, clock, o),
 		slots:      slots,
-		completion: &completion{log: o.Log, muted: map[string]int{}},
+		completion: asynqext.NewCompletion(o.Log),
 		active:     &active{runs: map[*activeRun]struct{}{}},
 		calls:      stream.NewServer(rdb, o.Log),
 		handlers:   map[string]handler{},
@@ -98,13 +99,13 @@ func NewServer(address string, o Options) (*Server, error) {
 	}
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
-	s.doorbell = &doorbell{
-		rdb: rdb, blocking: blocking, slots: slots, log: o.Log, setAside: s.setAside, ctx: s.taking, calls: make(chan struct{}, 1),
-	}
-	rdb.AddHook(s.doorbell)
-	rdb.AddHook(&lines{rdb: rdb})
-	rdb.AddHook(s.completion)
-	rdb.AddHook(&amended{})
+	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
+		Redis: rdb, Blocking: blocking, Slots: slots, SetAside: s.setAside, Announced: Infer, Channel: callChannel, Log: o.Log,
+	})
+	rdb.AddHook(s.dequeuer.Hook())
+	rdb.AddHook(asynqext.Turns(rdb))
+	rdb.AddHook(s.completion.Hook())
+	rdb.AddHook(amendments())
 	return s, nil
 }
 
@@ -154,7 +155,7 @@ func (s *Server) Start(ctx context.Context) error {
 		s.servers = append(s.servers, srv)
 	}
 	for _, q := range queues {
-		s.doorbell.looked.Store(q, time.Now())
+		s.dequeuer.Looked(q)
 	}
 	s.started = true
 	s.calls.Start(s.work)
@@ -162,7 +163,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.keepers.Go(func() { s.clock.run(s.work) })
 	s.keepers.Go(func() { s.watchCancels(s.work) })
 	if slices.Contains(queues, Infer) {
-		s.keepers.Go(func() { s.doorbell.hearCalls(s.taking, s.rdb) })
+		s.keepers.Go(func() { s.dequeuer.Listen(s.taking) })
 	}
 	s.keepers.Go(func() { s.reap(s.taking, queues) })
 	s.keepers.Go(func() { s.sweep(s.taking, queues) })
@@ -183,7 +184,7 @@ func (s *Server) concurrency(q Queue) int {
 
 func (s *Server) config(q Queue) asynq.Config {
 	return asynq.Config{
-		// One queue per server, because the doorbell waits on one list.
+		// One queue per server, because the dequeuer waits on one list.
 		Queues:                   map[string]int{string(q): 1},
 		Concurrency:              s.concurrency(q),
 		TaskCheckInterval:        pollInterval,
@@ -213,7 +214,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Unlock()
 
 	s.stopTaking()
-	// Ends the waits for the doorbell at once.
+	// Ends the waits of the dequeuer at once.
 	closeErr := s.blocking.Close()
 	drained := make(chan struct{})
 	go func() {

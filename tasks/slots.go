@@ -48,9 +48,9 @@ func rank(q Queue) (n int, ok bool) {
 	return 0, false
 }
 
-// acquire takes a slot for the queue, waiting until ctx ends; false when it
+// Acquire takes a slot for the queue, waiting until ctx ends; false when it
 // got none.
-func (s *slots) acquire(ctx context.Context, q Queue) bool {
+func (s *slots) Acquire(ctx context.Context, q Queue) bool {
 	n, limited := rank(q)
 	if !limited {
 		return ctx.Err() == nil
@@ -98,7 +98,8 @@ func (s *slots) next() int {
 	return best
 }
 
-func (s *slots) release(q Queue) {
+// Release gives an acquired slot back.
+func (s *slots) Release(q Queue) {
 	if _, limited := rank(q); !limited {
 		return
 	}
@@ -111,8 +112,8 @@ func (s *slots) release(q Queue) {
 	s.changed.Broadcast()
 }
 
-// grant leaves an acquired slot to the handler of the task just dequeued.
-func (s *slots) grant(q Queue) {
+// Grant leaves an acquired slot to the handler of the task just dequeued.
+func (s *slots) Grant(q Queue) {
 	if n, limited := rank(q); limited {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -121,7 +122,7 @@ func (s *slots) grant(q Queue) {
 }
 
 // claim gives a handler its slot: the one granted at the dequeue, or, when the
-// doorbell did not see the dequeue, one it has to wait for.
+// dequeuer did not see the dequeue, one it has to wait for.
 func (s *slots) claim(q Queue) {
 	n, limited := rank(q)
 	if !limited {
@@ -134,5 +135,5 @@ func (s *slots) claim(q Queue) {
 		return
 	}
 	s.mu.Unlock()
-	s.acquire(context.Background(), q)
+	s.Acquire(context.Background(), q)
 }

@@ -14,21 +14,21 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSlots(4, 4)
 			for _, q := range []Queue{Render, Render, Bulk, Export} {
-				if !s.acquire(t.Context(), q) {
+				if !s.Acquire(t.Context(), q) {
 					t.Fatal("no slot for", q)
 				}
 			}
 			var order []Queue
 			for _, q := range []Queue{Bulk, Export, Render} {
 				go func() {
-					if s.acquire(t.Context(), q) {
+					if s.Acquire(t.Context(), q) {
 						order = append(order, q)
 					}
 				}()
 			}
 			synctest.Wait()
 			for range 3 {
-				s.release(Render)
+				s.Release(Render)
 				synctest.Wait()
 			}
 			if want := []Queue{Render, Export, Bulk}; !slices.Equal(order, want) {
@@ -44,15 +44,15 @@ func TestBulkLeavesOneSlot(t *testing.T) {
 		s := newSlots(3, 2)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		got := []bool{s.acquire(ctx, Bulk), s.acquire(ctx, Bulk), s.acquire(ctx, Bulk)}
+		got := []bool{s.Acquire(ctx, Bulk), s.Acquire(ctx, Bulk), s.Acquire(ctx, Bulk)}
 		if want := []bool{true, true, false}; !slices.Equal(got, want) {
 			t.Errorf("bulk got %v of three slots", got)
 		}
-		if !s.acquire(t.Context(), Render) {
+		if !s.Acquire(t.Context(), Render) {
 			t.Error("no slot was left")
 		}
-		s.release(Bulk)
-		if !s.acquire(t.Context(), Bulk) || s.used != 3 || s.bulk != 2 {
+		s.Release(Bulk)
+		if !s.Acquire(t.Context(), Bulk) || s.used != 3 || s.bulk != 2 {
 			t.Errorf("%d used, %d by bulk", s.used, s.bulk)
 		}
 	})
@@ -62,11 +62,11 @@ func TestAWaitingQueueIsNotPassedForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(2, 1)
-		s.acquire(t.Context(), Render)
-		s.acquire(t.Context(), Render)
+		s.Acquire(t.Context(), Render)
+		s.Acquire(t.Context(), Render)
 		var order []Queue
 		wait := func(q Queue) {
-			if s.acquire(t.Context(), q) {
+			if s.Acquire(t.Context(), q) {
 				order = append(order, q)
 			}
 		}
@@ -75,7 +75,7 @@ func TestAWaitingQueueIsNotPassedForEver(t *testing.T) {
 		for range 20 {
 			go wait(Render)
 			synctest.Wait()
-			s.release(Render)
+			s.Release(Render)
 			synctest.Wait()
 		}
 		for _, q := range []Queue{Export, Bulk} {
@@ -86,13 +86,13 @@ func TestAWaitingQueueIsNotPassedForEver(t *testing.T) {
 	})
 }
 
-// Should the doorbell miss a dequeue, the limit holds all the same.
+// Should the dequeuer miss a dequeue, the limit holds all the same.
 func TestAHandlerWithoutAGrantWaitsForASlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1, 1)
-		s.acquire(t.Context(), Render)
-		s.grant(Render)
+		s.Acquire(t.Context(), Render)
+		s.Grant(Render)
 		s.claim(Render)
 		claimed := false
 		go func() {
@@ -103,7 +103,7 @@ func TestAHandlerWithoutAGrantWaitsForASlot(t *testing.T) {
 		if claimed {
 			t.Error("two handlers have one slot")
 		}
-		s.release(Render)
+		s.Release(Render)
 		synctest.Wait()
 		if !claimed {
 			t.Error("the freed slot went to nobody")

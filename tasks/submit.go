@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
 const (
@@ -228,7 +229,7 @@ func (c *Client) admit(ctx context.Context, q Queue) error {
 	}
 	c.mu.Unlock()
 	if stale {
-		n, err := c.rdb.LLen(ctx, asynqPending(q)).Result()
+		n, err := asynqext.Pending(ctx, c.rdb, q)
 		if err != nil {
 			return unavailable(err)
 		}

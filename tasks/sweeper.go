@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
 const (
@@ -32,34 +33,6 @@ local now = millis() + ARGV[1]
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[3])
 for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], id) end
 return ids
-`)
-
-// ghostScript: KEYS active, lease, pending; ARGV task key prefix, then the
-// suspects of the sweep before. It drops active and leased ids whose
-// task is gone, puts suspects that are still active without a lease back on the
-// queue, and answers the present suspects.
-var ghostScript = redis.NewScript(serverTime + `
-local before, suspects = {}, {}
-for i = 2, #ARGV do before[ARGV[i]] = true end
-for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, 9999)) do
-  local task = ARGV[1] .. id
-  if redis.call('EXISTS', task) == 0 then
-    redis.call('LREM', KEYS[1], 0, id)
-    redis.call('ZREM', KEYS[2], id)
-  elseif not redis.call('ZSCORE', KEYS[2], id) then
-    if before[id] then
-      redis.call('LREM', KEYS[1], 0, id)
-      redis.call('RPUSH', KEYS[3], id)
-      redis.call('HSET', task, 'state', 'pending', 'pending_since', nanos())
-    else
-      suspects[#suspects + 1] = id
-    end
-  end
-end
-for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, 9999)) do
-  if redis.call('EXISTS', ARGV[1] .. id) == 0 then redis.call('ZREM', KEYS[2], id) end
-end
-return suspects
 `)
 
 // sweep keeps two promises that no single process can keep by itself: every
@@ -107,7 +80,7 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, j := range jobs {
 			if j.job != nil && !j.job.Status.Terminal() {
-				states[i] = p.HGet(ctx, asynqTask(j.job.queue, ids[i]), "state")
+				states[i] = asynqext.TaskState(ctx, p, j.job.queue, ids[i])
 			}
 		}
 		return nil
@@ -162,14 +135,5 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 // sweepGhosts heals one queue's lists and returns the ids that are active
 // without a lease; those that are so twice in a row go back on the queue.
 func (s *Server) sweepGhosts(ctx context.Context, q Queue, before []string) ([]string, error) {
-	// Asynq lists a queue once per process; a flushed Redis would hide it from
-	// the monitor until all have restarted.
-	if err := s.rdb.SAdd(ctx, asynqQueues, string(q)).Err(); err != nil {
-		return before, err
-	}
-	args := []any{asynqTaskPrefix(q)}
-	for _, id := range before {
-		args = append(args, id)
-	}
-	return ghostScript.Run(ctx, s.rdb, []string{asynqActive(q), asynqLease(q), asynqPending(q)}, args...).StringSlice()
+	return asynqext.Reconcile(ctx, s.rdb, q, before)
 }

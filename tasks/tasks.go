@@ -1,6 +1,7 @@
 // Package tasks is the queue's language: the kinds of task and their payloads,
 // the job record with its event log, and the client and server that carry them
-// over Asynq. Calls, whose callers wait for the answer, are those of package stream.
+// over Asynq. Calls, whose callers wait for the answer, are those of package stream;
+// what reaches into Asynq's insides is in package asynqext.
 //
 // The job record is the authority on a job; the Asynq task only carries it. A
 // submission writes the record first and the task second; a sweeper closes the
@@ -13,10 +14,11 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
-// Queue is one Asynq queue; each has its own server in a worker.
-type Queue string
+// Queue is the name of an Asynq queue; each has its own server in a worker.
+type Queue = asynqext.Queue
 
 // The queues. Render, Export and Bulk share a worker's render slots.
 const (

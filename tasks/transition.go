@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
 // Why a run may no longer speak for its job. A run's context ends with one of
@@ -52,7 +53,7 @@ func unavailable(err error) error {
 // pipeline; the others have answers of their own then.
 func isAnswer(err error) bool {
 	_, ok := errors.AsType[redis.Error](err)
-	return ok && !isOutage(err)
+	return ok && !asynqext.IsOutage(err)
 }
 
 // records holds the job records: reading, and one method per transition.

@@ -1,117 +1,102 @@
-package tasks
+package asynqext
 
 import (
 	"context"
-	"crypto/sha1"
-	"encoding/hex"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"presswork/tasks/stream"
 )
 
-// amended is a go-redis hook that changes what Asynq sends in two ways. Times
+// Amend returns a go-redis hook that changes what Asynq sends in two ways. Times
 // that several machines compare (leases, retries, which servers live) are
-// Redis' instead of the sender's, whose clock may be wrong. And the scripts on
-// Infer are volatile: a ticket without its call has no use.
+// Redis' instead of the sender's, whose clock may be wrong. And the scripts on one
+// queue begin with the lines given for it: those that keep what the script writes
+// out of the append-only file, where a ticket without its call has no use.
 //
 // Asynq sends a script by its digest first and whole when Redis does not know
 // it; the hook answers for Redis until it has seen the whole, and sends its own
 // form from then on.
+func Amend(queue Queue, lines string) redis.Hook {
+	return hook((&amended{queue: queue, lines: lines}).process)
+}
+
+// amended is what Amend remembers.
 type amended struct {
+	queue Queue
+	lines string
 	// ours holds the digest of our form by what was added and Asynq's digest.
 	ours sync.Map
 }
 
-func (a *amended) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (a *amended) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (a *amended) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if own := extension(ctx, cmd); own != nil {
-			err := next(ctx, own)
-			cmd.SetErr(err)
-			return err
-		}
-		keys, argv := scriptOf(cmd)
-		lines := addition(keys, argv)
-		whole, ok := cmd.(*redis.Cmd)
-		if lines == "" || !ok {
-			return next(ctx, cmd)
-		}
-		// The command itself stays as it is: it may be sent again.
-		args := slices.Clone(cmd.Args())
-		script, _ := args[1].(string)
-		if cmd.Name() == "eval" {
-			args[1] = lines + script
-			a.ours.Store(lines+digest(script), digest(lines+script))
-		} else if ours, known := a.ours.Load(lines + script); known {
-			args[1] = ours
-		} else {
-			cmd.SetErr(noScript{})
-			return noScript{}
-		}
-		if isRetry(keys) {
-			args = append(args, fromNow(argv[2]))
-		}
-		own := redis.NewCmd(ctx, args...)
+func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+	if own := a.extension(ctx, cmd); own != nil {
 		err := next(ctx, own)
-		whole.SetVal(own.Val())
 		cmd.SetErr(err)
 		return err
 	}
+	keys, argv := scriptOf(cmd)
+	lines := a.addition(keys, argv)
+	whole, ok := cmd.(*redis.Cmd)
+	if lines == "" || !ok {
+		return next(ctx, cmd)
+	}
+	// The command itself stays as it is: it may be sent again.
+	args := slices.Clone(cmd.Args())
+	script, _ := args[1].(string)
+	if cmd.Name() == "eval" {
+		args[1] = lines + script
+		a.ours.Store(lines+digest(script), digest(lines+script))
+	} else if ours, known := a.ours.Load(lines + script); known {
+		args[1] = ours
+	} else {
+		cmd.SetErr(noScript{})
+		return noScript{}
+	}
+	if isRetry(keys) {
+		args = append(args, fromNow(argv[2]))
+	}
+	own := redis.NewCmd(ctx, args...)
+	err := next(ctx, own)
+	whole.SetVal(own.Val())
+	cmd.SetErr(err)
+	return err
 }
 
 // addition is what goes before the script of Asynq's with these keys and
 // arguments, "" for nothing. Scripts of its Inspector name the same keys: they
 // differ in the arguments.
-func addition(keys []string, argv []any) string {
+func (a *amended) addition(keys []string, argv []any) string {
 	if len(keys) == 0 {
 		return ""
 	}
 	q, part := partOf(keys[0])
 	lines := ""
-	if q == Infer {
-		lines = stream.Volatile
+	if q == a.queue {
+		lines = a.lines
 	}
 	second := ""
 	if len(argv) > 1 {
 		second, _ = argv[1].(string)
 	}
 	switch {
-	case len(keys) >= 4 && part == "pending" && keys[3] == asynqLease(q):
+	case len(keys) >= 4 && part == "pending" && keys[3] == leaseKey(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1] + " + strconv.Itoa(int(leaseLength.Seconds())) + "\n"
 	case len(keys) == 1 && part == "lease":
 		// Whose lease ended: Asynq waits this long after the end.
 		return lines + "ARGV[1] = redis.call('TIME')[1] - 30\n"
-	case len(keys) == 1 && part == "completed" && second == asynqTaskPrefix(q):
+	case len(keys) == 1 && part == "completed" && second == taskPrefix(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
-	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == asynqPending(q) && second == asynqTaskPrefix(q):
+	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == pendingKey(q) && second == taskPrefix(q):
 		return lines + serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
-	case len(keys) == 2 && keys[1] == asynqPending(q) && keys[0] == asynqTask(q, second):
+	case len(keys) == 2 && keys[1] == pendingKey(q) && keys[0] == taskKey(q, second):
 		return lines + serverTime + "ARGV[3] = nanos()\n"
 	case isRetry(keys):
 		return lines + "ARGV[3] = redis.call('TIME')[1] + ARGV[#ARGV]\n"
 	}
 	return lines
-}
-
-// partOf splits one of Asynq's keys: asynq:{queue}:part.
-func partOf(key string) (q Queue, part string) {
-	rest, ok := strings.CutPrefix(key, "asynq:{")
-	name, part, found := strings.Cut(rest, "}:")
-	if !ok || !found {
-		return "", ""
-	}
-	return Queue(name), part
 }
 
 // isRetry recognises the script that puts a task off: its fourth key.
@@ -136,14 +121,14 @@ return 1
 
 // extension is what to send in the place of Asynq's heartbeat, which says until
 // when leases, servers and workers count; nil for any other command.
-func extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
+func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 	if cmd.Name() != "zadd" {
 		return nil
 	}
 	args := cmd.Args()
 	key, _ := args[1].(string)
 	q, part := partOf(key)
-	if part != "lease" && key != asynqServers && key != asynqWorkers {
+	if part != "lease" && key != serversKey && key != workersKey {
 		return nil
 	}
 	only, members := "0", args[2:]
@@ -151,8 +136,8 @@ func extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 		only, members = "1", members[1:]
 	}
 	own := []any{"eval", extendScript, 1, key, only}
-	if q == Infer {
-		own[1] = stream.Volatile + extendScript
+	if q == a.queue {
+		own[1] = a.lines + extendScript
 	}
 	for i := 0; i+1 < len(members); i += 2 {
 		own = append(own, fromNow(members[i]), members[i+1])
@@ -172,17 +157,3 @@ func fromNow(at any) int64 {
 	}
 	return 0
 }
-
-// digest is how Redis names a script.
-func digest(script string) string {
-	sum := sha1.Sum([]byte(script))
-	return hex.EncodeToString(sum[:])
-}
-
-// noScript is Redis's answer to a digest that it does not know.
-type noScript struct{}
-
-func (noScript) Error() string { return "NOSCRIPT No matching script. Please use EVAL." }
-
-// RedisError marks it as an answer of the server.
-func (noScript) RedisError() {}

@@ -1,4 +1,4 @@
-package tasks
+package asynqext
 
 import (
 	"context"
@@ -19,11 +19,8 @@ import (
 // A task's hash names its owner, so how many tasks of an owner run is counted
 // over the active list, and no crash makes the count wrong.
 
-// plainOwner is in whose line a task stands that belongs to no job.
-const plainOwner = "presswork:plain"
-
-func turnPrefix(q Queue) string { return "pw:{" + string(q) + "}:line:" }
-func turnRing(q Queue) string   { return "pw:{" + string(q) + "}:ring" }
+func linePrefix(q Queue) string { return "pw:{" + string(q) + "}:line:" }
+func ringKey(q Queue) string    { return "pw:{" + string(q) + "}:ring" }
 
 // ownerField names the owner in Asynq's hash of a task.
 const ownerField = "x_owner"
@@ -162,24 +159,19 @@ end
 return positions
 `)
 
-// lines is a go-redis hook that puts our script in the place of Asynq's when a
-// task is enqueued with an owner.
-type lines struct {
-	rdb redis.UniversalClient
+// WithOwner returns a context with which a task is enqueued in its owner's line:
+// Asynq's client hands on nothing else.
+func WithOwner(ctx context.Context, owner string) context.Context {
+	return context.WithValue(ctx, ownerOf{}, owner)
 }
 
-// ownerOf is the context key under which the owner of a task to enqueue stands:
-// Asynq's client hands on nothing else.
+// ownerOf is the context key of WithOwner.
 type ownerOf struct{}
 
-func (l *lines) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (l *lines) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (l *lines) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
+// Turns returns a go-redis hook that puts our script in the place of Asynq's when
+// a task is enqueued with an owner. It runs on rdb, the client that it hooks.
+func Turns(rdb redis.UniversalClient) redis.Hook {
+	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 		owner, owned := ctx.Value(ownerOf{}).(string)
 		ours, ok := cmd.(*redis.Cmd)
 		q, found := enqueueOf(cmd)
@@ -187,11 +179,11 @@ func (l *lines) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return next(ctx, cmd)
 		}
 		keys, argv := scriptOf(cmd)
-		n, err := enqueueScript.Run(ctx, l.rdb, append(keys, turnRing(q)), argv[0], argv[1], turnPrefix(q), owner).Int64()
+		n, err := enqueueScript.Run(ctx, rdb, append(keys, ringKey(q)), argv[0], argv[1], linePrefix(q), owner).Int64()
 		ours.SetVal(n)
 		ours.SetErr(err)
 		return err
-	}
+	})
 }
 
 // enqueueOf recognises Asynq's enqueue script by its keys, task and pending, and
@@ -203,19 +195,29 @@ func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 	}
 	q, ok := queueOf(keys[1], "pending")
 	id, isText := argv[1].(string)
-	return q, ok && isText && keys[0] == asynqTask(q, id)
+	return q, ok && isText && keys[0] == taskKey(q, id)
 }
 
-// rejoin lets a task that will be tried again keep its owner's turns. Without
-// Redis it waits for its place in the list instead.
-func (s *Server) rejoin(q Queue, id string, delay time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
-	defer cancel()
+// Rejoin lets a task that will be tried again after a delay keep its owner's
+// turns. Without it the task waits for its place in the list.
+func Rejoin(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay time.Duration) error {
 	seconds := int64((delay + rejoinSlack).Seconds())
-	err := rejoinScript.Run(ctx, s.rdb, []string{asynqTask(q, id), turnRing(q)}, id, turnPrefix(q), seconds).Err()
-	if err != nil {
-		s.log.Debug("a task to be tried again is not in its owner's line", "task_id", id, "err", err)
+	return rejoinScript.Run(ctx, rdb, []string{taskKey(q, id), ringKey(q)}, id, linePrefix(q), seconds).Err()
+}
+
+// Leave takes a task that will not run out of its owner's line.
+func Leave(ctx context.Context, rdb redis.Cmdable, q Queue, owner, id string) error {
+	return rdb.ZRem(ctx, linePrefix(q)+owner, id).Err()
+}
+
+// Positions returns for each of an owner's tasks how many go before it when all
+// owners take turns, or -1 when it is not in its owner's line.
+func Positions(ctx context.Context, rdb redis.Scripter, q Queue, owner string, ids []string) ([]int64, error) {
+	args := []any{linePrefix(q), owner}
+	for _, id := range ids {
+		args = append(args, id)
 	}
+	return positionsScript.Run(ctx, rdb, []string{ringKey(q)}, args...).Int64Slice()
 }
 
 // rejoinSlack is how long after its time a task may be put back on its queue.

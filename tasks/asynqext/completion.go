@@ -1,0 +1,126 @@
+package asynqext
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Completion sees to it that what Asynq writes at a task's end arrives. Asynq
+// 0.26 repeats a failed write with a context that is cancelled already, so that
+// one lost packet makes a finished task run again a minute later. Its hook repeats
+// the write until the task's lease ends.
+//
+// It also drops that write for a run that was superseded: the task belongs to
+// another run by then, and would be taken from under it.
+type Completion struct {
+	log *slog.Logger
+
+	mu sync.Mutex
+	// dropped counts, by task id, the ends that shall not be written.
+	dropped map[string]int
+}
+
+const (
+	firstRepeat = 100 * time.Millisecond
+	lastRepeat  = 2 * time.Second
+)
+
+// NewCompletion makes a Completion, to be hooked into the client of Asynq's server.
+func NewCompletion(log *slog.Logger) *Completion {
+	return &Completion{log: log, dropped: map[string]int{}}
+}
+
+// Hook returns the hook for the client of Asynq's server.
+func (c *Completion) Hook() redis.Hook { return hook(c.process) }
+
+func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+	id, ok := completedTask(cmd)
+	if !ok {
+		return next(ctx, cmd)
+	}
+	if c.drops(id) {
+		return nil
+	}
+	err := c.insist(ctx, cmd, next)
+	if err != nil && strings.Contains(err.Error(), "NOT FOUND") {
+		// Written by a first try whose answer was lost, or the task is gone:
+		// nothing is left to do.
+		c.log.Debug("the end of a task was written already", "task_id", id)
+		return nil
+	}
+	return err
+}
+
+// insist repeats the command while the network fails, until the deadline of
+// ctx, which is the lease's.
+func (c *Completion) insist(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline = time.Now().Add(lastRepeat)
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	defer cancel()
+	for wait := firstRepeat; ; wait = min(2*wait, lastRepeat) {
+		err := next(ctx, cmd)
+		if err == nil || !IsOutage(err) || time.Until(deadline) < wait {
+			return err
+		}
+		time.Sleep(wait)
+	}
+}
+
+// completedTask recognises the scripts by which a task leaves the active list:
+// done, completed, retry, archive, requeue. Alone among Asynq's scripts they
+// name the active list and the lease of one queue and the task that is their
+// first argument. So does our removeScript, but with these three keys only, while
+// each of Asynq's has a fourth.
+func completedTask(cmd redis.Cmder) (id string, ok bool) {
+	keys, argv := scriptOf(cmd)
+	if len(keys) < 4 || len(argv) == 0 {
+		return "", false
+	}
+	// Retry and archive name the task before the lists.
+	at := 0
+	if !strings.HasSuffix(keys[0], "}:active") {
+		at = 1
+	}
+	q, ok := queueOf(keys[at], "active")
+	if !ok || keys[at+1] != leaseKey(q) {
+		return "", false
+	}
+	id, ok = argv[0].(string)
+	return id, ok && slices.Contains(keys[:4], taskKey(q, id))
+}
+
+// Drop drops the next end of this task.
+func (c *Completion) Drop(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropped[id]++
+}
+
+// Keep forgets the ends of this task that were to be dropped.
+func (c *Completion) Keep(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.dropped, id)
+}
+
+// drops reports whether this end of the task is to be dropped, and counts it.
+func (c *Completion) drops(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dropped[id] == 0 {
+		return false
+	}
+	if c.dropped[id]--; c.dropped[id] == 0 {
+		delete(c.dropped, id)
+	}
+	return true
+}

@@ -1,0 +1,274 @@
+package asynqext
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// DequeueWait is how long a dequeue waits for a task, ± 20 %. It bounds how
+	// old a dequeue's lease may be, which Asynq computes before the wait.
+	DequeueWait = time.Second
+	// pollWait is the time between two polls without BLMOVE.
+	pollWait = 20 * time.Millisecond
+	// pausedWait is how often a paused queue is looked at.
+	pausedWait = 200 * time.Millisecond
+	// outageWait is the pause, which Asynq does not make, when Redis does not
+	// answer.
+	outageWait = 250 * time.Millisecond
+)
+
+// Slots limits how many dequeued tasks are at work.
+type Slots interface {
+	// Acquire takes a slot for a task of this queue, waiting until ctx ends; false
+	// when there was none.
+	Acquire(ctx context.Context, q Queue) bool
+	// Grant leaves an acquired slot to the handler of the task just dequeued.
+	Grant(q Queue)
+	// Release gives an acquired slot back.
+	Release(q Queue)
+}
+
+// DequeueOptions configure a Dequeuer. All are needed but the announcements.
+type DequeueOptions struct {
+	// Redis is the client whose dequeues are seen to, for our own script.
+	Redis redis.UniversalClient
+	// Blocking is a client of its own: a waiting connection serves nobody else. Its
+	// read time-out must exceed DequeueWait by a fifth.
+	Blocking redis.UniversalClient
+	Slots    Slots
+	// SetAside removes a task that has just been dequeued and cannot be run.
+	SetAside func(q Queue, id string, why error)
+	// Announced is the queue whose tasks are announced on Channel by who enqueues
+	// them. Its tasks are not waited for by BLMOVE and have no turns. "" for none.
+	Announced Queue
+	Channel   string
+	Log       *slog.Logger
+}
+
+// Dequeuer makes Asynq's polling wait for work instead. Its hook recognises
+// Asynq's dequeue script. When the queue is empty it blocks on BLMOVE from the
+// pending list's right end to the same end: that changes nothing and returns when
+// something arrives. Pick-up takes a quarter of a millisecond and an idle queue
+// costs one command a second.
+//
+// BLMOVE is a write, and where writes are synced it costs a sync of the disk. So
+// the queue of calls, whose callers wait for the first token, has announcements:
+// who issues a ticket publishes, and what was missed is found within a second.
+//
+// The dequeue is also where a task's slot is taken. Without a recognised script,
+// or without BLMOVE, Asynq's own polling remains.
+type Dequeuer struct {
+	o DequeueOptions
+	// ctx ends when no more tasks shall be taken.
+	ctx context.Context
+
+	// empty holds the queues whose last dequeue found nothing.
+	empty sync.Map
+	// looked holds by queue when Redis last said what there is, or that there is
+	// nothing.
+	looked sync.Map
+	// announcements are those of the announced queue.
+	announcements chan struct{}
+	// unsupported: Redis refused BLMOVE.
+	unsupported atomic.Bool
+
+	dequeues, wakeups atomic.Int64
+}
+
+// NewDequeuer makes a Dequeuer, which takes tasks until ctx ends.
+func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
+	return &Dequeuer{o: o, ctx: ctx, announcements: make(chan struct{}, 1)}
+}
+
+// Hook returns the hook for the client of Asynq's servers, one for each queue.
+func (d *Dequeuer) Hook() redis.Hook {
+	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+		if q, ok := dequeueOf(cmd); ok {
+			d.dequeues.Add(1)
+			return d.dequeue(ctx, cmd, q, next)
+		}
+		return next(ctx, cmd)
+	})
+}
+
+// Looked notes that a queue has been looked at now, as when its server begins.
+func (d *Dequeuer) Looked(q Queue) { d.looked.Store(q, time.Now()) }
+
+// LastLooks returns when each queue was last looked at.
+func (d *Dequeuer) LastLooks() map[Queue]time.Time {
+	looks := map[Queue]time.Time{}
+	d.looked.Range(func(q, at any) bool {
+		looks[q.(Queue)] = at.(time.Time)
+		return true
+	})
+	return looks
+}
+
+// dequeueOf recognises Asynq's dequeue script by its keys: pending, paused,
+// active, lease of one queue.
+func dequeueOf(cmd redis.Cmder) (Queue, bool) {
+	keys, _ := scriptOf(cmd)
+	if len(keys) != 4 {
+		return "", false
+	}
+	q, ok := queueOf(keys[0], "pending")
+	return q, ok && keys[1] == pausedKey(q) && keys[2] == activeKey(q) && keys[3] == leaseKey(q)
+}
+
+// dequeue answers redis.Nil to Asynq, "the queue is empty", when within about a
+// second there was no slot or no task.
+func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
+	patience, cancel := context.WithTimeout(d.ctx, DequeueWait)
+	defer cancel()
+	woken := false
+	for {
+		if _, empty := d.empty.Load(q); empty && !d.unsupported.Load() {
+			if woken = d.wait(q); !woken {
+				return redis.Nil
+			}
+			d.wakeups.Add(1)
+			d.empty.Delete(q)
+		}
+		if !d.o.Slots.Acquire(patience, q) {
+			return redis.Nil
+		}
+		err := d.take(ctx, cmd, q, next)
+		if err == nil || errors.Is(err, redis.Nil) {
+			d.Looked(q)
+		}
+		if err == nil {
+			d.o.Slots.Grant(q)
+			return nil
+		}
+		d.o.Slots.Release(q)
+		switch {
+		case errors.Is(err, errUnfit):
+			continue
+		case redis.HasErrorPrefix(err, "NOSCRIPT"):
+			// Asynq sends the script itself next.
+			return err
+		case !errors.Is(err, redis.Nil):
+			d.sleep(outageWait)
+			return err
+		}
+		d.empty.Store(q, struct{}{})
+		switch {
+		case d.unsupported.Load():
+			d.sleep(pollWait)
+			return redis.Nil
+		case woken && d.paused(ctx, q):
+			d.sleep(pausedWait)
+			return redis.Nil
+		case patience.Err() != nil:
+			return redis.Nil
+		}
+	}
+}
+
+// take dequeues: by our own script, which lets the owners take turns, except on
+// the announced queue, where Asynq's own hands out tickets.
+func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
+	answer, ok := cmd.(*redis.Cmd)
+	if q == d.o.Announced || !ok {
+		return next(ctx, cmd)
+	}
+	_, argv := scriptOf(cmd)
+	reply, err := dequeueScript.Run(ctx, d.o.Redis, []string{pendingKey(q), pausedKey(q), activeKey(q), leaseKey(q), ringKey(q)},
+		argv[0], argv[1], linePrefix(q)).Slice()
+	if err != nil {
+		answer.SetErr(err)
+		return err
+	}
+	id, _ := reply[0].(string)
+	message, _ := reply[1].(string)
+	if why := unfit(q, id, message); why != nil {
+		d.o.SetAside(q, id, why)
+		return errUnfit
+	}
+	answer.SetVal(message)
+	return nil
+}
+
+// paused reports whether the queue may be paused: that is why a wait for tasks
+// ends at once, over and over, and yet there is nothing to take, while a quicker
+// worker is no reason to pause.
+func (d *Dequeuer) paused(ctx context.Context, q Queue) bool {
+	n, err := d.o.Blocking.Exists(ctx, pausedKey(q)).Result()
+	return err != nil || n > 0
+}
+
+// wait blocks until the queue has something, for a second at most.
+func (d *Dequeuer) wait(q Queue) bool {
+	if d.ctx.Err() != nil {
+		return false
+	}
+	seconds := DequeueWait.Seconds() * (0.8 + 0.4*rand.Float64())
+	if q == d.o.Announced {
+		select {
+		case <-d.announcements:
+		case <-time.After(time.Duration(seconds * float64(time.Second))):
+		case <-d.ctx.Done():
+			return false
+		}
+		return true
+	}
+	err := d.o.Blocking.Do(context.Background(), "blmove", pendingKey(q), pendingKey(q), "right", "right", seconds).Err()
+	if errors.Is(err, redis.Nil) {
+		d.Looked(q)
+	}
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, redis.Nil) || d.ctx.Err() != nil:
+		return false
+	case isRefusal(err):
+		d.unsupported.Store(true)
+		d.o.Log.Warn("Redis refuses BLMOVE (it needs version 6.2): queues are polled instead", "err", err)
+		return false
+	}
+	d.sleep(outageWait)
+	return false
+}
+
+// Listen hears the announcements until ctx ends: each ends a wait, and so does the
+// subscription whenever it stands anew, because some may have been missed.
+func (d *Dequeuer) Listen(ctx context.Context) {
+	sub := d.o.Redis.Subscribe(ctx, d.o.Channel)
+	defer sub.Close()
+	heard := sub.ChannelWithSubscriptions()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, open := <-heard:
+			if !open {
+				return
+			}
+		}
+		select {
+		case d.announcements <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// isRefusal reports whether the server answered that it will not do this, as
+// opposed to not answering, loading, or having no master.
+func isRefusal(err error) bool {
+	return redis.HasErrorPrefix(err, "ERR") || redis.HasErrorPrefix(err, "NOPERM")
+}
+
+func (d *Dequeuer) sleep(t time.Duration) {
+	select {
+	case <-time.After(t):
+	case <-d.ctx.Done():
+	}
+}

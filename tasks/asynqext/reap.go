@@ -1,0 +1,131 @@
+package asynqext
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// leaseLeft is what a lease has left when its worker has missed its renewals:
+	// it is taken for dead 12 s after the last. Asynq itself waits 90 to 150 s.
+	leaseLeft = 18 * time.Second
+	// leaseLength is what Asynq gives.
+	leaseLength = 30 * time.Second
+	// CrashCap is how many workers a task may take with it.
+	CrashCap = 3
+)
+
+// reapScript: KEYS active, lease, pending; ARGV how many seconds a lease may
+// have left, task key prefix, crash cap. It puts the tasks of dead workers back at
+// the head of the queue, drops entries whose task is gone, and answers the ids
+// of tasks that have crashed too often; those it leaves in place.
+var reapScript = redis.NewScript(serverTime + `
+local condemned = {}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', clock[1] + ARGV[1], 'LIMIT', 0, 100)) do
+  local task = ARGV[2] .. id
+  if redis.call('EXISTS', task) == 0 then
+    redis.call('LREM', KEYS[1], 0, id)
+    redis.call('ZREM', KEYS[2], id)
+  elseif redis.call('HINCRBY', task, 'x_crashes', 1) < tonumber(ARGV[3]) then
+    redis.call('LREM', KEYS[1], 0, id)
+    redis.call('ZREM', KEYS[2], id)
+    redis.call('RPUSH', KEYS[3], id)
+    redis.call('HSET', task, 'state', 'pending', 'pending_since', nanos())
+  else
+    condemned[#condemned + 1] = id
+  end
+end
+return condemned
+`)
+
+// Reap puts the tasks of dead workers back at the head of their queue, and returns
+// the ids of those that have taken CrashCap workers with them: they stay active
+// until Remove. The script is atomic, so that workers need no leader.
+func Reap(ctx context.Context, rdb redis.Scripter, q Queue) (condemned []string, err error) {
+	return reapScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)},
+		leaseLeft.Seconds(), taskPrefix(q), CrashCap).StringSlice()
+}
+
+// Renew sets the leases of tasks that are at work anew, those that there are. It
+// may be part of a pipeline.
+func Renew(ctx context.Context, rdb redis.Scripter, q Queue, ids []string) *redis.Cmd {
+	args := []any{"1"}
+	for _, id := range ids {
+		args = append(args, leaseLength.Seconds(), id)
+	}
+	return rdb.Eval(ctx, extendScript, []string{leaseKey(q)}, args...)
+}
+
+// removeScript: KEYS active, lease, task; ARGV id.
+var removeScript = redis.NewScript(`
+redis.call('LREM', KEYS[1], 0, ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+redis.call('DEL', KEYS[3])
+return 1
+`)
+
+// Remove drops an active task.
+func Remove(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
+	return removeScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), taskKey(q, id)}, id).Err()
+}
+
+// archiveScript: KEYS active, lease, archived, task; ARGV id, now in s.
+var archiveScript = redis.NewScript(`
+redis.call('LREM', KEYS[1], 0, ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
+redis.call('HSET', KEYS[4], 'state', 'archived')
+return 1
+`)
+
+// Archive sets an active task aside, for an operator to see.
+func Archive(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
+	return archiveScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), keyOf(q, "archived"), taskKey(q, id)},
+		id, time.Now().Unix()).Err()
+}
+
+// ghostScript: KEYS active, lease, pending; ARGV task key prefix, then the
+// suspects of the sweep before. It drops active and leased ids whose
+// task is gone, puts suspects that are still active without a lease back on the
+// queue, and answers the present suspects.
+var ghostScript = redis.NewScript(serverTime + `
+local before, suspects = {}, {}
+for i = 2, #ARGV do before[ARGV[i]] = true end
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, 9999)) do
+  local task = ARGV[1] .. id
+  if redis.call('EXISTS', task) == 0 then
+    redis.call('LREM', KEYS[1], 0, id)
+    redis.call('ZREM', KEYS[2], id)
+  elseif not redis.call('ZSCORE', KEYS[2], id) then
+    if before[id] then
+      redis.call('LREM', KEYS[1], 0, id)
+      redis.call('RPUSH', KEYS[3], id)
+      redis.call('HSET', task, 'state', 'pending', 'pending_since', nanos())
+    else
+      suspects[#suspects + 1] = id
+    end
+  end
+end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, 9999)) do
+  if redis.call('EXISTS', ARGV[1] .. id) == 0 then redis.call('ZREM', KEYS[2], id) end
+end
+return suspects
+`)
+
+// Reconcile mends the lists of a queue: it drops what has no task, and puts tasks
+// back on the queue that have been active without a lease twice in a row. It
+// returns those that are so now, to be given the next time as before.
+func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string) (now []string, err error) {
+	// Asynq lists a queue once per process; a flushed Redis would hide it from
+	// the monitor until all have restarted.
+	if err := rdb.SAdd(ctx, queuesKey, string(q)).Err(); err != nil {
+		return before, err
+	}
+	args := []any{taskPrefix(q)}
+	for _, id := range before {
+		args = append(args, id)
+	}
+	return ghostScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)}, args...).StringSlice()
+}

@@ -1,0 +1,75 @@
+package asynqext
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"net"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// serverTime gives a script the time. What several machines compare is always
+// timed by Redis: their own clocks differ. Numbers as large as nanoseconds do
+// not fit Lua's, so that those are text.
+const serverTime = `
+local clock = redis.call('TIME')
+local function nanos() return string.format('%s%06d000', clock[1], clock[2]) end
+`
+
+// hook is a go-redis hook on single commands: Asynq pipelines none of those that
+// matter here.
+type hook func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error
+
+func (h hook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error { return h(ctx, cmd, next) }
+}
+
+// scriptOf returns the keys and arguments of a script call.
+func scriptOf(cmd redis.Cmder) (keys []string, argv []any) {
+	args := cmd.Args()
+	if name := cmd.Name(); (name != "evalsha" && name != "eval") || len(args) < 3 {
+		return nil, nil
+	}
+	n, ok := args[2].(int)
+	if !ok || n < 0 || len(args) < 3+n {
+		return nil, nil
+	}
+	keys = make([]string, n)
+	for i := range keys {
+		if keys[i], ok = args[3+i].(string); !ok {
+			return nil, nil
+		}
+	}
+	return keys, args[3+n:]
+}
+
+// digest is how Redis names a script.
+func digest(script string) string {
+	sum := sha1.Sum([]byte(script))
+	return hex.EncodeToString(sum[:])
+}
+
+// noScript is Redis's answer to a digest that it does not know.
+type noScript struct{}
+
+func (noScript) Error() string { return "NOSCRIPT No matching script. Please use EVAL." }
+
+// RedisError marks it as an answer of the server.
+func (noScript) RedisError() {}
+
+// IsOutage reports whether, after this error of a command, the server may answer otherwise in a moment.
+func IsOutage(err error) bool {
+	if _, ok := errors.AsType[redis.Error](err); ok {
+		return redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "READONLY") ||
+			redis.HasErrorPrefix(err, "MASTERDOWN") || redis.HasErrorPrefix(err, "CLUSTERDOWN")
+	}
+	return !errors.Is(err, net.ErrClosed) && !errors.Is(err, redis.ErrClosed)
+}

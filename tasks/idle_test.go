@@ -1,0 +1,64 @@
+package tasks_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks"
+)
+
+// commands returns the number of commands Redis has executed, those inside scripts
+// included, by name.
+func commands(t *testing.T, rdb redis.UniversalClient) map[string]int {
+	t.Helper()
+	out := map[string]int{}
+	for line := range strings.Lines(rdb.Info(t.Context(), "commandstats").Val()) {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
+		if !ok {
+			continue
+		}
+		n, _, _ := strings.Cut(rest, ",")
+		out[name], _ = strconv.Atoi(n)
+	}
+	return out
+}
+
+func TestAnIdleWorkerLeavesRedisInPeace(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	s := b.server(t, tasks.Options{})
+	tasks.Handle(s, tasks.ConvertPDF, complete)
+	for _, q := range []tasks.Queue{tasks.Export, tasks.Text, tasks.Infer} {
+		tasks.HandlePlain(s, tasks.Kind[struct{}]{Name: "test:" + string(q), Queue: q, Retries: 1, Timeout: time.Second},
+			func(context.Context, struct{}) error { return nil })
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// Each of the four queues that are waited for by BLMOVE does so about once a
+	// second; this waits for two rounds and counts what else was sent meanwhile.
+	waits := func() int { return commands(t, b.rdb)["blmove"] }
+	eventually(t, "the worker is idle", func() bool { return waits() >= 4 })
+	before := commands(t, b.rdb)
+	eventually(t, "it has waited twice for each queue", func() bool { return waits() >= before["blmove"]+8 })
+	total := 0
+	var lines []string
+	for name, n := range commands(t, b.rdb) {
+		// What this test asks for itself.
+		if n -= before[name]; n > 0 && name != "info" {
+			total += n
+			lines = append(lines, name+" "+strconv.Itoa(n))
+		}
+	}
+	slices.Sort(lines)
+	t.Logf("%d commands in two idle seconds of five queues: %s", total, strings.Join(lines, ", "))
+	if total > 2*80 {
+		t.Errorf("%d commands in two idle seconds, want at most 160", total)
+	}
+}
