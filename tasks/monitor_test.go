@@ -2,8 +2,11 @@ package tasks_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,14 +50,27 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	if code, body := ask("GET", "/"); code != http.StatusOK || !strings.Contains(body, "<html") {
 		t.Errorf("page: %d %.80s", code, body)
 	}
-	if _, body := ask("GET", "/"); strings.Contains(body, "googleapis") || !strings.Contains(body, `<link rel="manifest"`) {
+	if _, body := ask("GET", "/"); strings.Contains(body, `="http`) || !strings.Contains(body, `<link rel="manifest"`) {
 		t.Errorf("the page loads from elsewhere: %.1200s", body)
 	}
 	w := httptest.NewRecorder()
 	m.ServeHTTP(w, httptest.NewRequest("GET", "/monitor/queues/render", nil))
+	scripts := ""
+	for _, s := range regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(w.Body.String(), -1) {
+		sum := sha256.Sum256([]byte(s[1]))
+		scripts += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
 	policy := w.Header().Get("Content-Security-Policy")
-	if !strings.Contains(policy, "frame-ancestors 'none'") || strings.Count(policy, "'sha256-") != strings.Count(w.Body.String(), "<script>") {
-		t.Errorf("the policy is %q", policy)
+	if scripts == "" || !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'"+scripts+";") || strings.ContainsAny(policy, "*.") {
+		t.Errorf("the policy lets the page load from elsewhere: %q; its scripts are%s", policy, scripts)
+	}
+	for _, rule := range []string{"frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+		if !strings.Contains(policy, rule) {
+			t.Errorf("the policy lacks %s: %q", rule, policy)
+		}
+	}
+	if got := w.Header().Get("X-Frame-Options"); got != "DENY" {
+		t.Errorf("X-Frame-Options is %q", got)
 	}
 	if code, body := ask("GET", "/api/queues"); code != http.StatusOK || !strings.Contains(body, `"render"`) {
 		t.Errorf("queues: %d %.200s", code, body)

@@ -42,17 +42,20 @@ func TestBulkLeavesOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(3, 2)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		got := []bool{s.Acquire(ctx, Bulk), s.Acquire(ctx, Bulk), s.Acquire(ctx, Bulk)}
+		acquire := func(q Queue) bool {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			return s.Acquire(ctx, q)
+		}
+		got := []bool{acquire(Bulk), acquire(Bulk), acquire(Bulk)}
 		if want := []bool{true, true, false}; !slices.Equal(got, want) {
 			t.Errorf("bulk got %v of three slots", got)
 		}
-		if !s.Acquire(t.Context(), Render) {
+		if !acquire(Render) {
 			t.Error("no slot was left")
 		}
 		s.Release(Bulk)
-		if !s.Acquire(t.Context(), Bulk) || s.used != 3 || s.bulk != 2 {
+		if !acquire(Bulk) || s.used != 3 || s.bulk != 2 {
 			t.Errorf("%d used, %d by bulk", s.used, s.bulk)
 		}
 	})

@@ -71,7 +71,8 @@ func TestCustomThemes(t *testing.T) {
 	write(t, dir, "hidden.css", "@media print{:root{--primary:red;--base-100:#fff;--base-content:#000}}")
 	write(t, dir, "via-var.css", ":root{--brand:#123456;--primary:var(--brand);--base-100:#fff;--base-content:#000;--label:\"By Var\"}")
 	write(t, dir, "we ird.css", minimal)
-	write(t, dir, "faint.css", ":root{--primary:red;--base-100:#fff;--base-content:#777;--link:#888}")
+	write(t, dir, "faint-text.css", ":root{--primary:red;--base-100:#fff;--base-content:#777;--link:#000}")
+	write(t, dir, "faint-links.css", ":root{--primary:red;--base-100:#fff;--base-content:#000;--link:#888}")
 	write(t, dir, "readme.txt", "x")
 	if err := errors.Join(os.Symlink("/etc/passwd", filepath.Join(dir, "passwd.css")), syscall.Mkfifo(filepath.Join(dir, "pipe.css"), 0o600)); err != nil {
 		t.Fatal(err)
@@ -105,11 +106,13 @@ func TestCustomThemes(t *testing.T) {
 	if !strings.Contains(log.String(), "refers to something outside") {
 		t.Error("the log does not tell of the dropped reference")
 	}
-	if !strings.Contains(log.String(), "WCAG AA asks for a contrast of 4.5 with the page\" theme=faint text=4.47 links=3.54\n") || strings.Count(log.String(), "WCAG") != 1 {
-		t.Errorf("the log does not tell, of the faint theme alone, that it is hard to read: %s", log.String())
+	for _, faint := range []string{"theme=faint-text text=4.47 links=21\n", "theme=faint-links text=21 links=3.54\n"} {
+		if !strings.Contains(log.String(), `WCAG AA asks for a contrast of 4.5 with the page" `+faint) || strings.Count(log.String(), "WCAG") != 2 {
+			t.Errorf("the log does not tell, of the faint themes alone, that they are hard to read (%s): %s", faint, log.String())
+		}
 	}
-	if n := len(c.List()); n != 38 {
-		t.Errorf("%d themes, want 35 and three more", n)
+	if n := len(c.List()); n != 39 {
+		t.Errorf("%d themes, want 35 and four more", n)
 	}
 	for _, name := range []string{"../mine", "mine.css", "/etc/passwd", "readme", ""} {
 		if _, err := c.Get(name); presswork.CodeOf(err) != presswork.ThemeNotFound {

@@ -150,19 +150,27 @@ func TestARepeatedReservationTakesOnce(t *testing.T) {
 func TestALimitThatIsNotAskedForIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	m := open(t)
-	all := meter.Limits{RPM: 60, TPM: 6000}
+	all := meter.Limits{RPD: 1000, TPM: 6000}
 	reserve(t, m, "a", all, 6000)
-	// The tokens come back at 100 a second meanwhile, whoever asks for the RPM.
-	for n := range 20 {
-		reserve(t, m, fmt.Sprint(n), meter.Limits{RPM: 60}, 0)
-		time.Sleep(10 * time.Millisecond)
+	// The tokens come back at 100 a second meanwhile, whoever asks for the requests.
+	var states map[meter.Dimension]meter.State
+	asked := 0
+	for deadline := time.Now().Add(8 * time.Second); states[meter.TPM].Remaining < 15; time.Sleep(10 * time.Millisecond) { // polling a condition
+		if time.Now().After(deadline) {
+			t.Fatalf("the tokens do not come back: %+v", states)
+		}
+		reserve(t, m, fmt.Sprint(asked), meter.Limits{RPD: 1000}, 0)
+		asked++
+		var err error
+		if states, err = m.Look(t.Context(), "ann", all); err != nil {
+			t.Fatal(err)
+		}
 	}
-	states, err := m.Look(t.Context(), "ann", all)
-	if err != nil || states[meter.TPM].Remaining < 15 || states[meter.RPM].Remaining < 39 || states[meter.RPM].Remaining > 41 {
-		t.Errorf("%+v (%v)", states, err)
+	if left := states[meter.RPD].Remaining; left != 999-asked {
+		t.Errorf("%d requests left after %d", left, asked)
 	}
 	again, err := m.Look(t.Context(), "ann", all)
-	if err != nil || again[meter.RPM].Remaining < states[meter.RPM].Remaining {
+	if err != nil || again[meter.RPD].Remaining != states[meter.RPD].Remaining {
 		t.Errorf("looking takes: %+v, then %+v (%v)", states, again, err)
 	}
 }
