@@ -2,11 +2,11 @@ package presswork
 
 // Analysis is what a document's text says about it, and the themes that suit it.
 type Analysis struct {
-	// DocumentType is one of DocumentTypes; TypeConfidence, 0 to 1, is how often
+	// DocumentType is one of analysis.DocumentTypes; TypeConfidence, 0 to 1, is how often
 	// an answer given with it is right.
 	DocumentType   string  `json:"document_type"`
 	TypeConfidence float64 `json:"type_confidence"`
-	// EmotionalTone is one of Tones.
+	// EmotionalTone is one of analysis.Tones.
 	EmotionalTone string    `json:"emotional_tone"`
 	Sentiment     Sentiment `json:"sentiment"`
 	Formality     Formality `json:"formality"`
@@ -48,24 +48,3 @@ type Recommendation struct {
 	// Reasons say in words why it was chosen.
 	Reasons []string `json:"reasons"`
 }
-
-// DocumentTypes lists what a document can be.
-func DocumentTypes() []string {
-	return []string{"readme", "changelog", "api_reference", "tutorial", "contributing", "governance", "legal", "rfc",
-		"meeting_notes", "report", "proposal", "paper", "resume", "letter", "invoice", "newsletter", "blog_post",
-		"story", "poem", "essay", "recipe", "bio", "other"}
-}
-
-// DocumentFamilies lists the groups of document types.
-func DocumentFamilies() []string {
-	return []string{"software", "business", "legal", "academic", "personal", "creative"}
-}
-
-// Tones lists the emotional tones of a document.
-func Tones() []string {
-	return []string{"neutral", "professional", "technical", "friendly", "enthusiastic", "urgent", "solemn", "playful",
-		"romantic", "dark", "calm", "festive", "luxurious", "nostalgic"}
-}
-
-// Moods lists what a caller may ask of a theme: the tones and three more.
-func Moods() []string { return append(Tones(), "creative", "elegant", "serious") }

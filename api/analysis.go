@@ -8,30 +8,29 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/internal/analysis"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/pdf"
 )
 
 // analyses reads documents in this process, a few at a time.
 type analyses struct {
-	advisor *recommend.Advisor
-	slots   chan struct{}
+	recommender *recommend.Recommender
+	slots       chan struct{}
 }
 
 func newAnalyses(o Options) *analyses {
-	return &analyses{advisor: o.Advisor, slots: make(chan struct{}, runtime.NumCPU())}
+	return &analyses{recommender: o.Recommender, slots: make(chan struct{}, runtime.NumCPU())}
 }
 
-// advise is recommend.Advisor's, once a slot is free.
-func (s *Server) advise(ctx context.Context, content string) (presswork.Analysis, error) {
+// choose reads a document and recommends a theme once a slot is free.
+func (s *Server) choose(ctx context.Context, content string) (presswork.Analysis, error) {
 	select {
 	case s.analyses.slots <- struct{}{}:
 	case <-ctx.Done():
 		return presswork.Analysis{}, context.Cause(ctx)
 	}
 	defer func() { <-s.analyses.slots }()
-	advice, err := s.analyses.advisor.Advise(ctx, []byte(content), s.Themes.List(), analysis.Steer{})
+	advice, err := s.analyses.recommender.Recommend(ctx, []byte(content), s.Themes.List(), recommend.Preference{})
 	return advice.Analysis, err
 }
 
@@ -63,7 +62,7 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 		return err
 	}
 	defer done()
-	verdict, err := s.advise(ctx, req.Content)
+	verdict, err := s.choose(ctx, req.Content)
 	if err != nil {
 		return err
 	}

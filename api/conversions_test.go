@@ -58,7 +58,9 @@ func TestASubmissionIsAccepted(t *testing.T) {
 func TestADocumentGoesToTheQueueOfItsKind(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	reading := serve(t, func(o *api.Options) { o.Advisor = recommend.New(recommend.Options{Model: &recommend.Model{Name: "m"}}) })
+	reading := serve(t, func(o *api.Options) {
+		o.Recommender = recommend.New(recommend.Options{Model: &recommend.Model{Name: "m"}})
+	})
 	short, long := "# Hi", strings.Repeat("A line of a long document.\n\n", 20_000)
 	for name, c := range map[string]struct {
 		h              *house

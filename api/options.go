@@ -51,9 +51,9 @@ type Options struct {
 	// Diagrams draws the Mermaid diagrams of POST /api/preview. Nil, as where no
 	// worker with its browser is in the process: they stay source.
 	Diagrams *diagram.Renderer
-	// Advisor reads documents and chooses themes. Default: one that remembers
+	// Recommender reads documents and chooses themes. Default: one that remembers
 	// nothing.
-	Advisor *recommend.Advisor
+	Recommender *recommend.Recommender
 	// Exports says which addresses a page to export may have. Mandatory.
 	Exports *guard.Policy
 	// ExportAuthOff opens page export, and nothing else, to callers without a key.
@@ -163,8 +163,8 @@ func (o *Options) defaults() {
 		inference.Patience = cmp.Or(inference.Patience, 10*time.Second)
 		o.Inference = &inference
 	}
-	if o.Advisor == nil {
-		o.Advisor = recommend.New(recommend.Options{})
+	if o.Recommender == nil {
+		o.Recommender = recommend.New(recommend.Options{})
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv

@@ -72,7 +72,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	}
 	defer done()
 	if theme == recommend.Auto {
-		verdict, err := s.advise(ctx, req.Content)
+		verdict, err := s.choose(ctx, req.Content)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"unicode"
 
 	"presswork"
-	"presswork/internal/analysis"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/pdf"
 	"presswork/storage"
@@ -104,7 +103,7 @@ func (w *Worker) choose(ctx context.Context, run *tasks.Run, theme string, conte
 	if err := run.Progress(ctx, presswork.StageAnalyzing, 10, "reading the document"); err != nil {
 		return "", err
 	}
-	advice, err := w.Advisor.Advise(ctx, content, w.Themes.List(), analysis.Steer{})
+	advice, err := w.Recommender.Recommend(ctx, content, w.Themes.List(), recommend.Preference{})
 	if err != nil {
 		return "", err
 	}

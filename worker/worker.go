@@ -31,14 +31,14 @@ type Options struct {
 	Converter *pdf.Converter
 	// Picture takes a PNG of a page's first sheet. Mandatory for Preview.
 	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
-	// Themes are what Advisor chooses from, and what gives foreign pages our
+	// Themes are what Recommender chooses from, and what gives foreign pages our
 	// variables. Mandatory.
 	Themes *themes.Catalogue
 	// Exporter opens foreign pages. Mandatory for Export.
 	Exporter *chromium.Exporter
-	// Advisor chooses the theme of a document that wants one chosen. Default: one
+	// Recommender chooses the theme of a document that wants one chosen. Default: one
 	// that remembers nothing.
-	Advisor *recommend.Advisor
+	Recommender *recommend.Recommender
 	// RenderTimeout bounds what comes before the printing, and what comes after;
 	// the printing is bounded by the browser's own limit. Default 120 s.
 	RenderTimeout time.Duration
@@ -76,8 +76,8 @@ func New(o Options) *Worker {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Advisor == nil {
-		o.Advisor = recommend.New(recommend.Options{Log: o.Log})
+	if o.Recommender == nil {
+		o.Recommender = recommend.New(recommend.Options{Log: o.Log})
 	}
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()

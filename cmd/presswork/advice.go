@@ -18,15 +18,15 @@ import (
 	"presswork/themes"
 )
 
-// steerFlags are what a caller knows better than the text.
-type steerFlags struct{ mood, docType string }
+// preferenceFlags are what a caller knows better than the text.
+type preferenceFlags struct{ mood, docType string }
 
-func addSteerFlags(cmd *cobra.Command, s *steerFlags) {
+func addPreferenceFlags(cmd *cobra.Command, s *preferenceFlags) {
 	f := cmd.Flags()
 	f.StringVar(&s.mood, "mood", "", "`MOOD` the theme should have: a tone (calm, dark, festive …), creative, elegant or serious")
 	f.StringVar(&s.docType, "doc-type", "", "what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)")
-	complete(cmd, "mood", cobra.FixedCompletions(presswork.Moods(), cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "doc-type", cobra.FixedCompletions(append(presswork.DocumentTypes(), presswork.DocumentFamilies()...), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "mood", cobra.FixedCompletions(recommend.Moods(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "doc-type", cobra.FixedCompletions(append(analysis.DocumentTypes(), analysis.DocumentFamilies()...), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // ownCompletions is where a Presswork on this machine answers.
@@ -73,16 +73,16 @@ func serverAddress(text string) (*url.URL, error) {
 }
 
 // parse checks them; each error is one of usage.
-func (s steerFlags) parse() (analysis.Steer, error) {
-	steer, err := analysis.ParseSteer(s.mood, s.docType)
+func (s preferenceFlags) parse() (recommend.Preference, error) {
+	preference, err := recommend.ParsePreference(s.mood, s.docType)
 	if err != nil {
 		name := strings.ReplaceAll(presswork.AsError(err).Param, "_", "-")
-		return steer, errors.New("--" + name + ": " + local.Message(err))
+		return preference, errors.New("--" + name + ": " + local.Message(err))
 	}
-	return steer, nil
+	return preference, nil
 }
 
-func (s steerFlags) set() bool { return s.mood != "" || s.docType != "" }
+func (s preferenceFlags) set() bool { return s.mood != "" || s.docType != "" }
 
 // choiceLine is "theme corporate (82 % sure; also light, business)".
 func choiceLine(r presswork.Recommendation) string {

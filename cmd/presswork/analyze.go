@@ -16,12 +16,12 @@ import (
 // analyze is one run of the command.
 type analyze struct {
 	*program
-	stdin     io.Reader
-	steer     steerFlags
-	cache     cacheFlags
-	reader    readerFlags
-	themesDir string
-	json      bool
+	stdin      io.Reader
+	preference preferenceFlags
+	cache      cacheFlags
+	reader     readerFlags
+	themesDir  string
+	json       bool
 }
 
 func newAnalyzeCommand(p *program) *cobra.Command {
@@ -44,7 +44,7 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVar(&a.json, "json", false, "print JSON")
-	addSteerFlags(cmd, &a.steer)
+	addPreferenceFlags(cmd, &a.preference)
 	addReaderFlags(cmd, &a.reader)
 	f.StringVar(&a.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addCacheFlags(f, &a.cache)
@@ -58,7 +58,7 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	steer, err := a.steer.parse()
+	preference, err := a.preference.parse()
 	if err != nil {
 		return usageError{err}
 	}
@@ -75,9 +75,9 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	advisor, done := newAdvisor(ctx, remember, model, newNotices(a.stderr))
+	recommender, done := newRecommender(ctx, remember, model, newNotices(a.stderr))
 	defer done()
-	converter := local.New(local.Options{ThemesDir: a.themesDir, HTML: true, Stdin: a.stdin, Advisor: advisor, Steer: steer})
+	converter := local.New(local.Options{ThemesDir: a.themesDir, HTML: true, Stdin: a.stdin, Recommender: recommender, Preference: preference})
 	stop, err := begin(ctx, converter)
 	if err != nil {
 		return err

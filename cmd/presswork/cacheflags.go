@@ -40,9 +40,9 @@ func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin
 	return cfg, from, err
 }
 
-// newAdvisor makes an advisor whose cache is opened when it is first needed;
+// newRecommender makes a recommender whose cache is opened when it is first needed;
 // done closes it.
-func newAdvisor(ctx context.Context, cfg cache.Config, model *recommend.Model, log *slog.Logger) (a *recommend.Advisor, done func()) {
+func newRecommender(ctx context.Context, cfg cache.Config, model *recommend.Model, log *slog.Logger) (a *recommend.Recommender, done func()) {
 	var mu sync.Mutex
 	var opened cache.Cache
 	a = recommend.New(recommend.Options{Log: log, Model: model, Cache: func() cache.Cache {

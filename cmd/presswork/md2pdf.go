@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
-	"presswork/internal/analysis"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
 	"presswork/internal/config"
 	"presswork/internal/guard"
@@ -26,19 +26,19 @@ const stopLimit = 5 * time.Second
 // md2pdf is one run of the command: its flags and what they lead to.
 type md2pdf struct {
 	*program
-	cfg       config.Config
-	stdin     io.Reader
-	theme     string
-	aiTheme   bool
-	steer     steerFlags
-	cache     cacheFlags
-	reader    readerFlags
-	options   presswork.Options
-	output    string
-	cssFile   string
-	themesDir string
-	allow     []string
-	jobs      int
+	cfg        config.Config
+	stdin      io.Reader
+	theme      string
+	aiTheme    bool
+	preference preferenceFlags
+	cache      cacheFlags
+	reader     readerFlags
+	options    presswork.Options
+	output     string
+	cssFile    string
+	themesDir  string
+	allow      []string
+	jobs       int
 	// passwordFile holds the password where other users of the machine cannot
 	// read it off the process list.
 	passwordFile string
@@ -47,9 +47,9 @@ type md2pdf struct {
 
 	html, merge, watch, open, json, quiet bool
 
-	// asked is steer checked, remember cache; diary is where runs are noted, nil
+	// asked is preference checked, remember cache; diary is where runs are noted, nil
 	// for nowhere.
-	asked    analysis.Steer
+	asked    recommend.Preference
 	remember cache.Config
 	diary    *runlog.Diary
 
@@ -81,7 +81,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.StringVarP(&m.output, "output", "o", "", "`FILE`, or a folder (always one for several inputs), or - for standard output")
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
-	addSteerFlags(cmd, &m.steer)
+	addPreferenceFlags(cmd, &m.preference)
 	addReaderFlags(cmd, &m.reader)
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
@@ -114,23 +114,23 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	advisor, done := newAdvisor(ctx, m.remember, model, m.notices())
+	recommender, done := newRecommender(ctx, m.remember, model, m.notices())
 	defer done()
 	converter := local.New(local.Options{
-		Browser:   m.cfg.ChromiumPath,
-		Epoch:     m.epoch,
-		ThemesDir: m.themesDir,
-		Allow:     m.allow,
-		HTML:      m.html,
-		Jobs:      min(m.jobs, len(inputs)),
-		Timeout:   m.cfg.RenderTimeout,
-		Fetch:     guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
-		Stdin:     m.stdin,
-		Stdout:    m.stdout,
-		Advisor:   advisor,
-		Steer:     m.asked,
-		Progress:  report.stage,
-		Log:       m.logger(),
+		Browser:     m.cfg.ChromiumPath,
+		Epoch:       m.epoch,
+		ThemesDir:   m.themesDir,
+		Allow:       m.allow,
+		HTML:        m.html,
+		Jobs:        min(m.jobs, len(inputs)),
+		Timeout:     m.cfg.RenderTimeout,
+		Fetch:       guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
+		Stdin:       m.stdin,
+		Stdout:      m.stdout,
+		Recommender: recommender,
+		Preference:  m.asked,
+		Progress:    report.stage,
+		Log:         m.logger(),
 	})
 	stop, err := begin(ctx, converter)
 	if err != nil {

@@ -13,16 +13,16 @@ import (
 // the run is noted; each error is one of usage.
 func (m *md2pdf) prepareChoice() error {
 	var err error
-	if m.asked, err = m.steer.parse(); err != nil {
+	if m.asked, err = m.preference.parse(); err != nil {
 		return err
 	}
 	if m.aiTheme && m.theme != "" {
 		return errors.New("--theme and --ai-theme exclude each other")
 	}
-	if m.steer.set() && m.theme != "" && m.theme != recommend.Auto {
+	if m.preference.set() && m.theme != "" && m.theme != recommend.Auto {
 		return errors.New("--mood and --doc-type choose a theme, and --theme names one; leave one out")
 	}
-	if m.aiTheme || m.steer.set() {
+	if m.aiTheme || m.preference.set() {
 		m.theme = recommend.Auto
 	}
 	if m.remember, _, err = m.cache.load(m.getenv); err != nil {

@@ -22,15 +22,15 @@ import (
 // themePreview is one run of the command.
 type themePreview struct {
 	*program
-	stdin     io.Reader
-	explore   string
-	steer     steerFlags
-	cache     cacheFlags
-	reader    readerFlags
-	output    string
-	themesDir string
-	allow     []string
-	jobs      int
+	stdin      io.Reader
+	explore    string
+	preference preferenceFlags
+	cache      cacheFlags
+	reader     readerFlags
+	output     string
+	themesDir  string
+	allow      []string
+	jobs       int
 
 	open, quiet bool
 }
@@ -55,7 +55,7 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&v.explore, "explore", "e", "", "`FILE.md` whose first page is shown (default a sample)")
-	addSteerFlags(cmd, &v.steer)
+	addPreferenceFlags(cmd, &v.preference)
 	addReaderFlags(cmd, &v.reader)
 	f.StringVarP(&v.output, "output", "o", "", "`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)")
 	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
@@ -81,7 +81,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
 	}
-	steer, err := v.steer.parse()
+	preference, err := v.preference.parse()
 	if err != nil {
 		return usageError{err}
 	}
@@ -93,19 +93,19 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	advisor, done := newAdvisor(ctx, remember, model, newNotices(v.stderr))
+	recommender, done := newRecommender(ctx, remember, model, newNotices(v.stderr))
 	defer done()
 	converter := local.New(local.Options{
-		Browser:   cfg.ChromiumPath,
-		ThemesDir: v.themesDir,
-		Allow:     v.allow,
-		Jobs:      v.jobs,
-		Timeout:   cfg.RenderTimeout,
-		Fetch:     guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
-		Stdin:     v.stdin,
-		Stdout:    v.stdout,
-		Advisor:   advisor,
-		Steer:     steer,
+		Browser:     cfg.ChromiumPath,
+		ThemesDir:   v.themesDir,
+		Allow:       v.allow,
+		Jobs:        v.jobs,
+		Timeout:     cfg.RenderTimeout,
+		Fetch:       guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
+		Stdin:       v.stdin,
+		Stdout:      v.stdout,
+		Recommender: recommender,
+		Preference:  preference,
 	})
 	stop, err := begin(ctx, converter)
 	if err != nil {
@@ -119,7 +119,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	}
 	live := !v.quiet && isTerminal(v.stderr)
 	out, err := converter.MakeGallery(ctx, local.Gallery{
-		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.steer.set(),
+		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.preference.set(),
 		Progress: func(theme string, done, of int) {
 			if live {
 				fmt.Fprintf(v.stderr, "\r\x1b[K[%d/%d] %s", done, of, printable(theme))

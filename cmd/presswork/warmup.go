@@ -45,9 +45,9 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 		return usageError{err}
 	}
 	log := newNotices(p.stderr)
-	advisor, done := newAdvisor(ctx, remember, nil, log)
+	recommender, done := newRecommender(ctx, remember, nil, log)
 	defer done()
-	converter := local.New(local.Options{Browser: cfg.ChromiumPath, ThemesDir: cfg.ThemesDir, Jobs: runtime.NumCPU(), Advisor: advisor, Log: log})
+	converter := local.New(local.Options{Browser: cfg.ChromiumPath, ThemesDir: cfg.ThemesDir, Jobs: runtime.NumCPU(), Recommender: recommender, Log: log})
 	stop, err := begin(ctx, converter)
 	if err != nil {
 		return err

@@ -53,10 +53,10 @@ type parts struct {
 	outbound *guard.Policy     // of webhooks and remote images
 	exports  *guard.Policy     // of exported pages
 	diagrams *diagram.Renderer // nil without a browser
-	// newAdvisor makes an advisor that asks this model; nil for none.
-	newAdvisor func(*recommend.Model) *recommend.Advisor
-	models     *inference.Source
-	meter      *meter.Meter
+	// newRecommender makes a recommender that asks this model; nil for none.
+	newRecommender func(*recommend.Model) *recommend.Recommender
+	models         *inference.Source
+	meter          *meter.Meter
 }
 
 // wire builds the parts that the roles need and starts them, in the order in
@@ -158,15 +158,15 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	if err := p.policies(); err != nil {
 		return nil, err
 	}
-	if err := p.openAdvisor(); err != nil {
+	if err := p.openRecommender(); err != nil {
 		return nil, err
 	}
 	return p, p.openModels(ctx)
 }
 
-// openAdvisor says how what reads documents and chooses their themes is made; the
+// openRecommender says how what reads documents and chooses their themes is made; the
 // roles reach the model by ways of their own.
-func (p *parts) openAdvisor() error {
+func (p *parts) openRecommender() error {
 	client := p.redis
 	if p.cfg.CacheRedisURL != "" {
 		var err error
@@ -176,7 +176,7 @@ func (p *parts) openAdvisor() error {
 		p.life.onStop("cache", func(context.Context) error { return client.Close() })
 	}
 	log := p.log.With("room", "analysis")
-	p.newAdvisor = func(model *recommend.Model) *recommend.Advisor {
+	p.newRecommender = func(model *recommend.Model) *recommend.Recommender {
 		return recommend.New(recommend.Options{
 			Model: model,
 			Cache: func() cache.Cache { return cache.NewRedis(client, cache.Options{MaxEntries: adviceEntries, Log: log}) }, Log: log,
@@ -222,9 +222,9 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		return err
 	}
 	p.life.onStop("monitor", monitor.Stop)
-	advisor := p.newAdvisor(nil)
+	recommender := p.newRecommender(nil)
 	if p.cfg.AnalysisModel != "" {
-		advisor = p.newAdvisor(recommend.Queue(p.queue, p.cfg.AnalysisModel))
+		recommender = p.newRecommender(recommend.Queue(p.queue, p.cfg.AnalysisModel))
 	}
 	server, err := api.New(api.Options{
 		Addr:             net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)),
@@ -237,7 +237,7 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		Webhooks:         p.outbound,
 		Exports:          p.exports,
 		ExportAuthOff:    cfg.ExportAuth == "off",
-		Advisor:          advisor,
+		Recommender:      recommender,
 		Inference:        p.inferenceRoutes(),
 		TokenSecret:      p.secret,
 		Keys:             cfg.APIKeys,

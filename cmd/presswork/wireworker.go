@@ -44,7 +44,7 @@ func (p *parts) handleChoices(taker *tasks.Server, completions *worker.Completio
 		model = recommend.Direct(completions.Own, p.cfg.AnalysisModel)
 	}
 	reader := worker.New(worker.Options{
-		Store: p.store, Keeper: p.keeper, Themes: p.themes, Advisor: p.newAdvisor(model), Tracer: p.tracer, Log: p.log.With("room", "worker"),
+		Store: p.store, Keeper: p.keeper, Themes: p.themes, Recommender: p.newRecommender(model), Tracer: p.tracer, Log: p.log.With("room", "worker"),
 	})
 	tasks.Handle(taker, tasks.ChooseTheme, reader.Choose)
 }
@@ -82,7 +82,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 		},
 		Exporter:      exporter,
 		Themes:        p.themes,
-		Advisor:       p.newAdvisor(nil),
+		Recommender:   p.newRecommender(nil),
 		SharedRenders: p.cfg.RenderCacheShared,
 		RenderTimeout: p.cfg.RenderTimeout,
 		Retention:     p.retention,

@@ -23,6 +23,10 @@ type Findings struct {
 	counts wordCounts
 }
 
+// Count returns how often a lower-case word occurs in the sampled prose and
+// headings.
+func (f Findings) Count(word string) int { return f.counts[word] }
+
 // TypeProbability is how probable a document type is, 0 to 1.
 type TypeProbability struct {
 	Type        string
@@ -50,7 +54,8 @@ type documentCues struct {
 }
 
 // Analyze never fails: what is empty, binary or unreadable is of type "other"
-// and language "und". The recommendation is left empty: see Recommender.
+// and language "und". The recommendation is left empty: see
+// package recommend.
 func Analyze(markdown []byte) presswork.Analysis {
 	return Examine(markdown).Analysis
 }
@@ -68,7 +73,7 @@ func Examine(markdown []byte) Findings {
 	cues, sentences := r.cues(), r.sentences()
 	cues.Type, cues.Language = f.DocumentType, f.Language
 	f.EmotionalTone, f.ToneStrength = detectTone(sentences, cues)
-	cues.Factual = factualTypes[cues.Type] != 0 || cues.Type == otherType && f.EmotionalTone == "technical"
+	cues.Factual = factualTypes[cues.Type] != 0 || cues.Type == OtherType && f.EmotionalTone == "technical"
 	f.Sentiment = scoreSentiment(sentences, cues)
 	f.Formality = scoreFormality(sentences, cues)
 	return f

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/analysis"
 	"presswork/internal/test/golden"
 )
@@ -151,11 +150,11 @@ func TestTypesAndProbabilities(t *testing.T) {
 	sum := 0.0
 	for i, p := range f.Types {
 		sum += p.Probability
-		if !slices.Contains(presswork.DocumentTypes(), p.Type) || i > 0 && p.Probability > f.Types[i-1].Probability {
+		if !slices.Contains(analysis.DocumentTypes(), p.Type) || i > 0 && p.Probability > f.Types[i-1].Probability {
 			t.Errorf("type %d is %+v", i, p)
 		}
 	}
-	if len(f.Types) != len(presswork.DocumentTypes()) || sum < 0.999 || sum > 1.001 {
+	if len(f.Types) != len(analysis.DocumentTypes()) || sum < 0.999 || sum > 1.001 {
 		t.Errorf("%d types of %f", len(f.Types), sum)
 	}
 }
@@ -166,7 +165,7 @@ func FuzzAnalyze(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got := analysis.Analyze(text)
-		if !slices.Contains(presswork.DocumentTypes(), got.DocumentType) || !slices.Contains(presswork.Tones(), got.EmotionalTone) {
+		if !slices.Contains(analysis.DocumentTypes(), got.DocumentType) || !slices.Contains(analysis.Tones(), got.EmotionalTone) {
 			t.Errorf("%s, %s", got.DocumentType, got.EmotionalTone)
 		}
 		if got.TypeConfidence < 0 || got.TypeConfidence > 1 || got.Sentiment.Score < -1 || got.Sentiment.Score > 1 || got.Formality.Score < 0 || got.Formality.Score > 1 || got.ReadingMinutes < 0 || len(got.Keywords) > 10 {

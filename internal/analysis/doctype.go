@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"presswork"
 )
 
 var (
@@ -21,7 +19,7 @@ var (
 )
 
 // Weights are a multinomial logistic model of document types: a row per type of
-// presswork.DocumentTypes, a column per feature and the bias last. Temperature
+// DocumentTypes, a column per feature and the bias last. Temperature
 // divides the logits, so that a probability is how often it is right.
 type Weights struct {
 	Rows        [][]float64
@@ -57,7 +55,7 @@ func PriorWeights() Weights {
 // parseWeights reads lines "[type] feature weight feature weight …" and
 // "temperature t"; what is not given is 0.
 func parseWeights(data string) (Weights, error) {
-	types, names := presswork.DocumentTypes(), append(featureNames(), "bias")
+	types, names := DocumentTypes(), append(featureNames(), "bias")
 	w := Weights{Rows: make([][]float64, len(types)), Temperature: 1}
 	for t := range w.Rows {
 		w.Rows[t] = make([]float64, len(names))
@@ -97,7 +95,7 @@ func parseWeights(data string) (Weights, error) {
 
 // String writes the weights in the form parseWeights reads, three digits each.
 func (w Weights) String() string {
-	types, names := presswork.DocumentTypes(), append(featureNames(), "bias")
+	types, names := DocumentTypes(), append(featureNames(), "bias")
 	var out strings.Builder
 	fmt.Fprintf(&out, "temperature %.3f\n", w.Temperature)
 	for t, row := range w.Rows {
@@ -112,7 +110,7 @@ func (w Weights) String() string {
 	return out.String()
 }
 
-// Probabilities returns how probable each of presswork.DocumentTypes is for a
+// Probabilities returns how probable each of DocumentTypes is for a
 // document with these features, in that order.
 func (w Weights) Probabilities(x []float64) []float64 {
 	p := make([]float64, len(w.Rows))
@@ -142,7 +140,7 @@ func DocumentFeatures(markdown []byte) []float64 { return features(read(markdown
 // detectType ranks the document types, the most probable first.
 func detectType(r *reading) []TypeProbability {
 	p := typeModel().Probabilities(features(r))
-	types := presswork.DocumentTypes()
+	types := DocumentTypes()
 	ranked := make([]TypeProbability, len(types))
 	for i, t := range types {
 		ranked[i] = TypeProbability{t, p[i]}

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"presswork"
 )
 
 //go:embed data/doctype/lexicon.txt
@@ -31,7 +29,7 @@ var spotNames = [spots]string{"title", "head", "text", "front"}
 // term is a phrase that speaks for a document type.
 type term struct {
 	words  []string
-	kind   int // index into presswork.DocumentTypes
+	kind   int // index into DocumentTypes
 	weight float64
 }
 
@@ -55,7 +53,7 @@ var typeTerms = sync.OnceValue(func() *typeLexicon {
 // second result tells what is wrong with the data.
 func parseTypeLexicon(data string) (*typeLexicon, string) {
 	l := &typeLexicon{title: map[string][]int32{}, head: map[string][]int32{}, text: map[string][]int32{}, front: map[string][]int32{}}
-	types := presswork.DocumentTypes()
+	types := DocumentTypes()
 	kind := -1
 	for line := range strings.Lines(data) {
 		line = strings.TrimSpace(line)
@@ -115,7 +113,7 @@ type scores [spots][]float64
 
 func (l *typeLexicon) score(r *reading) scores {
 	var s scores
-	types := len(presswork.DocumentTypes())
+	types := len(DocumentTypes())
 	for p := range s {
 		s[p] = make([]float64, types)
 	}

@@ -2,8 +2,6 @@ package analysis
 
 import (
 	"math"
-
-	"presswork"
 )
 
 // featureNames names the features of a document, in order: four of the lexicon
@@ -11,7 +9,7 @@ import (
 func featureNames() []string {
 	var names []string
 	for _, p := range spotNames {
-		for _, t := range presswork.DocumentTypes() {
+		for _, t := range DocumentTypes() {
 			names = append(names, t+"."+p)
 		}
 	}

@@ -1,6 +1,8 @@
 package analysis
 
-import "math"
+import (
+	"math"
+)
 
 // FormalitySample is a sentence with the formality people gave it, 0 to 1.
 type FormalitySample struct {

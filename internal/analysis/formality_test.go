@@ -1,6 +1,8 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestFormalityOrdersGenres(t *testing.T) {
 	t.Parallel()

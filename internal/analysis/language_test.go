@@ -1,6 +1,8 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestDetectLanguage(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,8 @@
 package analysis
 
-import "strings"
+import (
+	"strings"
+)
 
 // sentences are those of the sample's prose.
 func (r *reading) sentences() (out []string) {

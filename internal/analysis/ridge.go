@@ -1,6 +1,8 @@
 package analysis
 
-import "math"
+import (
+	"math"
+)
 
 // sparseRow is one sample: the indexes of its features and their values.
 type sparseRow struct {

@@ -1,6 +1,8 @@
 package analysis
 
-import "strings"
+import (
+	"strings"
+)
 
 // inFence takes a line inside a code fence. Fences without a language are kept,
 // up to a bound: some people put a whole letter in one.

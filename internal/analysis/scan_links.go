@@ -1,6 +1,8 @@
 package analysis
 
-import "strings"
+import (
+	"strings"
+)
 
 // label returns the text between s[0] == '[' and its bracket, and the length
 // with brackets; 0 where there is none near.

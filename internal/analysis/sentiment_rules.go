@@ -1,6 +1,8 @@
 package analysis
 
-import "strings"
+import (
+	"strings"
+)
 
 // ruleScores are what the rules find in a sentence: the sums of the good and the
 // bad valences, and both with emphasis on −1…1.

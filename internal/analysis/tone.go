@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"presswork"
 )
 
 var (
@@ -34,9 +32,9 @@ const (
 )
 
 // toneCount is how many tones have words: all but neutral.
-var toneCount = len(presswork.Tones()) - 1
+var toneCount = len(Tones()) - 1
 
-// toneCue is a word's weight for a tone, an index of presswork.Tones less one.
+// toneCue is a word's weight for a tone, an index of Tones less one.
 type toneCue struct {
 	tone   int
 	weight float64
@@ -108,7 +106,7 @@ var genreLeanings = sync.OnceValue(func() map[string][]float64 {
 
 // toneIndex is the index of a tone among those that have words.
 func toneIndex(name string) int {
-	i := slices.Index(presswork.Tones(), name) - 1
+	i := slices.Index(Tones(), name) - 1
 	if i < 0 {
 		panic("analysis: embedded data: unknown tone " + name)
 	}
@@ -121,7 +119,7 @@ func PassageTone(text string) string {
 	return tone
 }
 
-// detectTone returns one of presswork.Tones and how clearly, 0 to 1, the
+// detectTone returns one of Tones and how clearly, 0 to 1, the
 // sentences and headings speak in it: "neutral" where none stands out.
 func detectTone(sentences []string, cues documentCues) (tone string, strength float64) {
 	if !english(cues.Language) {
@@ -131,7 +129,7 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 	for _, heading := range cues.Headings[:min(len(cues.Headings), 40)] {
 		addToneWords(evidence, heading, nil)
 	}
-	names, best, second := presswork.Tones()[1:], -1, 0.0
+	names, best, second := Tones()[1:], -1, 0.0
 	scores, leanings := toneScores(evidence, words), genreLeanings()[cues.Type]
 	for i := range names {
 		if leanings != nil {

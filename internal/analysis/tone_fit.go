@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"presswork"
 )
 
 // ToneSample is a document with its type.
@@ -36,7 +34,7 @@ func ToneBaselines(samples []ToneSample) string {
 	var b strings.Builder
 	b.WriteString("# Cues of each tone in a hundred words of documents that do not live by it: mean\n" +
 		"# and deviation. Measured by `make train` on the labelled corpus.\n\n")
-	for k, tone := range presswork.Tones()[1:] {
+	for k, tone := range Tones()[1:] {
 		var values []float64
 		for i, s := range samples {
 			if !slices.Contains(ownTones[tone], s.Type) {

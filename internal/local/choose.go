@@ -28,7 +28,7 @@ func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Outpu
 	}
 	c.o.Progress(out.Input, presswork.StageAnalyzing)
 	begun := time.Now()
-	advice, err := c.o.Advisor.Advise(ctx, wholeText(*d), c.catalogue.List(), c.o.Steer)
+	advice, err := c.o.Recommender.Recommend(ctx, wholeText(*d), c.catalogue.List(), c.o.Preference)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ const sampled = 12
 // rank analyses the text of a gallery's document, nil for none, into out and
 // lists the themes, the most fitting first.
 func (c *Converter) rank(ctx context.Context, text []byte, out *Output) ([]string, error) {
-	advice, ranked, err := c.o.Advisor.Rank(ctx, text, c.catalogue.List(), c.o.Steer)
+	advice, ranked, err := c.o.Recommender.Rank(ctx, text, c.catalogue.List(), c.o.Preference)
 	out.Analysis = &advice.Analysis
 	if text == nil {
 		ranked = ranked[:min(len(ranked), sampled)]
@@ -80,12 +80,12 @@ func wholeText(d pdf.Document) []byte {
 
 // Analyze reads one document, a file or Std, and says what it is and which theme
 // suits it. Errors: Convert's for an input that cannot be read, ctx's cause.
-func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Advice, error) {
+func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result, error) {
 	content, err := c.read(ctx, path, Snapshot{})
 	if err != nil {
-		return recommend.Advice{}, err
+		return recommend.Result{}, err
 	}
-	return c.o.Advisor.Advise(ctx, content, c.catalogue.List(), c.o.Steer)
+	return c.o.Recommender.Recommend(ctx, content, c.catalogue.List(), c.o.Preference)
 }
 
 // Themes is the catalogue, as it was when it was read last.

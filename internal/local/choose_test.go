@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"presswork"
-	"presswork/internal/analysis"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/local"
 )
@@ -61,7 +60,7 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 
 func TestAMergedDocumentIsReadAsAWhole(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true, Steer: analysis.Steer{}})
+	c := start(t, local.Options{HTML: true, Preference: recommend.Preference{}})
 	dir := files(t, map[string]string{"title.md": "# Cakes", "cake.md": recipe})
 	out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "title.md"), Merge: []string{filepath.Join(dir, "cake.md")},
 		Output: filepath.Join(dir, "out.html"), Theme: recommend.Auto})

@@ -27,7 +27,7 @@ type Gallery struct {
 	// Themes are their names. Default: all.
 	Themes []string
 	// Choose reads the document and puts the themes that suit it first; without
-	// a document, those that suit Options.Steer are shown. With Themes, only the
+	// a document, those that suit Options.Preference are shown. With Themes, only the
 	// analysis is made.
 	Choose bool
 	// Output is a file or Std; one that ends in .html is a page that needs

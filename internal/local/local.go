@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/analysis"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
 	"presswork/internal/markdown/diagram"
@@ -49,11 +48,11 @@ type Options struct {
 	// Stdin and Stdout are read and written for Std. Default: the process's.
 	Stdin  io.Reader
 	Stdout io.Writer
-	// Advisor chooses the theme of a document whose theme is recommend.Auto. Default:
+	// Recommender chooses the theme of a document whose theme is recommend.Auto. Default:
 	// one that remembers nothing.
-	Advisor *recommend.Advisor
-	// Steer is what is known of the documents whose theme is chosen.
-	Steer analysis.Steer
+	Recommender *recommend.Recommender
+	// Preference is what is known of the documents whose theme is chosen.
+	Preference recommend.Preference
 	// Progress is told of each step of each input, from several goroutines.
 	// Default: nobody is.
 	Progress func(input string, stage presswork.Stage)
@@ -80,8 +79,8 @@ func New(o Options) *Converter {
 	o.Stdin = cmp.Or[io.Reader](o.Stdin, os.Stdin)
 	o.Stdout = cmp.Or[io.Writer](o.Stdout, os.Stdout)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Advisor == nil {
-		o.Advisor = recommend.New(recommend.Options{Log: o.Log})
+	if o.Recommender == nil {
+		o.Recommender = recommend.New(recommend.Options{Log: o.Log})
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, presswork.Stage) {}

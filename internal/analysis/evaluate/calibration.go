@@ -1,6 +1,8 @@
 package evaluate
 
-import "slices"
+import (
+	"slices"
+)
 
 // crossCalibrated sets each prediction's probabilities to the temperature that
 // the other half of the groups asks for.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"presswork"
+	"presswork/internal/analysis"
 )
 
 // folds is how many parts the samples are cut into when they are judged.
@@ -45,7 +45,7 @@ func heldOut(documents []Document) []prediction {
 			defer func() { <-turn }()
 			w := train(slices.DeleteFunc(slices.Clone(documents), func(d Document) bool { return d.Group == name }))
 			for _, d := range groups[name] {
-				found[i] = append(found[i], prediction{d, slices.Index(presswork.DocumentTypes(), d.Type),
+				found[i] = append(found[i], prediction{d, slices.Index(analysis.DocumentTypes(), d.Type),
 					w.Probabilities(d.Features), w.Probabilities(d.Bare)})
 			}
 		})
@@ -84,7 +84,7 @@ func Mistakes(corpus string) (lines []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	types := presswork.DocumentTypes()
+	types := analysis.DocumentTypes()
 	for _, p := range crossCalibrated(heldOut(documents)) {
 		if b := p.best(); b != p.truth {
 			lines = append(lines, fmt.Sprintf("%s: %s %.2f, %s %.2f", p.document.Name, types[b], p.probabilities[b], types[p.truth], p.probabilities[p.truth]))
@@ -95,7 +95,7 @@ func Mistakes(corpus string) (lines []string, err error) {
 }
 
 func macroF1(predictions []prediction, answer func(prediction) int) float64 {
-	types := len(presswork.DocumentTypes())
+	types := len(analysis.DocumentTypes())
 	hit, said, is := make([]float64, types), make([]float64, types), make([]float64, types)
 	for _, p := range predictions {
 		a := answer(p)

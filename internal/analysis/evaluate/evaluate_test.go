@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/analysis"
 )
 
 func TestRunWithoutCorpusSaysSo(t *testing.T) {
@@ -81,8 +81,8 @@ func TestTrainingLearns(t *testing.T) {
 	for _, d := range documents {
 		types[d.Type] = true
 	}
-	if len(types) != len(presswork.DocumentTypes()) {
-		t.Errorf("samples of %d types, there are %d", len(types), len(presswork.DocumentTypes()))
+	if len(types) != len(analysis.DocumentTypes()) {
+		t.Errorf("samples of %d types, there are %d", len(types), len(analysis.DocumentTypes()))
 	}
 	if got := macroF1(heldOut(documents), prediction.best); got < 0.75 {
 		t.Errorf("macro F1 of held-out samples %f", got)

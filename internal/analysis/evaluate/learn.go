@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"presswork"
 	"presswork/internal/analysis"
 )
 
@@ -20,7 +19,7 @@ const (
 // train learns weights by gradient descent with momentum on the cross-entropy,
 // each type weighted alike in part, each weight drawn to its prior.
 func train(documents []Document) analysis.Weights {
-	types := presswork.DocumentTypes()
+	types := analysis.DocumentTypes()
 	label, share := make([]int, len(documents)), make([]float64, len(types))
 	for i, d := range documents {
 		label[i] = slices.Index(types, d.Type)

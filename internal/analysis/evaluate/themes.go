@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/recommend"
 	"presswork/themes"
 )
 
 // suits says which themes a document of a type may have and which it must not;
-// it was written before data/themes.txt and is not read by the program. "@dark"
+// it was written before recommend/data/themes.txt and is not read by the program. "@dark"
 // is every dark theme.
 func suits() map[string]struct{ accept, never string } {
 	const dark, loud = "@dark ", "cyberpunk acid valentine halloween "
@@ -50,13 +50,13 @@ func themeChoices(documents []Document) ([]themeChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var shelf []analysis.ThemeInfo
+	var list []recommend.ThemeInfo
 	schemes := map[string]string{}
 	for _, t := range catalogue.List() {
-		shelf = append(shelf, analysis.ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags})
+		list = append(list, recommend.ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags})
 		schemes[t.Name] = t.Scheme
 	}
-	recommender := analysis.NewRecommender().Uncalibrated()
+	recommender := recommend.NewRules().Uncalibrated()
 	var choices []themeChoice
 	for _, p := range crossCalibrated(heldOut(documents)) {
 		suit, ok := suits()[p.document.Type]
@@ -65,15 +65,15 @@ func themeChoices(documents []Document) ([]themeChoice, error) {
 		}
 		found := analysis.Examine(p.document.Markdown)
 		found.Types = found.Types[:0:0]
-		for i, name := range presswork.DocumentTypes() {
+		for i, name := range analysis.DocumentTypes() {
 			found.Types = append(found.Types, analysis.TypeProbability{Type: name, Probability: p.probabilities[i]})
 		}
 		slices.SortStableFunc(found.Types, func(a, b analysis.TypeProbability) int { return cmp.Compare(b.Probability, a.Probability) })
 		found.DocumentType = found.Types[0].Type
 		profile := recommender.Profile(found)
-		rec := recommender.Recommend(profile, shelf, analysis.Steer{})
+		rec := recommender.Recommend(profile, list, recommend.Preference{})
 		accept, never := strings.Fields(suit.accept), strings.Fields(suit.never)
-		c := themeChoice{group: p.document.Group, own: p.document.Own, raw: rec.Confidence, capped: analysis.Cautious(profile, analysis.Steer{}),
+		c := themeChoice{group: p.document.Group, own: p.document.Own, raw: rec.Confidence, capped: recommend.Cautious(profile, recommend.Preference{}),
 			first: slices.Contains(accept, rec.Primary), example: slices.Contains(accept, themes.Default)}
 		for _, name := range append([]string{rec.Primary}, rec.Alternatives...) {
 			c.anyOf = c.anyOf || slices.Contains(accept, name)

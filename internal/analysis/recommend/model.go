@@ -97,8 +97,8 @@ func schema() json.RawMessage {
 	}
 	// Plain maps always encode.
 	b, _ := json.Marshal(object(map[string]any{
-		"document_type":  enum(presswork.DocumentTypes()),
-		"emotional_tone": enum(presswork.Tones()),
+		"document_type":  enum(analysis.DocumentTypes()),
+		"emotional_tone": enum(analysis.Tones()),
 		"sentiment":      scored(sentiments, -1),
 		"formality":      scored(formalities, 0),
 		"keywords":       map[string]any{"type": "array", "maxItems": 10, "items": map[string]any{"type": "string"}},
@@ -160,7 +160,7 @@ func parseReading(answer string) (r reading, err error) {
 		name, value string
 		allowed     []string
 	}{
-		{"document_type", r.DocumentType, presswork.DocumentTypes()}, {"emotional_tone", r.EmotionalTone, presswork.Tones()},
+		{"document_type", r.DocumentType, analysis.DocumentTypes()}, {"emotional_tone", r.EmotionalTone, analysis.Tones()},
 		{"sentiment.label", r.Sentiment.Label, sentiments}, {"formality.label", r.Formality.Label, formalities},
 	} {
 		if !slices.Contains(field.allowed, field.value) {
@@ -192,7 +192,7 @@ const (
 
 // over puts what the model read over what the analyser found. Confidence stays
 // the analyser's business.
-func (r reading) over(p analysis.Profile) analysis.Profile {
+func (r reading) over(p Profile) Profile {
 	local, confidence := p.DocumentType, disputed
 	if local == r.DocumentType {
 		confidence = p.TypeConfidence + agreed*(1-p.TypeConfidence)

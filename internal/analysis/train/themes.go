@@ -22,7 +22,7 @@ func trainThemes(corpus, data string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(data, "themes.txt")
+	path := filepath.Join(data, "..", "recommend", "data", "themes.txt")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -1,17 +1,17 @@
-package analysis
+package recommend
 
 import (
 	"math"
 	"slices"
 
-	"presswork"
+	"presswork/internal/analysis"
 )
 
 // choice is one recommendation under way.
 type choice struct {
-	rules  *themeRules
+	rules  *Rules
 	p      Profile
-	steer  Steer
+	wanted Preference
 	belief []belief
 	// tone and strength are the document's, or the mood asked for at full
 	// strength. voice is how far they may lead, 0 to 1.
@@ -45,24 +45,24 @@ type candidate struct {
 	accepted, forbidden float64
 }
 
-func (r *Recommender) newChoice(p Profile, shelf []ThemeInfo, s Steer) *choice {
-	c := &choice{rules: r.rules, p: p, steer: s, belief: r.rules.believe(p, s), strength: p.ToneStrength, tone: r.rules.tones[p.EmotionalTone]}
+func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
+	c := &choice{rules: r, p: p, wanted: s, belief: r.believe(p, s), strength: p.ToneStrength, tone: r.tones[p.EmotionalTone]}
 	for _, b := range c.belief {
 		c.voice += b.share * b.voice
 	}
 	if s.Mood != "" {
-		c.tone, c.strength, c.voice = r.rules.tones[s.Mood], 1, 1
+		c.tone, c.strength, c.voice = r.tones[s.Mood], 1, 1
 	}
 	for i := range c.belief {
 		c.belief[i].order = c.order(c.belief[i].typeRule)
 	}
 	c.cautious = Cautious(p, s) && !slices.ContainsFunc(p.Topics, c.occasion)
-	for _, info := range shelf {
+	for _, info := range list {
 		k := candidate{ThemeInfo: info, twin: info.Name, likeness: 1}
 		var known bool
-		if k.look, known = r.rules.looks[info.Name]; !known || info.Custom {
+		if k.look, known = r.looks[info.Name]; !known || info.Custom {
 			k.look = lookOf(info)
-			k.twin, k.likeness = r.rules.nearest(k.look)
+			k.twin, k.likeness = r.nearest(k.look)
 		}
 		c.judge(&k)
 		c.candidates = append(c.candidates, k)
@@ -73,7 +73,7 @@ func (r *Recommender) newChoice(p Profile, shelf []ThemeInfo, s Steer) *choice {
 
 // believe says how probable each document type is: what the caller said, else
 // what was found; nothing when neither is known.
-func (r *themeRules) believe(p Profile, s Steer) []belief {
+func (r *Rules) believe(p Profile, s Preference) []belief {
 	found := map[string]float64{}
 	for _, t := range p.Types {
 		found[t.Type] = t.Probability
@@ -81,7 +81,7 @@ func (r *themeRules) believe(p Profile, s Steer) []belief {
 	if len(p.Types) == 0 && p.DocumentType != "" {
 		found[p.DocumentType] = 1
 	}
-	allowed := presswork.DocumentTypes()
+	allowed := analysis.DocumentTypes()
 	if s.Type != "" {
 		allowed = r.typesOf(s.Type)
 	}
@@ -116,7 +116,7 @@ func (c *choice) judge(k *candidate) {
 		k.fit += b.share * fit * k.likeness
 	}
 	lead, byType := 0.8*c.voice*c.strength, 1.0
-	if c.steer.Mood != "" {
+	if c.wanted.Mood != "" {
 		lead, byType = 1.6, 0.6
 	}
 	k.score = byType*k.fit + lead*c.carries(*k) + 0.15*c.formalityMatch(k.look)

@@ -1,4 +1,4 @@
-package analysis
+package recommend
 
 import (
 	"maps"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"presswork"
+	"presswork/internal/analysis"
 )
 
 // distance is how unlike two looks are in what matters to both, 0 to 1.
@@ -33,7 +33,7 @@ func (l look) without(attribute int) look {
 
 // nearest is the built-in theme whose look is most like this one, and how much,
 // 0 to 1.
-func (r *themeRules) nearest(l look) (name string, likeness float64) {
+func (r *Rules) nearest(l look) (name string, likeness float64) {
 	least := math.Inf(1)
 	for _, other := range slices.Sorted(maps.Keys(r.looks)) {
 		if d := distance(l, r.looks[other]); d < least {
@@ -51,7 +51,7 @@ func (c *choice) custom(k candidate) float64 {
 		return word != "" && slices.ContainsFunc(k.Tags, func(tag string) bool { return foldName(tag) == word })
 	}
 	for _, b := range c.belief {
-		if has(b.name) || slices.ContainsFunc(presswork.DocumentFamilies(), func(family string) bool {
+		if has(b.name) || slices.ContainsFunc(analysis.DocumentFamilies(), func(family string) bool {
 			return has(family) && slices.Contains(c.rules.families[family], b.name)
 		}) {
 			score += 0.6 * b.share

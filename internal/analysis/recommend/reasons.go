@@ -1,4 +1,4 @@
-package analysis
+package recommend
 
 import (
 	"fmt"
@@ -18,19 +18,19 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 		say("with %s of text there is too little to judge by, so it is the theme that suits most documents", words(c.p.Words))
 	case c.cautious:
 		say("the language is not known, so it is the theme that suits most documents")
-	case c.steer != Steer{} || !terse(c.p):
+	case c.wanted != Preference{} || !terse(c.p):
 	case c.p.Words < enoughWords:
 		say("with %s of text, its form counts more than its wording", words(c.p.Words))
 	default:
 		say("the language is not known, so its form counts more than its wording")
 	}
-	if c.steer.Type != "" {
-		say("it is said to be %s%s", named(c.steer.Type), c.standing(primary))
+	if c.wanted.Type != "" {
+		say("it is said to be %s%s", named(c.wanted.Type), c.standing(primary))
 	} else if top := c.top(); top != nil && !c.cautious {
 		say("it reads as %s (%d %% sure)%s", named(top.name), percent(top.share), c.standing(primary))
 	}
-	if c.steer.Mood != "" {
-		say("the mood asked for is %s%s", c.steer.Mood, c.moodStanding(primary))
+	if c.wanted.Mood != "" {
+		say("the mood asked for is %s%s", c.wanted.Mood, c.moodStanding(primary))
 	} else if c.leads(primary) {
 		say("its tone is %s", c.tone.name)
 	}

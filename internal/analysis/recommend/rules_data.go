@@ -1,4 +1,4 @@
-package analysis
+package recommend
 
 import (
 	_ "embed"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"presswork"
+	"presswork/internal/analysis"
 )
 
 //go:embed data/themes.txt
@@ -53,19 +53,20 @@ type topicRule struct {
 	accept, words []string
 }
 
-// themeRules are data/themes.txt.
-type themeRules struct {
+// Rules choose themes by data/themes.txt. They are immutable and safe for
+// concurrent use.
+type Rules struct {
 	looks            map[string]look
-	types            []typeRule // in the order of presswork.DocumentTypes
+	types            []typeRule // in the order of analysis.DocumentTypes
 	families         map[string][]string
 	tones            map[string]toneRule
 	topics           []topicRule
 	slope, intercept float64
 }
 
-// parseThemeRules reads the data. Errors name the line.
-func parseThemeRules(data string) (*themeRules, error) {
-	p := ruleParser{rules: &themeRules{looks: map[string]look{}, families: map[string][]string{}, tones: map[string]toneRule{}},
+// parseRules reads the data. Errors name the line.
+func parseRules(data string) (*Rules, error) {
+	p := ruleParser{rules: &Rules{looks: map[string]look{}, families: map[string][]string{}, tones: map[string]toneRule{}},
 		types: map[string]*typeRule{}}
 	for i, line := range strings.Split(data, "\n") {
 		if line = strings.TrimRight(line, " "); line == "" || strings.HasPrefix(line, "#") {
@@ -79,7 +80,7 @@ func parseThemeRules(data string) (*themeRules, error) {
 			return nil, fmt.Errorf("data/themes.txt:%d: %w", i+1, err)
 		}
 	}
-	for _, name := range presswork.DocumentTypes() {
+	for _, name := range analysis.DocumentTypes() {
 		t := p.types[name]
 		if t == nil {
 			return nil, fmt.Errorf("data/themes.txt: type %s is missing", name)
@@ -91,7 +92,7 @@ func parseThemeRules(data string) (*themeRules, error) {
 
 // ruleParser holds what the lines that begin with blanks belong to.
 type ruleParser struct {
-	rules *themeRules
+	rules *Rules
 	types map[string]*typeRule
 
 	kind, name string
@@ -110,7 +111,7 @@ func (p *ruleParser) entry(words []string) error {
 		p.rules.looks[p.name] = look
 		return err
 	case "type":
-		if len(values) != 2 || !slices.Contains(presswork.DocumentTypes(), p.name) {
+		if len(values) != 2 || !slices.Contains(analysis.DocumentTypes(), p.name) {
 			return fmt.Errorf("type %s: want a document type, print or screen, and a number", p.name)
 		}
 		voice, err := strconv.ParseFloat(values[1], 64)
@@ -168,7 +169,7 @@ func (t *typeRule) detail(key string, values []string) error {
 		t.never = values
 		t.neverDark = slices.Contains(values, darkWord)
 	default:
-		if !slices.Contains(presswork.Tones(), key) && !slices.Contains(formalities(), key) {
+		if !slices.Contains(analysis.Tones(), key) && !slices.Contains(formalities, key) {
 			return fmt.Errorf("%q is neither a tone nor a formality", key)
 		}
 		t.first[key] = values
@@ -179,8 +180,6 @@ func (t *typeRule) detail(key string, values []string) error {
 // darkWord stands for every dark theme in a list of never; it is also a theme's
 // name and a tone.
 const darkWord = "dark"
-
-func formalities() []string { return []string{"formal", "neutral", "informal"} }
 
 func parseLook(words []string) (a look, err error) {
 	if len(words) != lookCount {

@@ -21,7 +21,7 @@ import (
 // Auto is what a caller writes for a theme that is to be chosen.
 const Auto = themes.Auto
 
-// Options wire an Advisor.
+// Options wire a Recommender.
 type Options struct {
 	// Cache returns what remembers analyses and choices; it is asked once, when
 	// the first document comes. Nil, or returning nil: nothing is remembered.
@@ -33,51 +33,51 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Advisor is safe for concurrent use.
-type Advisor struct {
+// Recommender is safe for concurrent use.
+type Recommender struct {
 	model *Model
 	cache func() cache.Cache
 	log   *slog.Logger
-	// recommender is read when the first document comes.
-	recommender func() *analysis.Recommender
+	// rules are read when the first document comes.
+	rules func() *Rules
 	// A cache that is out of order is reported once, not for each document.
 	unread, unwritten sync.Once
 }
 
-// New wires an Advisor.
-func New(o Options) *Advisor {
+// New wires a Recommender.
+func New(o Options) *Recommender {
 	if o.Cache == nil {
 		o.Cache = func() cache.Cache { return nil }
 	}
-	return &Advisor{
-		model:       o.Model,
-		cache:       sync.OnceValue(o.Cache),
-		log:         cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		recommender: sync.OnceValue(analysis.NewRecommender),
+	return &Recommender{
+		model: o.Model,
+		cache: sync.OnceValue(o.Cache),
+		log:   cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		rules: sync.OnceValue(NewRules),
 	}
 }
 
 // AsksModel reports whether a model reads the documents.
-func (a *Advisor) AsksModel() bool { return a.model != nil }
+func (a *Recommender) AsksModel() bool { return a.model != nil }
 
-// Advice is an analysis with its recommendation, and what the cache had of it.
-type Advice struct {
+// Result is an analysis with its recommendation, and what the cache had of it.
+type Result struct {
 	presswork.Analysis
 	// Lookups counts what the cache was asked for, Hits what it had.
 	Lookups, Hits int
 }
 
-// Advise analyses a document and recommends one of the themes, which are in the
+// Recommend analyses a document and recommends one of the themes, which are in the
 // catalogue's order. The error is ctx's cause: a cache that fails costs the
 // computation and no more.
-func (a *Advisor) Advise(ctx context.Context, markdown []byte, shelf []themes.Theme, s analysis.Steer) (Advice, error) {
-	infos, content := themeInfos(shelf), sha256.Sum256(markdown)
-	q := question{Advisor: a, cache: a.cache(), content: content[:]}
+func (a *Recommender) Recommend(ctx context.Context, markdown []byte, list []themes.Theme, s Preference) (Result, error) {
+	infos, content := themeInfos(list), sha256.Sum256(markdown)
+	q := question{Recommender: a, cache: a.cache(), content: content[:]}
 	p := q.profile(ctx, markdown)
 	recommendation := answer(ctx, &q, cache.Theme, []any{q.reader, infos, s}, func() presswork.Recommendation {
-		return a.recommender().Recommend(p, infos, s)
+		return a.rules().Recommend(p, infos, s)
 	})
-	advice := Advice{p.Analysis, q.lookups, q.hits}
+	advice := Result{p.Analysis, q.lookups, q.hits}
 	advice.Recommendation = recommendation
 	if a.model != nil && q.reader == "" {
 		advice.Recommendation.Reasons = append(slices.Clone(recommendation.Reasons), "the model could not be asked: this is the program's own reading")
@@ -85,24 +85,24 @@ func (a *Advisor) Advise(ctx context.Context, markdown []byte, shelf []themes.Th
 	return advice, context.Cause(ctx)
 }
 
-// Rank is Advise with all themes, the most fitting first; without a document
+// Rank is Recommend with all themes, the most fitting first; without a document
 // only what is asked for counts.
-func (a *Advisor) Rank(ctx context.Context, markdown []byte, shelf []themes.Theme, s analysis.Steer) (Advice, []string, error) {
-	infos := themeInfos(shelf)
-	var p analysis.Profile
+func (a *Recommender) Rank(ctx context.Context, markdown []byte, list []themes.Theme, s Preference) (Result, []string, error) {
+	infos := themeInfos(list)
+	var p Profile
 	if markdown != nil {
 		content := sha256.Sum256(markdown)
-		p = (&question{Advisor: a, cache: a.cache(), content: content[:]}).profile(ctx, markdown)
+		p = (&question{Recommender: a, cache: a.cache(), content: content[:]}).profile(ctx, markdown)
 	}
-	recommender := a.recommender()
-	advice := Advice{Analysis: p.Analysis}
-	advice.Recommendation = recommender.Recommend(p, infos, s)
-	return advice, recommender.Rank(p, infos, s), context.Cause(ctx)
+	rules := a.rules()
+	advice := Result{Analysis: p.Analysis}
+	advice.Recommendation = rules.Recommend(p, infos, s)
+	return advice, rules.Rank(p, infos, s), context.Cause(ctx)
 }
 
 // question is one document's way through the cache.
 type question struct {
-	*Advisor
+	*Recommender
 	cache         cache.Cache
 	content       []byte // its hash
 	lookups, hits int
@@ -110,12 +110,12 @@ type question struct {
 }
 
 // profile is the model's reading where there is one, else the analyser's.
-func (q *question) profile(ctx context.Context, markdown []byte) analysis.Profile {
+func (q *question) profile(ctx context.Context, markdown []byte) Profile {
 	if q.model == nil {
 		return q.local(ctx, markdown)
 	}
 	var failed error
-	p := answer(ctx, q, cache.Analysis, []any{q.model.Name}, func() (p analysis.Profile) {
+	p := answer(ctx, q, cache.Analysis, []any{q.model.Name}, func() (p Profile) {
 		p = q.local(ctx, markdown)
 		var r reading
 		if r, failed = q.model.read(ctx, markdown); failed == nil {
@@ -131,9 +131,9 @@ func (q *question) profile(ctx context.Context, markdown []byte) analysis.Profil
 	return p
 }
 
-func (q *question) local(ctx context.Context, markdown []byte) analysis.Profile {
-	return answer(ctx, q, cache.Analysis, nil, func() analysis.Profile {
-		return q.recommender().Profile(analysis.Examine(markdown))
+func (q *question) local(ctx context.Context, markdown []byte) Profile {
+	return answer(ctx, q, cache.Analysis, nil, func() Profile {
+		return q.rules().Profile(analysis.Examine(markdown))
 	})
 }
 
@@ -144,7 +144,7 @@ func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []an
 	if q.cache == nil || ctx.Err() != nil {
 		return compute()
 	}
-	key := key(analysis.Version(), q.content, parts)
+	key := key(version(), q.content, parts)
 	q.lookups++
 	stored, found, err := q.cache.Get(ctx, kind, key)
 	var value T
@@ -173,6 +173,9 @@ func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []an
 	return value
 }
 
+// version names what would be answered: the analyser's and the rules' data.
+var version = sync.OnceValue(func() string { return key(analysis.Version(), themeData) })
+
 // key hashes what an answer depends on.
 func key(parts ...any) string {
 	h := sha256.New()
@@ -181,10 +184,10 @@ func key(parts ...any) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func themeInfos(shelf []themes.Theme) []analysis.ThemeInfo {
-	infos := make([]analysis.ThemeInfo, 0, len(shelf))
-	for _, t := range shelf {
-		infos = append(infos, analysis.ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags, Custom: t.Custom})
+func themeInfos(list []themes.Theme) []ThemeInfo {
+	infos := make([]ThemeInfo, 0, len(list))
+	for _, t := range list {
+		infos = append(infos, ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags, Custom: t.Custom})
 	}
 	return infos
 }

@@ -1,20 +1,22 @@
-package analysis
+package recommend
 
 import (
 	"cmp"
 	"slices"
+
+	"presswork/internal/analysis"
 )
 
 // clearTopic is how clearly a document must be about a topic for it to count.
 const clearTopic = 0.3
 
 // Profile reduces findings to what a choice of theme rests on.
-func (r *Recommender) Profile(f Findings) Profile {
+func (r *Rules) Profile(f analysis.Findings) Profile {
 	p := Profile{Analysis: f.Analysis, Words: f.Words, Types: f.Types, ToneStrength: f.ToneStrength, Topics: []Topic{}}
-	for _, t := range r.rules.topics {
+	for _, t := range r.topics {
 		hits, distinct := 0, 0
 		for _, word := range t.words {
-			if n := f.counts[word]; n > 0 {
+			if n := f.Count(word); n > 0 {
 				hits, distinct = hits+n, distinct+1
 			}
 		}
@@ -29,7 +31,7 @@ func (r *Recommender) Profile(f Findings) Profile {
 }
 
 // topic returns a rule by name; the zero one when there is none.
-func (r *themeRules) topic(name string) topicRule {
+func (r *Rules) topic(name string) topicRule {
 	for _, t := range r.topics {
 		if t.name == name {
 			return t

@@ -1,4 +1,4 @@
-package analysis
+package recommend
 
 import (
 	"math"
@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"presswork"
+	"presswork/internal/analysis"
 )
 
-// shelf is the built-in catalogue as far as a choice looks at it.
-func shelf(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
+// list is the built-in catalogue as far as a choice looks at it.
+func catalogue(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
 	t.Helper()
 	dark := []string{"dark", "synthwave", "halloween", "forest", "aqua", "black", "luxury", "dracula", "business", "night", "coffee", "dim", "sunset", "abyss"}
 	var list []ThemeInfo
@@ -34,12 +35,12 @@ func shelf(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
 // sure is the profile of a long English document of a type.
 func sure(docType string) Profile {
 	return Profile{Analysis: presswork.Analysis{DocumentType: docType, Language: "en", EmotionalTone: "neutral",
-		Formality: presswork.Formality{Label: "neutral", Score: 0.5}}, Words: 900, Types: []TypeProbability{{docType, 0.95}, {"other", 0.05}}}
+		Formality: presswork.Formality{Label: "neutral", Score: 0.5}}, Words: 900, Types: []analysis.TypeProbability{{Type: docType, Probability: 0.95}, {Type: "other", Probability: 0.05}}}
 }
 
 func TestThemeRulesNameThemesThatExist(t *testing.T) {
 	t.Parallel()
-	rules, err := parseThemeRules(themeData)
+	rules, err := parseRules(themeData)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestThemeRulesNameThemesThatExist(t *testing.T) {
 			}
 		}
 	}
-	for _, mood := range presswork.Moods() {
+	for _, mood := range Moods() {
 		if len(rules.tones[mood].accept) == 0 {
 			t.Errorf("no theme carries %s", mood)
 		}
@@ -70,9 +71,9 @@ func TestThemeRulesNameThemesThatExist(t *testing.T) {
 	for _, topic := range rules.topics {
 		check(topic.name, topic.accept)
 	}
-	for _, family := range presswork.DocumentFamilies() {
+	for _, family := range analysis.DocumentFamilies() {
 		for _, docType := range rules.families[family] {
-			if !slices.Contains(presswork.DocumentTypes(), docType) {
+			if !slices.Contains(analysis.DocumentTypes(), docType) {
 				t.Errorf("%s: %q is no document type", family, docType)
 			}
 		}
@@ -92,7 +93,7 @@ func TestThemeRulesSayWhichLineIsWrong(t *testing.T) {
 		"tune x":                       `"tune" is not known`,
 		"":                             "type readme is missing",
 	} {
-		if _, err := parseThemeRules(data); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := parseRules(data); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v; want %q", data, err, says)
 		}
 	}
@@ -100,11 +101,11 @@ func TestThemeRulesSayWhichLineIsWrong(t *testing.T) {
 
 func TestATypeGetsAThemeThatSuitsIt(t *testing.T) {
 	t.Parallel()
-	r := NewRecommender()
-	list := shelf(t)
-	for _, rule := range r.rules.types {
-		rec := r.Recommend(sure(rule.name), list, Steer{})
-		if rec.Primary != rule.accept[0] || rec.Confidence < 0.75 || rec.Confidence < 0.9 && rule.name != otherType || len(rec.Alternatives) != 2 || len(rec.Reasons) == 0 {
+	r := NewRules()
+	list := catalogue(t)
+	for _, rule := range r.types {
+		rec := r.Recommend(sure(rule.name), list, Preference{})
+		if rec.Primary != rule.accept[0] || rec.Confidence < 0.75 || rec.Confidence < 0.9 && rule.name != analysis.OtherType || len(rec.Alternatives) != 2 || len(rec.Reasons) == 0 {
 			t.Errorf("%s: %+v, want %s", rule.name, rec, rule.accept[0])
 		}
 		var schemes []string
@@ -123,7 +124,7 @@ func TestATypeGetsAThemeThatSuitsIt(t *testing.T) {
 
 func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 	t.Parallel()
-	r := NewRecommender()
+	r := NewRules()
 	with := func(docType string, change func(*Profile)) Profile {
 		p := sure(docType)
 		change(&p)
@@ -144,7 +145,7 @@ func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 		"children's recipe": {with("recipe", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"children", 1}} }), "cupcake"},
 		"playful contract":  {with("legal", tone("playful")), "light"},
 	} {
-		if got := r.Recommend(c.p, shelf(t), Steer{}); got.Primary != c.want {
+		if got := r.Recommend(c.p, catalogue(t), Preference{}); got.Primary != c.want {
 			t.Errorf("%s: %+v, want %s", name, got, c.want)
 		}
 	}
@@ -152,44 +153,44 @@ func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 
 func TestWhatTheCallerSaysReplacesWhatWasFound(t *testing.T) {
 	t.Parallel()
-	r := NewRecommender()
-	list := shelf(t)
+	r := NewRules()
+	list := catalogue(t)
 	resume := sure("resume")
-	for _, mood := range presswork.Moods() {
-		rec := r.Recommend(resume, list, Steer{Mood: mood})
-		if !slices.Contains(r.rules.tones[mood].accept, rec.Primary) {
+	for _, mood := range Moods() {
+		rec := r.Recommend(resume, list, Preference{Mood: mood})
+		if !slices.Contains(r.tones[mood].accept, rec.Primary) {
 			t.Errorf("--mood=%s chose %s", mood, rec.Primary)
 		}
 	}
-	if rec := r.Recommend(resume, list, Steer{Mood: "dark"}); rec.Primary != "night" && rec.Primary != "business" {
+	if rec := r.Recommend(resume, list, Preference{Mood: "dark"}); rec.Primary != "night" && rec.Primary != "business" {
 		t.Errorf("a dark résumé is %s", rec.Primary)
 	}
-	if rec := r.Recommend(resume, list, Steer{Mood: "romantic"}); rec.Primary == "valentine" || rec.Primary == "sunset" {
+	if rec := r.Recommend(resume, list, Preference{Mood: "romantic"}); rec.Primary == "valentine" || rec.Primary == "sunset" {
 		t.Errorf("a romantic résumé is %s", rec.Primary)
 	}
 	short := Profile{Analysis: presswork.Analysis{DocumentType: "readme", Language: "und"}, Words: 3}
-	for _, name := range slices.Concat(presswork.DocumentTypes(), presswork.DocumentFamilies()) {
-		rec := r.Recommend(short, list, Steer{Type: name})
-		members := r.rules.typesOf(name)
-		if !slices.ContainsFunc(r.rules.types, func(rule typeRule) bool {
+	for _, name := range slices.Concat(analysis.DocumentTypes(), analysis.DocumentFamilies()) {
+		rec := r.Recommend(short, list, Preference{Type: name})
+		members := r.typesOf(name)
+		if !slices.ContainsFunc(r.types, func(rule typeRule) bool {
 			return slices.Contains(members, rule.name) && slices.Contains(rule.accept, rec.Primary)
 		}) {
 			t.Errorf("--doc-type=%s chose %s", name, rec.Primary)
 		}
 	}
 	// A caller who has no document at all.
-	if rec := r.Recommend(Profile{}, list, Steer{Mood: "creative"}); rec.Primary != "cmyk" {
+	if rec := r.Recommend(Profile{}, list, Preference{Mood: "creative"}); rec.Primary != "cmyk" {
 		t.Errorf("creative is %+v", rec)
 	}
 }
 
 func TestTooLittleTextGetsTheThemeThatSuitsMost(t *testing.T) {
 	t.Parallel()
-	r := NewRecommender()
-	few, strange := sure(otherType), sure(otherType)
+	r := NewRules()
+	few, strange := sure(analysis.OtherType), sure(analysis.OtherType)
 	few.Words, strange.Language = 40, "und"
 	for says, p := range map[string]Profile{"40 words": few, "the language is not known": strange} {
-		rec := r.Recommend(p, shelf(t), Steer{})
+		rec := r.Recommend(p, catalogue(t), Preference{})
 		if rec.Primary != "light" || rec.Confidence > 0.5 || !strings.Contains(rec.Reasons[0], says) {
 			t.Errorf("%+v", rec)
 		}
@@ -198,12 +199,12 @@ func TestTooLittleTextGetsTheThemeThatSuitsMost(t *testing.T) {
 
 func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
 	t.Parallel()
-	r := NewRecommender()
+	r := NewRules()
 	last := 0.5
 	for _, words := range []int{14, 40, 70} {
 		haiku := sure("poem")
 		haiku.Words = words
-		rec := r.Recommend(haiku, shelf(t), Steer{})
+		rec := r.Recommend(haiku, catalogue(t), Preference{})
 		if rec.Primary != "silk" || rec.Confidence <= last || rec.Confidence > 0.97 {
 			t.Errorf("%d words: %+v; want silk, surer than %.2f", words, rec, last)
 		}
@@ -211,46 +212,46 @@ func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
 	}
 	strange := sure("poem")
 	strange.Language = "und"
-	if rec := r.Recommend(strange, shelf(t), Steer{}); rec.Primary != "silk" || rec.Confidence > 0.5 {
+	if rec := r.Recommend(strange, catalogue(t), Preference{}); rec.Primary != "silk" || rec.Confidence > 0.5 {
 		t.Errorf("in an unknown language: %+v", rec)
 	}
 }
 
 func TestAnOccasionIsSeenInAShortInvitation(t *testing.T) {
 	t.Parallel()
-	r := NewRecommender()
+	r := NewRules()
 	invitation := []byte("# Spooky night\n\nGhosts, witches and vampires! On Halloween the haunted mill opens its graveyard. A pumpkin for every costume, candy for the little monsters. Happy Halloween!\n")
-	p := r.Profile(Examine(invitation))
-	if rec := r.Recommend(p, shelf(t), Steer{}); rec.Primary != "halloween" {
+	p := r.Profile(analysis.Examine(invitation))
+	if rec := r.Recommend(p, catalogue(t), Preference{}); rec.Primary != "halloween" {
 		t.Errorf("%+v of %s, %v", rec, p.DocumentType, p.Topics)
 	}
 }
 
 func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 	t.Parallel()
-	r := NewRecommender()
+	r := NewRules()
 	house := ThemeInfo{Name: "house", Scheme: "light", Custom: true,
 		Colors: map[string]string{"base_100": "#ffffff", "primary": "#0a6ea8", "secondary": "#5b6b7b", "accent": "#3f7f9f"}}
 	wild := ThemeInfo{Name: "wild", Scheme: "light", Custom: true,
 		Colors: map[string]string{"base_100": "#fff000", "primary": "#ff00aa", "secondary": "#00ffcc", "accent": "#ff5500"}}
-	if rec := r.Recommend(sure("report"), shelf(t, house, wild), Steer{}); !slices.Contains(append(rec.Alternatives, rec.Primary), "house") {
+	if rec := r.Recommend(sure("report"), catalogue(t, house, wild), Preference{}); !slices.Contains(append(rec.Alternatives, rec.Primary), "house") {
 		t.Errorf("a sober blue theme is not among %+v", rec)
 	}
 	for _, docType := range []string{"report", "legal", "resume"} {
-		if rec := r.Recommend(sure(docType), shelf(t, wild), Steer{}); slices.Contains(append(rec.Alternatives, rec.Primary), "wild") {
+		if rec := r.Recommend(sure(docType), catalogue(t, wild), Preference{}); slices.Contains(append(rec.Alternatives, rec.Primary), "wild") {
 			t.Errorf("%s: a shouting theme is among %+v", docType, rec)
 		}
 	}
 	house.Tags = []string{"report"}
-	rec := r.Recommend(sure("report"), shelf(t, house), Steer{})
+	rec := r.Recommend(sure("report"), catalogue(t, house), Preference{})
 	if rec.Primary != "house" || !strings.Contains(strings.Join(rec.Reasons, "; "), "a theme of your own") {
 		t.Errorf("a theme tagged for reports is not chosen: %+v", rec)
 	}
 }
 
-func TestSteerIsCheckedAndForgiving(t *testing.T) {
+func TestAPreferenceIsCheckedAndForgiving(t *testing.T) {
 	t.Parallel()
-	if s, err := ParseSteer(" Creative", "API-Reference"); err != nil || s != (Steer{"creative", "api_reference"}) {
+	if s, err := ParsePreference(" Creative", "API-Reference"); err != nil || s != (Preference{"creative", "api_reference"}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, c := range []struct{ mood, docType, param, says string }{
@@ -259,7 +260,7 @@ func TestSteerIsCheckedAndForgiving(t *testing.T) {
 		{"", "zzz", "doc_type", "or a family: software"},
 		{strings.Repeat("x", 500), "", "mood", "…"},
 	} {
-		_, err := ParseSteer(c.mood, c.docType)
+		_, err := ParsePreference(c.mood, c.docType)
 		e := presswork.AsError(err)
 		if e == nil || e.Code != presswork.InvalidOption || e.Param != c.param || !strings.Contains(e.Message, c.says) || len(e.Message) > 500 {
 			t.Errorf("%+v: %v", c, err)
@@ -287,14 +288,14 @@ func TestColoursTellALook(t *testing.T) {
 }
 
 func BenchmarkRecommend(b *testing.B) {
-	r := NewRecommender()
+	r := NewRules()
 	var list []ThemeInfo
-	for name := range r.rules.looks {
+	for name := range r.looks {
 		list = append(list, ThemeInfo{Name: name, Scheme: "light"})
 	}
 	p := sure("report")
 	b.ReportAllocs()
 	for b.Loop() {
-		r.Recommend(p, list, Steer{})
+		r.Recommend(p, list, Preference{})
 	}
 }

@@ -1,15 +1,17 @@
-package analysis
+package recommend
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"presswork/internal/analysis"
 )
 
 // lift takes the prohibitions back when nothing else carries the mood the
 // caller asked for: a dark résumé is unusual, but it was asked for.
 func (c *choice) lift() {
-	if c.steer.Mood == "" {
+	if c.wanted.Mood == "" {
 		return
 	}
 	carries := func(k candidate) bool {
@@ -133,7 +135,7 @@ func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 // confidence is how often a choice like this one suits, 0 to 1, in hundredths.
 func (c *choice) confidence(primary candidate) float64 {
 	raw := primary.accepted
-	if c.steer.Mood != "" && slices.Contains(c.tone.accept, primary.twin) {
+	if c.wanted.Mood != "" && slices.Contains(c.tone.accept, primary.twin) {
 		raw = max(raw, 0.95)
 	}
 	for _, topic := range c.p.Topics {
@@ -142,7 +144,7 @@ func (c *choice) confidence(primary candidate) float64 {
 		}
 	}
 	v := c.rules.calibrate(raw) * (1 - (1-otherShare)*c.unknown(primary))
-	if c.steer == (Steer{}) && terse(c.p) {
+	if c.wanted == (Preference{}) && terse(c.p) {
 		v = min(v, c.tersely())
 	}
 	return min(math.Round(v*100)/100, 0.99)
@@ -157,7 +159,7 @@ const otherShare = 0.8
 // that may have the theme.
 func (c *choice) unknown(k candidate) float64 {
 	for _, b := range c.belief {
-		if _, v := b.fit(k); b.name == otherType && v == accepted {
+		if _, v := b.fit(k); b.name == analysis.OtherType && v == accepted {
 			return b.share
 		}
 	}
@@ -174,7 +176,7 @@ func (c *choice) tersely() float64 {
 }
 
 // calibrate makes a frequency of what was believed.
-func (r *themeRules) calibrate(raw float64) float64 {
+func (r *Rules) calibrate(raw float64) float64 {
 	const edge = 0.01
 	raw = min(max(raw, edge), 1-edge)
 	return 1 / (1 + math.Exp(-(r.slope*math.Log(raw/(1-raw)) + r.intercept)))

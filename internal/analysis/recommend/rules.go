@@ -1,20 +1,21 @@
-package analysis
+package recommend
 
 import (
 	"cmp"
 	"slices"
 
 	"presswork"
+	"presswork/internal/analysis"
 )
 
 // Profile is what a choice of theme rests on; it is small, for caches.
 type Profile struct {
 	// Analysis has no recommendation.
 	presswork.Analysis
-	// Words, Types and ToneStrength are those of Findings.
-	Words        int               `json:"words"`
-	Types        []TypeProbability `json:"types"`
-	ToneStrength float64           `json:"tone_strength"`
+	// Words, Types and ToneStrength are those of analysis.Findings.
+	Words        int                        `json:"words"`
+	Types        []analysis.TypeProbability `json:"types"`
+	ToneStrength float64                    `json:"tone_strength"`
 	// Topics are what the document speaks of, of those some themes are made for,
 	// the clearest first.
 	Topics []Topic `json:"topics"`
@@ -39,25 +40,21 @@ type ThemeInfo struct {
 	Custom bool `json:"custom"`
 }
 
-// Recommender chooses themes by data/themes.txt. It is immutable and safe for
-// concurrent use.
-type Recommender struct{ rules *themeRules }
-
-// NewRecommender reads the embedded data.
-func NewRecommender() *Recommender {
-	rules, err := parseThemeRules(themeData)
+// NewRules reads the embedded data.
+func NewRules() *Rules {
+	rules, err := parseRules(themeData)
 	if err != nil {
 		panic(err) // the data is compiled in; the tests read it
 	}
-	return &Recommender{rules}
+	return rules
 }
 
-// Uncalibrated is a Recommender whose confidence is what is believed, not yet
-// how often that proved right: the calibration is fitted on it.
-func (r *Recommender) Uncalibrated() *Recommender {
-	rules := *r.rules
+// Uncalibrated are the same rules with a confidence that is what is believed, not
+// yet how often that proved right: the calibration is fitted on it.
+func (r *Rules) Uncalibrated() *Rules {
+	rules := *r
 	rules.slope, rules.intercept = 1, 0
-	return &Recommender{&rules}
+	return &rules
 }
 
 // The bounds below which a text does not tell enough.
@@ -66,7 +63,6 @@ const (
 	surelyFrom    = 0.8 // of the type's probability, from which fewer words do
 	cautiousLimit = 0.5 // of the confidence then
 	fallbackTheme = "light"
-	otherType     = "other"
 )
 
 // forbiddenFrom is how probable the types that must not have a theme may be
@@ -77,12 +73,12 @@ const (
 	occasionTolerance = 0.30
 )
 
-// Recommend chooses a theme and two alternatives from the shelf, which is in the
+// Recommend chooses a theme and two alternatives from the list, which is in the
 // catalogue's order. What s says replaces what was found. The alternatives are
 // unlike the choice: one of the three is light and, for what is read on screens,
 // one dark.
-func (r *Recommender) Recommend(p Profile, shelf []ThemeInfo, s Steer) presswork.Recommendation {
-	c := r.newChoice(p, shelf, s)
+func (r *Rules) Recommend(p Profile, list []ThemeInfo, s Preference) presswork.Recommendation {
+	c := r.newChoice(p, list, s)
 	if len(c.candidates) == 0 {
 		return presswork.Recommendation{Alternatives: []string{}, Reasons: []string{"there are no themes"}}
 	}
@@ -96,17 +92,17 @@ func (r *Recommender) Recommend(p Profile, shelf []ThemeInfo, s Steer) presswork
 	return rec
 }
 
-// Rank lists the shelf's themes for a document, the most fitting first; the
+// Rank lists the themes for a document, the most fitting first; the
 // first three are those of Recommend.
-func (r *Recommender) Rank(p Profile, shelf []ThemeInfo, s Steer) []string {
-	c := r.newChoice(p, shelf, s)
+func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
+	c := r.newChoice(p, list, s)
 	if len(c.candidates) == 0 {
 		return nil
 	}
 	primary := c.primary()
-	list := append([]candidate{primary}, c.alternatives(primary)...)
+	best := append([]candidate{primary}, c.alternatives(primary)...)
 	rest := slices.DeleteFunc(c.candidates, func(k candidate) bool {
-		return slices.ContainsFunc(list, func(o candidate) bool { return o.Name == k.Name })
+		return slices.ContainsFunc(best, func(o candidate) bool { return o.Name == k.Name })
 	})
 	slices.SortStableFunc(rest, func(a, b candidate) int {
 		// What the document should not have comes last.
@@ -118,8 +114,8 @@ func (r *Recommender) Rank(p Profile, shelf []ThemeInfo, s Steer) []string {
 		}
 		return cmp.Compare(b.score, a.score)
 	})
-	names := make([]string, 0, len(shelf))
-	for _, k := range append(list, rest...) {
+	names := make([]string, 0, len(list))
+	for _, k := range append(best, rest...) {
 		names = append(names, k.Name)
 	}
 	return names
@@ -128,8 +124,8 @@ func (r *Recommender) Rank(p Profile, shelf []ThemeInfo, s Steer) []string {
 // Cautious tells whether a text does not say enough to choose by: then it is the
 // theme that suits most, with a confidence of at most one half. What is short, or
 // in an unknown language, and still plainly an invoice or a poem says enough.
-func Cautious(p Profile, s Steer) bool {
-	return s == Steer{} && terse(p) && !plainlyTyped(p)
+func Cautious(p Profile, s Preference) bool {
+	return s == Preference{} && terse(p) && !plainlyTyped(p)
 }
 
 // terse tells whether there is little text, or none that can be read.
@@ -139,5 +135,5 @@ func terse(p Profile) bool {
 
 // plainlyTyped tells whether the document is surely of one of the kinds there are.
 func plainlyTyped(p Profile) bool {
-	return len(p.Types) > 0 && p.Types[0].Type != otherType && p.Types[0].Probability >= surelyFrom
+	return len(p.Types) > 0 && p.Types[0].Type != analysis.OtherType && p.Types[0].Probability >= surelyFrom
 }

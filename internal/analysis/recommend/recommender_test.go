@@ -11,13 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"presswork/internal/analysis"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
 	"presswork/themes"
 )
 
-func shelf(t *testing.T) []themes.Theme {
+func catalogue(t *testing.T) []themes.Theme {
 	t.Helper()
 	catalogue, err := themes.Open(themes.Options{})
 	if err != nil {
@@ -31,17 +30,17 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 	memory := cache.NewMemory(cache.Options{})
 	opened := 0
 	a := recommend.New(recommend.Options{Cache: func() cache.Cache { opened++; return memory }})
-	list := shelf(t)
-	ask := func(text string, list []themes.Theme, s analysis.Steer) recommend.Advice {
+	list := catalogue(t)
+	ask := func(text string, list []themes.Theme, s recommend.Preference) recommend.Result {
 		t.Helper()
-		advice, err := a.Advise(t.Context(), []byte(text), list, s)
+		advice, err := a.Recommend(t.Context(), []byte(text), list, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return advice
 	}
-	first := ask(invitation, list, analysis.Steer{})
-	second := ask(invitation, list, analysis.Steer{})
+	first := ask(invitation, list, recommend.Preference{})
+	second := ask(invitation, list, recommend.Preference{})
 	if first.Hits != 0 || first.Lookups != 2 || second.Hits != 2 || opened != 1 {
 		t.Errorf("hits %d then %d, opened %d times", first.Hits, second.Hits, opened)
 	}
@@ -53,17 +52,17 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 	}
 	// Another text, wish or set of themes is another question.
 	custom := append(list[:len(list):len(list)], themes.Theme{Name: "mine", Scheme: "light", Custom: true})
-	for name, got := range map[string]recommend.Advice{
-		"text":   ask(invitation+" ", list, analysis.Steer{}),
-		"mood":   ask(invitation, list, analysis.Steer{Mood: "dark"}),
-		"themes": ask(invitation, custom, analysis.Steer{}),
+	for name, got := range map[string]recommend.Result{
+		"text":   ask(invitation+" ", list, recommend.Preference{}),
+		"mood":   ask(invitation, list, recommend.Preference{Mood: "dark"}),
+		"themes": ask(invitation, custom, recommend.Preference{}),
 	} {
 		if got.Hits == 2 {
 			t.Errorf("another %s got the same answer", name)
 		}
 	}
 	// The same without a cache.
-	plain, err := recommend.New(recommend.Options{}).Advise(t.Context(), []byte(invitation), list, analysis.Steer{})
+	plain, err := recommend.New(recommend.Options{}).Recommend(t.Context(), []byte(invitation), list, recommend.Preference{})
 	if diff := cmp.Diff(first.Analysis, plain.Analysis); diff != "" || err != nil || plain.Lookups != 0 {
 		t.Errorf("%v, %d lookups, %s", err, plain.Lookups, diff)
 	}
@@ -97,7 +96,7 @@ func TestABrokenCacheCostsNoAdvice(t *testing.T) {
 	} {
 		var said bytes.Buffer
 		a := recommend.New(recommend.Options{Cache: func() cache.Cache { return c.cache }, Log: slog.New(slog.NewTextHandler(&said, nil))})
-		advice, err := a.Advise(t.Context(), []byte(invitation), shelf(t), analysis.Steer{})
+		advice, err := a.Recommend(t.Context(), []byte(invitation), catalogue(t), recommend.Preference{})
 		if err != nil || advice.Recommendation.Primary == "" || !strings.Contains(said.String(), c.says) || !strings.Contains(said.String(), "disk full") {
 			t.Errorf("%s: %+v, %v, said %s", name, advice.Recommendation, err, said.String())
 		}
@@ -108,7 +107,7 @@ func TestRankBeginsWithTheRecommendation(t *testing.T) {
 	t.Parallel()
 	a := recommend.New(recommend.Options{})
 	for _, text := range [][]byte{[]byte(invitation), nil} {
-		advice, names, err := a.Rank(t.Context(), text, shelf(t), analysis.Steer{Mood: "creative"})
+		advice, names, err := a.Rank(t.Context(), text, catalogue(t), recommend.Preference{Mood: "creative"})
 		want := append([]string{advice.Recommendation.Primary}, advice.Recommendation.Alternatives...)
 		if err != nil || len(names) != 35 || !cmp.Equal(names[:3], want) {
 			t.Errorf("%v: %v begins not with %v", err, names, want)
@@ -121,7 +120,7 @@ func TestAnInterruptionIsTheOnlyError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := recommend.New(recommend.Options{}).Advise(ctx, []byte("x"), shelf(t), analysis.Steer{}); !errors.Is(err, why) {
+	if _, err := recommend.New(recommend.Options{}).Recommend(ctx, []byte("x"), catalogue(t), recommend.Preference{}); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -140,7 +139,7 @@ func BenchmarkFirstAdvice(b *testing.B) {
 			b.Fatal(err)
 		}
 		a := recommend.New(recommend.Options{Cache: func() cache.Cache { return c }})
-		if _, err := a.Advise(b.Context(), text, catalogue.List(), analysis.Steer{}); err != nil {
+		if _, err := a.Recommend(b.Context(), text, catalogue.List(), recommend.Preference{}); err != nil {
 			b.Fatal(err)
 		}
 		if err := c.Close(); err != nil {

@@ -1,0 +1,63 @@
+package recommend
+
+import (
+	"slices"
+	"strings"
+
+	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/input"
+)
+
+// Moods lists what a caller may ask of a theme: the tones and three more.
+func Moods() []string { return append(analysis.Tones(), "creative", "elegant", "serious") }
+
+// Preference is what a caller knows better than the text; what is said replaces what
+// was found. The zero value says nothing.
+type Preference struct {
+	// Mood is one of Moods.
+	Mood string
+	// Type is one of analysis.DocumentTypes or analysis.DocumentFamilies.
+	Type string
+}
+
+// ParsePreference checks a mood and a document type as a person writes them: in any
+// case, with hyphens or underscores; "" is not said. Errors: InvalidOption with
+// Param mood or doc_type.
+func ParsePreference(mood, docType string) (Preference, error) {
+	s := Preference{Mood: foldName(mood), Type: foldName(docType)}
+	if moods := Moods(); s.Mood != "" && !slices.Contains(moods, s.Mood) {
+		return Preference{}, presswork.Errorf(presswork.InvalidOption, "%q is not a mood%s; allowed: %s",
+			clipped(mood), input.DidYouMean(s.Mood, moods), strings.Join(moods, ", ")).WithParam("mood")
+	}
+	types := slices.Concat(analysis.DocumentTypes(), analysis.DocumentFamilies())
+	slices.Sort(types)
+	if types = slices.Compact(types); s.Type != "" && !slices.Contains(types, s.Type) {
+		return Preference{}, presswork.Errorf(presswork.InvalidOption, "%q is not a document type%s; allowed: %s, or a family: %s",
+			clipped(docType), input.DidYouMean(s.Type, types),
+			strings.Join(analysis.DocumentTypes(), ", "), strings.Join(analysis.DocumentFamilies(), ", ")).WithParam("doc_type")
+	}
+	return s, nil
+}
+
+func foldName(word string) string {
+	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
+}
+
+// clipped keeps a message short.
+func clipped(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return s
+}
+
+// typesOf are the document types that a preferred type allows: itself, or the members
+// of a family. "legal" is a type and a family; the family is meant, for it has
+// the type.
+func (r *Rules) typesOf(name string) []string {
+	if members, ok := r.families[name]; ok {
+		return members
+	}
+	return []string{name}
+}
