@@ -2,20 +2,12 @@ package file
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
-	"strconv"
 )
 
-var (
-	catalogDests = regexp.MustCompile(`/Dests (\d+) 0 R`)
-	destination  = regexp.MustCompile(`/([^\s/<>\[\]()]+) \[(\d+) 0 R /XYZ `)
-	treeKids     = regexp.MustCompile(`/Kids \[([0-9R\s]*)\]`)
-	treeKid      = regexp.MustCompile(`(\d+) 0 R`)
-	nameEscape   = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
-)
+var nameEscape = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
 
 // Anchors reads where a PDF's named destinations are: pages by anchor, the
 // first page is 1. Chromium writes one destination for each element that a link
@@ -25,19 +17,26 @@ func (f *File) Anchors() (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := number(catalogDests, f.objects[f.root])
+	catalog, _, err := readDict(f.objects[f.root])
 	if err != nil {
-		return map[string]int{}, nil // no link points into the document
+		return nil, fmt.Errorf("catalog: %w", err)
 	}
-	if at >= len(f.objects) {
-		return nil, errors.New("the catalog names destinations that are not there")
+	pages := map[string]int{}
+	value := catalog.get("Dests")
+	if value == nil {
+		return pages, nil // no link points into the document
 	}
-	found := destination.FindAllSubmatch(f.objects[at], -1)
-	pages := make(map[string]int, len(found))
-	for _, m := range found {
-		object, err := strconv.Atoi(string(m[2]))
-		if page, known := numbers[object]; err == nil && known {
-			pages[anchorOf(string(m[1]))] = page
+	destinations, err := f.dictionary(value)
+	if err != nil {
+		return nil, fmt.Errorf("destinations: %w", err)
+	}
+	for _, d := range destinations {
+		place, err := readArray(d.value) // [page /XYZ left top zoom]
+		if err != nil || len(place) == 0 {
+			return nil, fmt.Errorf("destination %s: %w", d.key, errObject)
+		}
+		if object, ok := reference(place[0]); ok && numbers[object] > 0 {
+			pages[anchorOf(d.key)] = numbers[object]
 		}
 	}
 	return pages, nil
@@ -58,33 +57,38 @@ func anchorOf(name string) string {
 
 // pageNumbers walks the page tree: page numbers, from 1, by object number.
 func (f *File) pageNumbers() (map[int]int, error) {
-	root, err := number(catalogTree, f.objects[f.root])
+	catalog, _, err := readDict(f.objects[f.root])
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("catalog: %w", err)
 	}
 	numbers := map[int]int{}
 	seen := map[int]bool{}
-	var walk func(node int) error
-	walk = func(node int) error {
-		if node >= len(f.objects) || seen[node] {
-			return fmt.Errorf("the page tree is broken at object %d", node)
+	var walk func(node []byte) error
+	walk = func(node []byte) error {
+		n, ok := f.object(node)
+		if !ok || seen[n] {
+			return fmt.Errorf("the page tree is broken at %s", node)
 		}
-		seen[node] = true
-		kids := treeKids.FindSubmatch(f.objects[node])
-		if kids == nil {
-			numbers[node] = len(numbers) + 1
+		seen[n] = true
+		d, err := f.dictionary(node)
+		if err != nil {
+			return err
+		}
+		value := d.get("Kids")
+		if value == nil {
+			numbers[n] = len(numbers) + 1
 			return nil
 		}
-		for _, kid := range treeKid.FindAllSubmatch(kids[1], -1) {
-			n, err := strconv.Atoi(string(kid[1]))
-			if err != nil {
-				return err
-			}
-			if err := walk(n); err != nil {
+		kids, err := readArray(value)
+		if err != nil {
+			return err
+		}
+		for _, kid := range kids {
+			if err := walk(kid); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return numbers, walk(root)
+	return numbers, walk(catalog.get("Pages"))
 }

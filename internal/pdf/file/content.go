@@ -72,15 +72,23 @@ func isOperator(value []byte) bool {
 
 // canvas is a page or a form: something with content and resources.
 type canvas struct {
+	number int // of its object
+	dict   dict
+	form   bool
+	// content is the object of a page's content; a form is its own.
 	content int
-	// codeBytes is how many bytes a glyph's code has, by font name.
-	codeBytes map[string]int
+	// faces are the fonts that it names.
+	faces map[string]face
 	// forms are the objects of the tagged forms it may draw, by name.
 	forms map[string]int
-	// form is its own object, 0 for a page.
-	form int
-	// tagged says that it, or a form that it draws, has tagged content.
+	// tagged reports that it, or a form that it draws, has tagged content.
 	tagged bool
+}
+
+// face is a font as a canvas names it.
+type face struct {
+	object int
+	width  int // bytes of a glyph's code
 }
 
 // canvases finds all pages and forms.
@@ -95,12 +103,10 @@ func (f *File) canvases() ([]canvas, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := canvas{content: n, tagged: d.get("StructParents") != nil}
-		if form {
-			c.form = n
-		} else {
+		c := canvas{number: n, dict: d, form: form, content: n, tagged: d.get("StructParents") != nil}
+		if page {
 			var ok bool
-			if c.content, ok = reference(d.get("Contents")); !ok || c.content >= len(f.objects) {
+			if c.content, ok = f.object(d.get("Contents")); !ok {
 				return nil, fmt.Errorf("page %d: %w", n, errObject)
 			}
 		}
@@ -123,8 +129,8 @@ func spreadTagged(all []canvas) {
 			for _, n := range c.forms {
 				c.tagged = c.tagged || tagged[n]
 			}
-			if c.tagged && c.form > 0 && !tagged[c.form] {
-				tagged[c.form], changed = true, true
+			if c.tagged && c.form && !tagged[c.number] {
+				tagged[c.number], changed = true, true
 			}
 		}
 	}
@@ -143,7 +149,7 @@ func isForm(o []byte) bool {
 
 // resources reads which fonts and forms a canvas names.
 func (f *File) resources(c *canvas, value []byte) error {
-	c.codeBytes, c.forms = map[string]int{}, map[string]int{}
+	c.faces, c.forms = map[string]face{}, map[string]int{}
 	if value == nil {
 		return nil
 	}
@@ -160,8 +166,8 @@ func (f *File) resources(c *canvas, value []byte) error {
 			return err
 		}
 		for _, entry := range named {
-			n, ok := reference(entry.value)
-			if !ok || n >= len(f.objects) {
+			n, ok := f.object(entry.value)
+			if !ok {
 				return fmt.Errorf("resource %s: %w", entry.key, errObject)
 			}
 			switch o := f.objects[n]; {
@@ -170,9 +176,9 @@ func (f *File) resources(c *canvas, value []byte) error {
 					c.forms[entry.key] = n
 				}
 			case bytes.Contains(o, []byte("/Subtype /Type0\n")):
-				c.codeBytes[entry.key] = 2
+				c.faces[entry.key] = face{n, 2}
 			default:
-				c.codeBytes[entry.key] = 1
+				c.faces[entry.key] = face{n, 1}
 			}
 		}
 	}
@@ -256,7 +262,7 @@ func (c canvas) showsNotdef(content []byte) (found bool, err error) {
 			if len(op.operands) != 2 {
 				return errObject
 			}
-			width = c.codeBytes[string(op.operands[0][1:])]
+			width = c.faces[string(op.operands[0][1:])].width
 		case "Tj", "TJ":
 			if len(op.operands) != 1 {
 				return errObject

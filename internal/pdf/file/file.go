@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 )
@@ -23,16 +22,11 @@ type File struct {
 	objects [][]byte
 	root    int
 	info    int
+	// textMaps is kept by textMap.
+	textMaps map[int]textMap
 	// unpacker is kept by inflate.
 	unpacker io.ReadCloser
 }
-
-var (
-	trailerRoot = regexp.MustCompile(`/Root (\d+) 0 R`)
-	trailerInfo = regexp.MustCompile(`/Info (\d+) 0 R`)
-	catalogTree = regexp.MustCompile(`/Pages (\d+) 0 R`)
-	treeCount   = regexp.MustCompile(`/Count (\d+)`)
-)
 
 // maxObjects is far above what Chromium writes: 700 pages of tables have
 // 200 000 objects.
@@ -48,20 +42,21 @@ func Read(data []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Contains(trailer, []byte("/Encrypt")) || bytes.Contains(trailer, []byte("/Prev")) || bytes.Contains(trailer, []byte("/XRefStm")) {
+	entries, _, err := readDict(trailer)
+	if err != nil {
+		return nil, fmt.Errorf("trailer: %w", err)
+	}
+	if entries.get("Encrypt") != nil || entries.get("Prev") != nil || entries.get("XRefStm") != nil {
 		return nil, errors.New("the PDF is encrypted or has several revisions")
 	}
-	f := &File{}
-	if f.root, err = number(trailerRoot, trailer); err != nil {
-		return nil, fmt.Errorf("trailer: %w", err)
-	}
-	if f.info, err = number(trailerInfo, trailer); err != nil {
-		return nil, fmt.Errorf("trailer: %w", err)
-	}
+	f := &File{textMaps: map[int]textMap{}}
 	if err := f.cut(data, table, start); err != nil {
 		return nil, err
 	}
-	if f.root >= len(f.objects) || f.info >= len(f.objects) || f.objects[f.root] == nil || f.objects[f.info] == nil {
+	var hasRoot, hasInfo bool
+	f.root, hasRoot = f.object(entries.get("Root"))
+	f.info, hasInfo = f.object(entries.get("Info"))
+	if !hasRoot || !hasInfo || f.objects[f.root] == nil || f.objects[f.info] == nil {
 		return nil, errors.New("the trailer names objects that are not there")
 	}
 	return f, nil
@@ -139,11 +134,21 @@ func (f *File) cut(data, table []byte, end int) error {
 
 // Pages reads the number of pages from the page tree.
 func (f *File) Pages() (int, error) {
-	tree, err := number(catalogTree, f.objects[f.root])
-	if err != nil || tree >= len(f.objects) {
-		return 0, errors.New("the catalog names no page tree")
+	catalog, _, err := readDict(f.objects[f.root])
+	if err != nil {
+		return 0, fmt.Errorf("catalog: %w", err)
 	}
-	return number(treeCount, f.objects[tree])
+	tree, err := f.dictionary(catalog.get("Pages"))
+	if err != nil {
+		return 0, fmt.Errorf("page tree: %w", err)
+	}
+	return strconv.Atoi(string(tree.get("Count")))
+}
+
+// object returns the number of the object that a value refers to.
+func (f *File) object(value []byte) (number int, ok bool) {
+	number, ok = reference(value)
+	return number, ok && number < len(f.objects)
 }
 
 // add appends an object and returns its number.
@@ -153,11 +158,3 @@ func (f *File) add(object []byte) int {
 }
 
 func isStream(object []byte) bool { return bytes.HasSuffix(object, []byte("endstream")) }
-
-func number(pattern *regexp.Regexp, in []byte) (int, error) {
-	m := pattern.FindSubmatch(in)
-	if m == nil {
-		return 0, fmt.Errorf("%s not found", pattern)
-	}
-	return strconv.Atoi(string(m[1]))
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 )
@@ -52,13 +51,12 @@ type Findings struct {
 // inspector reads the text of a print, looking for what went wrong with it.
 type inspector struct {
 	file   *File
-	maps   map[int]textMap // by font object
-	widths map[int]widths  // by font object
+	widths map[int]widths // by font object
 	// wanted are the characters to look for.
 	wanted map[rune]bool
 	shown  map[rune]bool // those found that have a glyph
 	// missing are the texts printed as glyph 0, each once, in their order.
-	// nameless says that there are more: the first of each font has no text.
+	// nameless reports that there are more: the first of each font has no text.
 	missing  []string
 	nameless bool
 	misfits  []Misfit
@@ -72,7 +70,7 @@ const maxFindings = 1000
 // text of a page may lie, by the page's number, from 1, and its size in points.
 // A nil area, or areaOf, asks nothing of it. Errors: the file's, ctx's cause.
 func (f *File) Inspect(ctx context.Context, wanted []rune, areaOf func(page int, width, height float64) *Area) (Findings, error) {
-	i := &inspector{file: f, maps: map[int]textMap{}, widths: map[int]widths{}, wanted: map[rune]bool{}, shown: map[rune]bool{}}
+	i := &inspector{file: f, widths: map[int]widths{}, wanted: map[rune]bool{}, shown: map[rune]bool{}}
 	for _, r := range wanted {
 		i.wanted[r] = true
 	}
@@ -92,52 +90,43 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 	if err != nil {
 		return err
 	}
-	objects := slices.SortedFunc(maps.Keys(pages), func(a, b int) int { return cmp.Compare(pages[a], pages[b]) })
-	for n, o := range i.file.objects {
-		if isForm(o) {
-			objects = append(objects, n)
-		}
+	canvases, err := i.file.canvases()
+	if err != nil {
+		return err
 	}
-	for _, n := range objects {
+	place := func(c canvas) int {
+		if c.form {
+			return len(i.file.objects) // after every page
+		}
+		return pages[c.number]
+	}
+	slices.SortStableFunc(canvases, func(a, b canvas) int { return cmp.Compare(place(a), place(b)) })
+	for _, c := range canvases {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := i.surface(n, pages[n], areaOf); err != nil {
+		if err := i.canvas(c, pages[c.number], areaOf); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// surface reads one page, or a form, whose page is 0.
-func (i *inspector) surface(object, page int, areaOf func(int, float64, float64) *Area) error {
-	d, _, err := readDict(i.file.objects[object])
-	if err != nil {
-		return err
-	}
-	r := reader{inspector: i, page: page, view: view{identity, everywhere}, path: everywhere}
-	if r.faces, err = i.file.faces(d.get("Resources")); err != nil {
-		return err
-	}
-	content := object
-	if page > 0 {
-		var ok bool
-		if content, ok = reference(d.get("Contents")); !ok || content >= len(i.file.objects) {
-			return errObject
+// canvas reads one page, or a form, whose page is 0.
+func (i *inspector) canvas(c canvas, page int, areaOf func(int, float64, float64) *Area) error {
+	r := reader{inspector: i, page: page, faces: c.faces, view: view{identity, everywhere}, path: everywhere}
+	if page > 0 && areaOf != nil {
+		box, err := readArray(c.dict.get("MediaBox"))
+		if err != nil {
+			return err
 		}
-		if areaOf != nil {
-			box, err := readArray(d.get("MediaBox"))
-			if err != nil {
-				return err
-			}
-			size, err := numbers(box, 4)
-			if err != nil {
-				return err
-			}
-			r.inside = areaOf(page, size[2], size[3])
+		size, err := numbers(box, 4)
+		if err != nil {
+			return err
 		}
+		r.inside = areaOf(page, size[2], size[3])
 	}
-	_, data, err := i.file.stream(content)
+	_, data, err := i.file.stream(c.content)
 	if err != nil {
 		return err
 	}
@@ -149,37 +138,6 @@ func (i *inspector) surface(object, page int, areaOf func(int, float64, float64)
 		i.misfits = append(i.misfits, Misfit{Page: page})
 	}
 	return nil
-}
-
-// face is a font as a page names it.
-type face struct {
-	object int
-	width  int // bytes of a code
-}
-
-// faces reads the fonts of resources.
-func (f *File) faces(resources []byte) (map[string]face, error) {
-	found := map[string]face{}
-	if resources == nil {
-		return found, nil
-	}
-	all, err := f.dictionary(resources)
-	if err != nil || all.get("Font") == nil {
-		return found, err
-	}
-	named, err := f.dictionary(all.get("Font"))
-	for _, entry := range named {
-		n, ok := reference(entry.value)
-		if !ok || n >= len(f.objects) {
-			return nil, errObject
-		}
-		width := 1
-		if bytes.Contains(f.objects[n], []byte("/Subtype /Type0\n")) {
-			width = 2
-		}
-		found[entry.key] = face{n, width}
-	}
-	return found, err
 }
 
 // note files a text and whether all of it has glyphs.
@@ -205,7 +163,7 @@ func (i *inspector) fontsHave(wanted []rune) bool {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
 			continue
 		}
-		for code, text := range i.textMap(n) {
+		for code, text := range i.file.textMap(n) {
 			if code > 0 {
 				i.note(text, false)
 			}

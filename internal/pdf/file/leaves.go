@@ -115,8 +115,8 @@ func (f *File) redirectParents(tree dict, merged map[int]int) error {
 		return fmt.Errorf("parent tree: %w", err)
 	}
 	for _, v := range values {
-		n, ok := reference(v)
-		if !ok || n >= len(f.objects) || !bytes.HasPrefix(f.objects[n], []byte("[")) {
+		n, ok := f.object(v)
+		if !ok || !bytes.HasPrefix(f.objects[n], []byte("[")) {
 			continue
 		}
 		owners, err := readArray(f.objects[n])

@@ -42,9 +42,9 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 func (f *File) outline(catalog dict) (entries []int) {
 	seen := map[int]bool{}
 	for todo := [][]byte{catalog.get("Outlines")}; len(todo) > 0; {
-		n, ok := reference(todo[len(todo)-1])
+		n, ok := f.object(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
-		if !ok || n >= len(f.objects) || seen[n] {
+		if !ok || seen[n] {
 			continue
 		}
 		seen[n] = true
@@ -62,8 +62,8 @@ func (f *File) outline(catalog dict) (entries []int) {
 
 // headingLevel is that of a structure element; 0 if it is no heading.
 func (f *File) headingLevel(element []byte) int {
-	n, ok := reference(element)
-	if !ok || n >= len(f.objects) {
+	n, ok := f.object(element)
+	if !ok {
 		return 0
 	}
 	rest, ok := bytes.CutPrefix(f.objects[n], structElem)

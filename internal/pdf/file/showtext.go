@@ -295,7 +295,7 @@ func (r *reader) glyph(code int, told *mark) {
 	}
 	r.run = append(r.run, piece{font: r.face.object, code: code})
 	if code == 0 || len(r.wanted) > 0 {
-		r.note(r.textMap(r.face.object)[code], code == 0)
+		r.note(r.file.textMap(r.face.object)[code], code == 0)
 	}
 }
 
@@ -305,7 +305,7 @@ func (r *reader) text(run []piece) string {
 	for _, p := range run {
 		b.WriteString(p.text)
 		if p.font > 0 {
-			b.WriteString(r.textMap(p.font)[p.code])
+			b.WriteString(r.file.textMap(p.font)[p.code])
 		}
 	}
 	return b.String()

@@ -13,43 +13,25 @@ const softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
 // and searched text has its words whole. Where a line ends, the hyphen that is
 // drawn is what is read as a soft one, as ISO 32000-1, 14.8.2.2.3 has it.
 func (f *File) joinWords() error {
-	for n, o := range f.objects {
-		page := bytes.HasPrefix(o, []byte("<</Type /Page\n"))
-		if !page && !isForm(o) {
-			continue
-		}
-		d, _, err := readDict(o)
+	canvases, err := f.canvases()
+	if err != nil {
+		return err
+	}
+	for _, c := range canvases {
+		d, content, err := f.stream(c.content)
 		if err != nil {
 			return err
 		}
-		content := n
-		if page {
-			var ok bool
-			if content, ok = reference(d.get("Contents")); !ok || content >= len(f.objects) {
-				return fmt.Errorf("page %d: %w", n, errObject)
-			}
+		if !bytes.Contains(content, []byte(softHyphenMark)) {
+			continue
 		}
-		if err := f.joinWordsIn(content, d.get("Resources")); err != nil {
+		j := joiner{file: f, faces: c.faces, in: content}
+		if err := eachOperation(content, j.visit); err != nil {
 			return err
 		}
+		j.copyTo(len(content))
+		f.setStream(c.content, d, j.out.Bytes())
 	}
-	return nil
-}
-
-func (f *File) joinWordsIn(stream int, resources []byte) error {
-	d, content, err := f.stream(stream)
-	if err != nil || !bytes.Contains(content, []byte(softHyphenMark)) {
-		return err
-	}
-	j := joiner{file: f, maps: map[int]textMap{}, in: content}
-	if j.faces, err = f.faces(resources); err != nil {
-		return err
-	}
-	if err := eachOperation(content, j.visit); err != nil {
-		return err
-	}
-	j.copyTo(len(content))
-	f.setStream(stream, d, j.out.Bytes())
 	return nil
 }
 
@@ -65,7 +47,6 @@ func (f *File) joinWordsIn(stream int, resources []byte) error {
 type joiner struct {
 	file   *File
 	faces  map[string]face
-	maps   map[int]textMap // by font
 	in     []byte
 	out    bytes.Buffer
 	copied int  // bytes of in that are in out or left out
@@ -174,12 +155,8 @@ func (j *joiner) isHyphen(glyph []byte) bool {
 	if !ok || j.face.object == 0 {
 		return false
 	}
-	texts, known := j.maps[j.face.object]
-	if !known {
-		texts = j.file.readTextMap(j.face.object)
-		j.maps[j.face.object] = texts
-	}
-	return texts[code] == "\u2010" || texts[code] == "-"
+	text := j.file.textMap(j.face.object)[code]
+	return text == "\u2010" || text == "-"
 }
 
 // leaveOut leaves the mark out, and what is between it and an offset.

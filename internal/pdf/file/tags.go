@@ -32,14 +32,12 @@ var (
 // uses are explained, formulas are told from images, links say where they lead,
 // and ids are numbered from one.
 func (f *File) improveTags(catalog dict) error {
-	n, ok := reference(catalog.get("StructTreeRoot"))
+	value := catalog.get("StructTreeRoot")
+	n, ok := reference(value)
 	if !ok {
 		return nil
 	}
-	if n >= len(f.objects) {
-		return errObject
-	}
-	root, _, err := readDict(f.objects[n])
+	root, err := f.dictionary(value)
 	if err != nil {
 		return fmt.Errorf("structure tree: %w", err)
 	}
@@ -74,9 +72,9 @@ func (f *File) renumberIDs(idTree []byte) {
 	}
 	seen := map[int]bool{}
 	for todo := [][]byte{idTree}; len(todo) > 0; {
-		n, ok := reference(todo[len(todo)-1])
+		n, ok := f.object(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
-		if !ok || n >= len(f.objects) || seen[n] {
+		if !ok || seen[n] {
 			continue
 		}
 		seen[n] = true

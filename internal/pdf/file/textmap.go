@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// textMap tells what text a font's codes stand for.
+// textMap is what text a font's codes stand for.
 type textMap map[int]string
 
 // textMap reads a font's ToUnicode, once. What cannot be read maps to nothing.
-func (i *inspector) textMap(font int) textMap {
-	m, known := i.maps[font]
+func (f *File) textMap(font int) textMap {
+	m, known := f.textMaps[font]
 	if !known {
-		m = i.file.readTextMap(font)
-		i.maps[font] = m
+		m = f.readTextMap(font)
+		f.textMaps[font] = m
 	}
 	return m
 }
@@ -24,8 +24,8 @@ func (f *File) readTextMap(font int) textMap {
 	if err != nil {
 		return nil
 	}
-	n, ok := reference(d.get("ToUnicode"))
-	if !ok || n >= len(f.objects) {
+	n, ok := f.object(d.get("ToUnicode"))
+	if !ok {
 		return nil
 	}
 	_, content, err := f.stream(n)

@@ -22,8 +22,8 @@ func (f *File) mapAllGlyphs() error {
 		if err != nil {
 			return err
 		}
-		n, ok := reference(font.get("ToUnicode"))
-		if !ok || n >= len(f.objects) {
+		n, ok := f.object(font.get("ToUnicode"))
+		if !ok {
 			return fmt.Errorf("font %s: %w", font.get("BaseFont"), errObject)
 		}
 		d, content, err := f.stream(n)

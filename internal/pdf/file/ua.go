@@ -89,7 +89,7 @@ func (f *File) markPages() error {
 	}
 	drawn := map[int]int{}
 	for _, c := range canvases {
-		if c.form > 0 && !c.tagged {
+		if c.form && !c.tagged {
 			continue
 		}
 		d, content, err := f.stream(c.content)
