@@ -105,7 +105,7 @@ const (
 // Artifact is the stored result of a job.
 type Artifact struct {
 	ID string `json:"id"`
-	// URL is where it is downloaded; the api room fills it in on the way out.
+	// URL is where it is downloaded; package api fills it in when it answers.
 	URL         string    `json:"url"`
 	Size        int64     `json:"size"`
 	Pages       int       `json:"pages"`

@@ -29,29 +29,29 @@ const (
 	byAdmin
 )
 
-// guarded puts the door before a route's handler.
+// guarded checks the key, the limits and the origin before a route's handler runs.
 func (s *Server) guarded(r route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ctx := c.Context()
-		call := callOf(ctx)
-		call.route = r.path
-		if err := s.identify(c, call, r.access); err != nil {
+		meta := metadataOf(ctx)
+		meta.route = r.path
+		if err := s.identify(c, meta, r.access); err != nil {
 			return err
 		}
 		err := r.handle(c)
 		if r.access != anybody && r.access != byAdmin && !streaming(r.path) {
-			s.tellLimits(c, call)
+			s.sendLimits(c, meta)
 		}
 		return err
 	}
 }
 
-func (s *Server) identify(c *fiber.Ctx, call *call, level access) error {
+func (s *Server) identify(c *fiber.Ctx, meta *metadata, level access) error {
 	if level == anybody {
 		return nil
 	}
 	if level == byAdmin {
-		if err := s.checkSameSite(c.Context(), call); err != nil {
+		if err := s.checkSameSite(c.Context(), meta); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (s *Server) identify(c *fiber.Ctx, call *call, level access) error {
 		c.Set(fiber.HeaderWWWAuthenticate, challenge)
 		return err
 	}
-	call.who = who
+	meta.who = who
 	if level == byAdmin && !who.admin {
 		return presswork.Errorf(presswork.Forbidden, "this needs an admin key")
 	}
@@ -135,7 +135,7 @@ func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
 		}
 		return tasks.Record{}, err
 	}
-	who := callOf(c.Context()).who
+	who := metadataOf(c.Context()).who
 	if who.job != id && rec.Owner != who.name {
 		return tasks.Record{}, unknown
 	}
@@ -143,9 +143,9 @@ func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
 }
 
 func clientOf(ctx *fasthttp.RequestCtx) string {
-	call := callOf(ctx)
-	if call.who.name != "" {
-		return call.who.name
+	meta := metadataOf(ctx)
+	if meta.who.name != "" {
+		return meta.who.name
 	}
-	return call.ip.String()
+	return meta.ip.String()
 }

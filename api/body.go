@@ -22,7 +22,7 @@ const firstBuffer = 1 << 20
 // after limit bytes it fails with ContentTooLarge.
 type body struct {
 	ctx  *fasthttp.RequestCtx
-	call *call
+	meta *metadata
 	wait time.Duration
 	left int64
 	full error
@@ -39,13 +39,13 @@ func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
 	if int64(ctx.Request.Header.ContentLength()) > limit {
 		return nil, full
 	}
-	return &body{ctx: ctx, call: callOf(ctx), wait: s.ReadTimeout, left: limit, full: full}, nil
+	return &body{ctx: ctx, meta: metadataOf(ctx), wait: s.ReadTimeout, left: limit, full: full}, nil
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	stream := b.ctx.Request.BodyStream()
-	if stream == nil || b.call.bodyRead {
+	if stream == nil || b.meta.bodyRead {
 		return 0, io.EOF
 	}
 	if err := b.ctx.Conn().SetReadDeadline(time.Now().Add(b.wait)); err != nil {
@@ -53,7 +53,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := stream.Read(p)
 	if err == io.EOF {
-		b.call.bodyRead = true
+		b.meta.bodyRead = true
 	}
 	if b.left -= int64(n); b.left < 0 {
 		return 0, b.full
@@ -98,9 +98,9 @@ func broken(err error) error {
 // read the rest of an unread body as the next request, and a close with bytes
 // unread can cost the client its answer; so a small rest is read, and a
 // connection with a large one is closed after a linger.
-func (s *Server) finishBody(ctx *fasthttp.RequestCtx, call *call) {
+func (s *Server) finishBody(ctx *fasthttp.RequestCtx, meta *metadata) {
 	stream := ctx.Request.BodyStream()
-	if stream == nil || call.bodyRead {
+	if stream == nil || meta.bodyRead {
 		return
 	}
 	if size := ctx.Request.Header.ContentLength(); size >= 0 && size <= smallBody {

@@ -67,7 +67,7 @@ func (s *Server) complete(c *fiber.Ctx) error {
 		done()
 		return err
 	}
-	answer, err := s.call(ctx, cmpl)
+	answer, err := s.enqueue(ctx, cmpl)
 	if err != nil {
 		s.settle(cmpl)
 		done()
@@ -106,9 +106,9 @@ func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := callOf(c.Context())
-	cmpl := &completion{request: request, who: call.who, limits: s.limitsOf(call.who)}
-	found, err := s.model(call.who, request.Model)
+	meta := metadataOf(c.Context())
+	cmpl := &completion{request: request, who: meta.who, limits: s.limitsOf(meta.who)}
+	found, err := s.model(meta.who, request.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +119,11 @@ func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
 		return nil, err
 	}
 	cmpl.head = openai.Head{
-		ID: openai.NewID(), RequestID: call.id, Created: began, Model: cmpl.model.ID, Seed: request.Seed, ServiceTier: request.ServiceTier,
+		ID: openai.NewID(), RequestID: meta.id, Created: began, Model: cmpl.model.ID, Seed: request.Seed, ServiceTier: request.ServiceTier,
 		Vendor: s.Inference.Vendor, IncludeUsage: request.IncludeUsage, LegacyFunctions: request.LegacyFunctions,
 	}
 	cmpl.call = stream.Call{
-		ID: tasks.NewID(), Owner: call.who.name, Tier: tierOf(request.ServiceTier), RequestID: call.id, TraceParent: call.trace,
+		ID: tasks.NewID(), Owner: meta.who.name, Tier: tierOf(request.ServiceTier), RequestID: meta.id, TraceParent: meta.trace,
 	}
 	if key := c.Get("Idempotency-Key"); key != "" {
 		if len(key) > maxKeyLength {
@@ -197,8 +197,9 @@ func (s *Server) settle(cmpl *completion) {
 	}
 }
 
-// call puts the request in line.
-func (s *Server) call(ctx context.Context, cmpl *completion) (*stream.Answer, error) {
+// enqueue makes the request a call and queues it; the answer is read from what it
+// returns.
+func (s *Server) enqueue(ctx context.Context, cmpl *completion) (*stream.Answer, error) {
 	body, err := json.Marshal(inference.Job{Request: cmpl.request, TPM: cmpl.limits.TPM, TPD: cmpl.limits.TPD})
 	if err != nil {
 		return nil, err

@@ -19,9 +19,9 @@ const (
 	lingerBytes = 16 << 20
 	// writePiece is how much is written under one deadline.
 	writePiece = 64 << 10
-	// goneInterval is how often a waiting request looks whether its client is
+	// closedInterval is how often a waiting request looks whether its client is
 	// still there.
-	goneInterval = 500 * time.Millisecond
+	closedInterval = 500 * time.Millisecond
 )
 
 // patientListener gives connections a deadline for each write: the server's
@@ -77,20 +77,20 @@ func (c *patientConn) Close() error {
 // more: nobody reads it, and it is nobody's failure.
 var errClientLeft = inference.Errorf(499, inference.RequestCancelled, "the client has closed the connection")
 
-// whileConnected returns a context that ends when the client of conn has gone.
-// The server never says so itself. A client that closes only its sending side
-// looks gone, too.
+// whileConnected returns a context that ends when the client of conn has closed it.
+// The HTTP server does not notice by itself. A client that closes only its sending side
+// looks the same.
 func whileConnected(ctx context.Context, conn net.Conn) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
-		tick := time.NewTicker(goneInterval)
+		tick := time.NewTicker(closedInterval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if isGone(conn) {
+				if hasClosed(conn) {
 					cancel(errClientLeft)
 					return
 				}
@@ -100,8 +100,9 @@ func whileConnected(ctx context.Context, conn net.Conn) (context.Context, contex
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// isGone asks the socket, without waiting and without taking a byte.
-func isGone(conn net.Conn) bool {
+// hasClosed reports whether the client of conn has closed it. It asks the socket,
+// without waiting and without taking a byte.
+func hasClosed(conn net.Conn) bool {
 	p, ok := patientConnOf(conn)
 	if !ok {
 		return false
@@ -114,7 +115,7 @@ func isGone(conn net.Conn) bool {
 	if err != nil {
 		return true
 	}
-	gone := false
-	err = raw.Control(func(fd uintptr) { gone = hungUp(int(fd)) })
-	return gone || err != nil
+	closed := false
+	err = raw.Control(func(fd uintptr) { closed = peerClosed(int(fd)) })
+	return closed || err != nil
 }

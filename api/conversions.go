@@ -77,7 +77,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool
 		return rec, false, err
 	}
 	defer req.discard()
-	who := callOf(c.Context()).who
+	who := metadataOf(c.Context()).who
 	key, err := idempotencyKey(c)
 	if err != nil {
 		return rec, false, err
@@ -100,7 +100,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool
 	if err := s.count(c); err != nil {
 		return rec, false, err
 	}
-	call := callOf(c.Context())
+	meta := metadataOf(c.Context())
 	return s.accept(req, tasks.Submission{
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindConversion,
@@ -110,8 +110,8 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool
 		WebhookURL:     req.WebhookURL,
 		IdempotencyKey: key,
 		Fingerprint:    fingerprint,
-		RequestID:      call.id,
-		TraceParent:    call.trace,
+		RequestID:      meta.id,
+		TraceParent:    meta.trace,
 	})
 }
 

@@ -114,10 +114,10 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 	body.Error.Message, body.Error.Code, body.Error.Param = e.Message, e.Code, e.Param
 	body.Error.Type = typeOf(status)
 	if status >= http.StatusInternalServerError {
-		s.Log.Error("request failed", "request_id", callOf(ctx).id, "status", status, "error", err)
+		s.Log.Error("request failed", "request_id", metadataOf(ctx).id, "status", status, "error", err)
 	}
 	// The WebSocket library resets the answer when it refuses an upgrade.
-	setHeaders(ctx, callOf(ctx))
+	setHeaders(ctx, metadataOf(ctx))
 	h := &ctx.Response.Header
 	if (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) && len(h.Peek("Retry-After")) == 0 {
 		h.Set("Retry-After", retryAfter)
@@ -174,19 +174,19 @@ func translate(c *fiber.Ctx, err error) error {
 	if !ok {
 		return err
 	}
-	call := callOf(c.Context())
+	meta := metadataOf(c.Context())
 	switch f.Code {
 	case http.StatusNotFound:
 		if strings.HasPrefix(strings.TrimPrefix(c.Path(), groqPrefix), "/v1/audio/") {
 			return inference.Errorf(http.StatusNotFound, "audio_unavailable", "Audio is not available yet: neither transcriptions, translations nor speech.")
 		}
 		if inferencePath(c.Path()) {
-			return inference.Errorf(http.StatusNotFound, unknownURL, "Unknown request URL: %s %s. /openapi.yaml lists every address.", call.method, quote(c.Path()))
+			return inference.Errorf(http.StatusNotFound, unknownURL, "Unknown request URL: %s %s. /openapi.yaml lists every address.", meta.method, quote(c.Path()))
 		}
 		return presswork.Errorf(presswork.NotFound, "there is nothing at %s; /openapi.yaml lists every address", quote(c.Path()))
 	case http.StatusMethodNotAllowed:
 		return presswork.Errorf(presswork.MethodNotAllowed, "%s does not take %s; allowed: %s",
-			quote(c.Path()), quote(call.method), c.GetRespHeader(fiber.HeaderAllow))
+			quote(c.Path()), quote(meta.method), c.GetRespHeader(fiber.HeaderAllow))
 	}
 	return presswork.Errorf(presswork.Internal, "internal error").WithCause(err)
 }
@@ -196,8 +196,8 @@ const unknownURL presswork.Code = "unknown_url"
 
 // onBadRequest answers what could not be read as a request at all.
 func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
-	call := newCall(ctx, s.proxies)
-	ctx.SetUserValue(callKey{}, call)
+	meta := newMetadata(ctx, s.proxies)
+	ctx.SetUserValue(metadataKey{}, meta)
 	bad := &statusError{http.StatusBadRequest, presswork.Errorf(presswork.InvalidRequest, "this is not an HTTP request that can be read")}
 	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
 		bad = &statusError{http.StatusRequestHeaderFieldsTooLarge,
@@ -208,7 +208,7 @@ func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 	}
 	s.fail(ctx, bad)
 	s.metrics.observe("unreadable", "", bad.status, 0)
-	s.Log.Debug("unreadable request", slog.String("request_id", call.id), slog.Any("error", err))
+	s.Log.Debug("unreadable request", slog.String("request_id", meta.id), slog.Any("error", err))
 }
 
 func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {

@@ -162,10 +162,10 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	if err != nil {
 		return rec, false, err
 	}
-	call := callOf(c.Context())
+	meta := metadataOf(c.Context())
 	sub := tasks.Submission{
-		ID: tasks.NewID(), Kind: presswork.KindExport, Theme: r.visit.Theme, Owner: call.who.name, Filename: r.visit.Filename,
-		WebhookURL: r.webhook, RequestID: call.id, TraceParent: call.trace, Task: task,
+		ID: tasks.NewID(), Kind: presswork.KindExport, Theme: r.visit.Theme, Owner: meta.who.name, Filename: r.visit.Filename,
+		WebhookURL: r.webhook, RequestID: meta.id, TraceParent: meta.trace, Task: task,
 	}
 	if key != "" {
 		// Options and strings always encode.

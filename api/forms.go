@@ -16,8 +16,8 @@ import (
 const (
 	// escaped is by how much JSON can inflate a byte (\u0000).
 	escaped = 6
-	// jsonRoom is what a JSON body may hold beside the content.
-	jsonRoom = 1 << 20
+	// jsonOverhead is what a JSON body may hold beside the content.
+	jsonOverhead = 1 << 20
 	// maxFilename is the longest file name of a result, in bytes.
 	maxFilename = 200
 )
@@ -48,7 +48,7 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 }
 
 func (s *Server) parseJSON(c *fiber.Ctx, req *conversion) error {
-	return s.decodeJSON(c, s.MaxContentBytes*escaped+jsonRoom, "a JSON submission", req)
+	return s.decodeJSON(c, s.MaxContentBytes*escaped+jsonOverhead, "a JSON submission", req)
 }
 
 // decodeJSON reads a body of at most limit bytes; what names it when it is larger.

@@ -69,7 +69,7 @@ func (s *Server) model(who caller, name string) (*inference.Model, error) {
 }
 
 func (s *Server) listModels(c *fiber.Ctx) error {
-	who := callOf(c.Context()).who
+	who := metadataOf(c.Context()).who
 	models := slices.DeleteFunc(s.Inference.Models().Models(), func(m *inference.Model) bool { return !who.mayUse(m) })
 	return s.sendJSON(c, openai.AppendModels(nil, models))
 }
@@ -80,7 +80,7 @@ func (s *Server) getModel(c *fiber.Ctx) error {
 	if err != nil {
 		return presswork.Errorf(presswork.InvalidRequest, "%s is not a percent-encoded model id", quote(c.Params("*")))
 	}
-	m, err := s.model(callOf(c.Context()).who, id)
+	m, err := s.model(metadataOf(c.Context()).who, id)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *Server) usage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if who := callOf(c.Context()).who; !who.admin {
+	if who := metadataOf(c.Context()).who; !who.admin {
 		q.Key = &who.name
 	}
 	ctx, cancel := s.deadline()

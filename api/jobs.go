@@ -159,7 +159,7 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 	}
 	ctx, cancel := s.deadline()
 	defer cancel()
-	page, err := s.Queue.Jobs(ctx, callOf(c.Context()).who.name, q)
+	page, err := s.Queue.Jobs(ctx, metadataOf(c.Context()).who.name, q)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (s *Server) reserve(c *fiber.Ctx, id string, limits meter.Limits, tokens in
 // count takes a request that makes work out of its key's requests per minute.
 // It comes after all checks: what is refused costs nothing.
 func (s *Server) count(c *fiber.Ctx) error {
-	_, err := s.reserve(c, tasks.NewID(), meter.Limits{RPM: s.limitsOf(callOf(c.Context()).who).RPM}, 0)
+	_, err := s.reserve(c, tasks.NewID(), meter.Limits{RPM: s.limitsOf(metadataOf(c.Context()).who).RPM}, 0)
 	e, refused := errors.AsType[*meter.Exceeded](err)
 	if !refused {
 		return err
@@ -57,14 +57,14 @@ func (s *Server) count(c *fiber.Ctx) error {
 	return presswork.Errorf(presswork.RateLimited, "this key may make %d requests a minute; try again in %s", e.Limit, e.After.Round(time.Millisecond))
 }
 
-// tellLimits sets on an answer the state of the limits that its request did not
+// sendLimits sets on an answer the state of the limits that its request did not
 // count against.
-func (s *Server) tellLimits(c *fiber.Ctx, call *call) {
-	limits := s.limitsOf(call.who)
+func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
+	limits := s.limitsOf(meta.who)
 	if !inferencePath(c.Path()) {
 		limits = meter.Limits{RPM: limits.RPM}
 	}
-	if call.limitsTold || call.who.job != "" || limits == (meter.Limits{}) || s.Meter == nil {
+	if meta.limitsSent || meta.who.job != "" || limits == (meter.Limits{}) || s.Meter == nil {
 		return
 	}
 	ctx, cancel := s.deadline()
@@ -79,7 +79,7 @@ func (s *Server) tellLimits(c *fiber.Ctx, call *call) {
 
 // setLimits writes the state of the limits, in the headers that SDKs know.
 func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
-	callOf(c.Context()).limitsTold = true
+	metadataOf(c.Context()).limitsSent = true
 	for header, dimensions := range map[string][]meter.Dimension{
 		"Requests": {meter.RPD, meter.RPM}, "Tokens": {meter.TPM, meter.TPD},
 	} {

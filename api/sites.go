@@ -94,11 +94,11 @@ func corsHeader(name string) bool {
 // welcome holds the rules of browsers: it refuses what a foreign page sends to
 // a server without keys, and answers CORS. It reports whether the request is
 // answered already.
-func (s *Server) welcome(ctx *fasthttp.RequestCtx, call *call) bool {
+func (s *Server) welcome(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 	path := string(ctx.Path())
 	probe := path == "/healthz" || path == "/readyz"
 	if !s.keys.required() && !probe {
-		if err := s.refuseStrangers(ctx, call); err != nil {
+		if err := s.refuseStrangers(ctx, meta); err != nil {
 			s.fail(ctx, err)
 			return true
 		}
@@ -118,8 +118,8 @@ func (s *Server) welcome(ctx *fasthttp.RequestCtx, call *call) bool {
 		}
 		h.Set("Access-Control-Expose-Headers", corsExposes)
 	}
-	if call.method == fasthttp.MethodOptions && len(ctx.Request.Header.Peek("Access-Control-Request-Method")) > 0 {
-		s.preflight(ctx, call, origin)
+	if meta.method == fasthttp.MethodOptions && len(ctx.Request.Header.Peek("Access-Control-Request-Method")) > 0 {
+		s.preflight(ctx, meta, origin)
 		return true
 	}
 	return false
@@ -127,14 +127,14 @@ func (s *Server) welcome(ctx *fasthttp.RequestCtx, call *call) bool {
 
 // refuseStrangers protects a server that needs no key from web pages: those of
 // other sites, and those whose name was re-pointed here (DNS rebinding).
-func (s *Server) refuseStrangers(ctx *fasthttp.RequestCtx, call *call) error {
-	if !s.sites.knows(call.site) {
+func (s *Server) refuseStrangers(ctx *fasthttp.RequestCtx, meta *metadata) error {
+	if !s.sites.knows(meta.site) {
 		return presswork.Errorf(presswork.Forbidden,
-			"this server has no key and answers to its address and localhost only, not to %s; set API_KEY, or list the origin in ALLOWED_ORIGINS", quote(string(call.site)))
+			"this server has no key and answers to its address and localhost only, not to %s; set API_KEY, or list the origin in ALLOWED_ORIGINS", quote(string(meta.site)))
 	}
 	h := &ctx.Request.Header
 	origin := string(h.Peek("Origin"))
-	if origin != "" && !s.sites.allows(origin, call.site) {
+	if origin != "" && !s.sites.allows(origin, meta.site) {
 		return originNotAllowed(origin)
 	}
 	if string(h.Peek("Sec-Fetch-Site")) == "cross-site" && !(origin != "" && s.sites.listed(origin)) && !s.sites.any {
@@ -147,8 +147,8 @@ func originNotAllowed(origin string) *presswork.Error {
 	return presswork.Errorf(presswork.OriginNotAllowed, "the origin %s is not in ALLOWED_ORIGINS", quote(origin))
 }
 
-func (s *Server) preflight(ctx *fasthttp.RequestCtx, call *call, origin string) {
-	if !s.sites.allows(origin, call.site) {
+func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *metadata, origin string) {
+	if !s.sites.allows(origin, meta.site) {
 		s.fail(ctx, originNotAllowed(origin))
 		return
 	}
@@ -170,7 +170,7 @@ func (s *Server) preflight(ctx *fasthttp.RequestCtx, call *call, origin string) 
 
 // checkSameSite refuses a request that changes something and was sent by a
 // page of another site: monitor and metrics take the browser's stored password.
-func (s *Server) checkSameSite(ctx *fasthttp.RequestCtx, call *call) error {
+func (s *Server) checkSameSite(ctx *fasthttp.RequestCtx, meta *metadata) error {
 	if ctx.IsGet() || ctx.IsHead() {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (s *Server) checkSameSite(ctx *fasthttp.RequestCtx, call *call) error {
 	if fetch := string(h.Peek("Sec-Fetch-Site")); fetch != "" && fetch != "same-origin" && fetch != "none" {
 		return presswork.Errorf(presswork.OriginNotAllowed, "this can be changed from its own page only")
 	}
-	if origin := string(h.Peek("Origin")); origin != "" && !isOrigin(origin, call.site) {
+	if origin := string(h.Peek("Origin")); origin != "" && !isOrigin(origin, meta.site) {
 		return originNotAllowed(origin)
 	}
 	return nil

@@ -25,13 +25,13 @@ const (
 	readLimit = 4 << 10
 )
 
-// errGone ends a relay whose client left.
-var errGone = errors.New("the client left")
+// errPeerClosed ends a relay whose client left.
+var errPeerClosed = errors.New("the client left")
 
 // openSocket checks all that can be refused and upgrades the connection.
 func (s *Server) openSocket(c *fiber.Ctx) error {
-	call := callOf(c.Context())
-	if origin := c.Get(fiber.HeaderOrigin); origin != "" && !s.sites.allows(origin, call.site) {
+	meta := metadataOf(c.Context())
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" && !s.sites.allows(origin, meta.site) {
 		return originNotAllowed(origin)
 	}
 	since, err := sinceOf(c)
@@ -83,17 +83,17 @@ func (s *Server) relay(conn *websocket.Conn, job string, since int64) {
 		cancel(s.listen(conn))
 	}()
 	code, text := s.pump(ctx, conn, job, since)
-	hangUp(conn, code, text, reading)
+	endSocket(conn, code, text, reading)
 }
 
 // listen answers pings and closes, and drops what else the client says. It
-// returns when the client has gone.
+// returns when the client has closed the connection.
 func (s *Server) listen(conn *websocket.Conn) error {
 	extend := func(string) error { return conn.SetReadDeadline(time.Now().Add(3 * s.PingInterval)) }
 	conn.SetReadLimit(readLimit)
 	conn.SetPongHandler(extend)
 	if err := extend(""); err != nil {
-		return errGone
+		return errPeerClosed
 	}
 	for {
 		_, message, err := conn.NextReader()
@@ -102,7 +102,7 @@ func (s *Server) listen(conn *websocket.Conn) error {
 			_, err = io.Copy(io.Discard, message)
 		}
 		if err != nil {
-			return errGone
+			return errPeerClosed
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (s *Server) closeCode(ctx context.Context, err error) (code int, text strin
 	switch {
 	case err == nil:
 		return websocket.CloseNormalClosure, "the job has ended"
-	case errors.Is(context.Cause(ctx), errGone):
+	case errors.Is(context.Cause(ctx), errPeerClosed):
 		return websocket.CloseAbnormalClosure, ""
 	case s.streams.stopping():
 		return websocket.CloseGoingAway, "the server is shutting down; connect again with ?since="
@@ -162,9 +162,9 @@ func (s *Server) closeCode(ctx context.Context, err error) (code int, text strin
 	}
 }
 
-// hangUp says goodbye, gives the client a moment to answer, and ends the
+// endSocket sends the close frame, gives the client a moment to answer, and ends the
 // reader. Abnormal closure is never sent: there is nobody to send it to.
-func hangUp(conn *websocket.Conn, code int, text string, reading <-chan struct{}) {
+func endSocket(conn *websocket.Conn, code int, text string, reading <-chan struct{}) {
 	if code != websocket.CloseAbnormalClosure &&
 		conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(frameTimeout)) == nil {
 		select {

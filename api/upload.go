@@ -28,8 +28,8 @@ const (
 	maxAssetName = 512
 	// maxField is the longest text field of a form; the options may hold CSS.
 	maxField = 1 << 20
-	// formRoom is what a form may hold beside content and assets.
-	formRoom = 4 << 20
+	// formOverhead is what a form may hold beside content and assets.
+	formOverhead = 4 << 20
 	// inMemory is the size up to which an asset waits in memory.
 	inMemory = 256 << 10
 )
@@ -71,7 +71,7 @@ func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (conversion, erro
 	if boundary == "" {
 		return conversion{}, presswork.Errorf(presswork.InvalidRequest, "the Content-Type of a form needs a boundary")
 	}
-	limit := s.MaxContentBytes + s.MaxUploadBytes + formRoom
+	limit := s.MaxContentBytes + s.MaxUploadBytes + formOverhead
 	b, err := s.body(c, limit, "a form")
 	if err != nil {
 		return conversion{}, err

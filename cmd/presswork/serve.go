@@ -90,7 +90,7 @@ func (p *program) runRoles(ctx context.Context, r roles) error {
 		return usageError{err}
 	}
 	// The Redis client logs on its own, and to one place for the whole process.
-	redis.SetLogger(redisLog{log.With("room", "redis")})
+	redis.SetLogger(redisLog{log.With("component", "redis")})
 	life := &lifecycle{log: log}
 	err = wire(ctx, cfg, log, r, life)
 	if err == nil {

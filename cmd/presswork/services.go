@@ -30,7 +30,7 @@ func redisAddress(ctx context.Context, cfg config.Config, log *slog.Logger, life
 	if cfg.RedisURL != "" {
 		return cfg.RedisURL, nil
 	}
-	child, err := embedded.New(embedded.Options{Dir: filepath.Join(cfg.DataDir, "redis"), Log: log.With("room", "redis")})
+	child, err := embedded.New(embedded.Options{Dir: filepath.Join(cfg.DataDir, "redis"), Log: log.With("component", "redis")})
 	if err != nil {
 		return "", err
 	}
@@ -54,7 +54,7 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, r roles
 		SecretKey:      cfg.S3SecretKey,
 		Region:         cfg.S3Region,
 		UseTLS:         cfg.S3UseTLS,
-		Log:            log.With("room", "minio"),
+		Log:            log.With("component", "minio"),
 	})
 	if err != nil {
 		return nil, usageError{err}

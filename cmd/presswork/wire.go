@@ -79,7 +79,7 @@ func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, lif
 	if err := life.start(ctx, "worker", taker); err != nil {
 		return err
 	}
-	ops := worker.NewOps(worker.OpsOptions{Addr: cfg.WorkerAddr, Checks: p.checks, Metrics: p.metrics, Log: log.With("room", "ops")})
+	ops := worker.NewOps(worker.OpsOptions{Addr: cfg.WorkerAddr, Checks: p.checks, Metrics: p.metrics, Log: log.With("component", "ops")})
 	if err := life.start(ctx, "ops", ops); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	}
 	p.retention = time.Duration(cfg.CacheRetentionDays) * 24 * time.Hour
 	p.tasks = tasks.Options{
-		Log:         log.With("room", "tasks"),
+		Log:         log.With("component", "tasks"),
 		Retention:   p.retention,
 		WebhookData: func(rec tasks.Record) any { return api.WebhookData(p.secret, rec) },
 		Discard:     func(ctx context.Context, rec tasks.Record) error { return p.keeper.Discard(ctx, rec.ID) },
@@ -140,7 +140,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		Retention: p.retention,
 		Now:       p.queue.Now,
 		Live:      func(ctx context.Context, jobID string) (bool, error) { return live(p.queue.Job(ctx, jobID)) },
-		Log:       log.With("room", "storage"),
+		Log:       log.With("component", "storage"),
 	})
 	if err := life.start(ctx, "keeper", p.keeper); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	if p.secret, err = tokenSecretOf(ctx, p.queue, cfg.TokenSecret); err != nil {
 		return nil, err
 	}
-	if p.themes, err = themes.Open(themes.Options{Dir: cfg.ThemesDir, Log: log.With("room", "themes")}); err != nil {
+	if p.themes, err = themes.Open(themes.Options{Dir: cfg.ThemesDir, Log: log.With("component", "themes")}); err != nil {
 		return nil, err
 	}
 	if err := life.start(ctx, "themes", p.themes); err != nil {
@@ -175,7 +175,7 @@ func (p *parts) openRecommender() error {
 		}
 		p.life.onStop("cache", func(context.Context) error { return client.Close() })
 	}
-	log := p.log.With("room", "analysis")
+	log := p.log.With("component", "analysis")
 	p.newRecommender = func(model *recommend.Model) *recommend.Recommender {
 		return recommend.New(recommend.Options{
 			Model: model,
@@ -257,7 +257,7 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		Stats:            p.queue.Stats,
 		Metrics:          p.metrics,
 		Tracer:           p.tracer,
-		Log:              p.log.With("room", "api"),
+		Log:              p.log.With("component", "api"),
 	})
 	if err != nil {
 		return usageError{err}

@@ -39,7 +39,7 @@ func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
 // startOllama starts the engine of this machine where that is asked for, and
 // else says that it could.
 func (p *parts) startOllama(ctx context.Context) error {
-	log := p.log.With("room", "ollama")
+	log := p.log.With("component", "ollama")
 	if p.cfg.InferenceStartOllama && p.roles.worker {
 		return p.life.start(ctx, "ollama", embedded.NewOllama(log))
 	}
@@ -55,12 +55,12 @@ func (p *parts) openModels(ctx context.Context) error {
 	if err := p.startOllama(ctx); err != nil {
 		return err
 	}
-	source, err := inference.NewSource(ctx, modelSource(p.cfg, p.log.With("room", "inference")))
+	source, err := inference.NewSource(ctx, modelSource(p.cfg, p.log.With("component", "inference")))
 	if err != nil {
 		return usageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
 	}
 	p.models = source
-	p.meter = meter.New(p.redis, p.log.With("room", "meter"))
+	p.meter = meter.New(p.redis, p.log.With("component", "meter"))
 	p.life.inBackground("models", source.Run)
 	p.life.inBackground("meter", p.meter.Keep)
 	return nil
@@ -82,11 +82,11 @@ func (p *parts) handleCompletions(taker *tasks.Server) *worker.Completions {
 		Catalogue:  p.models.Current,
 		Open:       openai.New,
 		FetchImage: guard.NewFetcher(p.outbound, guard.FetchOptions{UserAgent: "Presswork/" + version(), MaxBytes: maxChatImage, MaxPixels: inference.MaxImagePixels}).Fetch,
-		Log:        p.log.With("room", "inference"),
+		Log:        p.log.With("component", "inference"),
 	})
 	completions := worker.NewCompletions(worker.CompletionOptions{
 		Gateway: gateway, Meter: p.meter, Store: p.store, Keeper: p.keeper,
-		Metrics: p.metrics, Tracer: p.tracer, Log: p.log.With("room", "inference"),
+		Metrics: p.metrics, Tracer: p.tracer, Log: p.log.With("component", "inference"),
 	})
 	tasks.HandleCalls(taker, completions.Complete)
 	return completions

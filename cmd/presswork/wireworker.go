@@ -44,7 +44,7 @@ func (p *parts) handleChoices(taker *tasks.Server, completions *worker.Completio
 		model = recommend.Direct(completions.Own, p.cfg.AnalysisModel)
 	}
 	reader := worker.New(worker.Options{
-		Store: p.store, Keeper: p.keeper, Themes: p.themes, Recommender: p.newRecommender(model), Tracer: p.tracer, Log: p.log.With("room", "worker"),
+		Store: p.store, Keeper: p.keeper, Themes: p.themes, Recommender: p.newRecommender(model), Tracer: p.tracer, Log: p.log.With("component", "worker"),
 	})
 	tasks.Handle(taker, tasks.ChooseTheme, reader.Choose)
 }
@@ -66,7 +66,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 	if err != nil {
 		return err
 	}
-	p.diagrams = diagram.New(diagram.Options{Script: browser.Script, Log: p.log.With("room", "diagram")})
+	p.diagrams = diagram.New(diagram.Options{Script: browser.Script, Log: p.log.With("component", "diagram")})
 	jobs := worker.New(worker.Options{
 		Store:  p.store,
 		Keeper: p.keeper,
@@ -75,7 +75,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 			Themes:   p.themes,
 			Fetch:    p.fetcher().Fetch,
 			Diagrams: p.diagrams,
-			Log:      p.log.With("room", "pdf"),
+			Log:      p.log.With("component", "pdf"),
 		}),
 		Picture: func(ctx context.Context, page presswork.Page) ([]byte, error) {
 			return browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
@@ -88,7 +88,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 		Retention:     p.retention,
 		Metrics:       p.metrics,
 		Tracer:        p.tracer,
-		Log:           p.log.With("room", "worker"),
+		Log:           p.log.With("component", "worker"),
 	})
 	tasks.Handle(taker, tasks.ConvertPDF, jobs.Convert)
 	tasks.Handle(taker, tasks.ExportPage, jobs.Export)
@@ -102,7 +102,7 @@ func (p *parts) handleWebhooks(ctx context.Context, taker *tasks.Server) error {
 		return err
 	}
 	webhooks, err := worker.NewWebhooks(worker.WebhookOptions{
-		Policy: p.outbound, Secret: secret, Version: version(), Metrics: p.metrics, Log: p.log.With("room", "webhooks"),
+		Policy: p.outbound, Secret: secret, Version: version(), Metrics: p.metrics, Log: p.log.With("component", "webhooks"),
 	})
 	if err != nil {
 		return usageError{fmt.Errorf("WEBHOOK_SECRET: %w", err)}
@@ -124,7 +124,7 @@ func (p *parts) browsers(ctx context.Context) (*chromium.Browser, *chromium.Expo
 	}
 	browser := chromium.New(chromium.Options{
 		Path: p.cfg.ChromiumPath, Tabs: workers(p.cfg), PrintTimeout: p.cfg.RenderTimeout, Dir: profiles, FontConfig: fontConfig,
-		Log: p.log.With("room", "chromium"),
+		Log: p.log.With("component", "chromium"),
 	})
 	if err := p.life.start(ctx, "browser", browser); err != nil {
 		return nil, nil, err
@@ -133,7 +133,7 @@ func (p *parts) browsers(ctx context.Context) (*chromium.Browser, *chromium.Expo
 	p.checks = append(p.checks, browserCheck(browser))
 	exporter := chromium.NewExporter(chromium.ExporterOptions{
 		Browser: chromium.Options{
-			Path: p.cfg.ChromiumPath, Tabs: workers(p.cfg), Dir: profiles, FontConfig: fontConfig, Log: p.log.With("room", "export"),
+			Path: p.cfg.ChromiumPath, Tabs: workers(p.cfg), Dir: profiles, FontConfig: fontConfig, Log: p.log.With("component", "export"),
 		},
 		Policy: p.exports,
 	})

@@ -1,4 +1,4 @@
-// Package chromium is the browser and its warden: it finds, starts, confines,
+// Package chromium runs and supervises the browser: it finds, starts, confines,
 // watches and replaces a headless Chromium, and prints our own pages with it.
 //
 // Pages are printed in warm tabs with scripts off, in a browser that can reach

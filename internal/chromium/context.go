@@ -50,7 +50,7 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 	if err := ask("Target.createTarget", map[string]any{"url": blank, "browserContextId": c.id, "width": o.width, "height": o.height}); err != nil {
 		return err
 	}
-	c.tab = &tab{inst: i, conn: i.conn, target: made.TargetID, gone: make(chan struct{}), foreign: o.foreign}
+	c.tab = &tab{inst: i, conn: i.conn, target: made.TargetID, detached: make(chan struct{}), foreign: o.foreign}
 	c.tab.life, c.tab.end = context.WithCancelCause(context.Background())
 	i.mu.Lock()
 	i.tabs[c.tab.target] = c.tab
@@ -74,7 +74,7 @@ func (c *browserContext) dispose() {
 	_, err := i.conn.Call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": c.id})
 	if err == nil && c.tab != nil {
 		select {
-		case <-c.tab.gone:
+		case <-c.tab.detached:
 		case <-i.conn.done:
 		case <-ctx.Done():
 			err = ctx.Err()

@@ -125,7 +125,7 @@ func (v *visit) adopt(session, kind string) {
 		_, err := v.inst.conn.Call(ctx, session, c.method, c.params)
 		cancel()
 		if err != nil && (c.option != "" || v.ctx.Err() != nil) {
-			return // it is gone, or waits for ever rather than run without the option
+			return // it has ended, or waits until it does rather than run without the option
 		}
 	}
 }

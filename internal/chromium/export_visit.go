@@ -13,9 +13,9 @@ import (
 	"presswork/internal/guard"
 )
 
-// visit is one foreign page in a room of its own.
+// visit is one foreign page in a browser context of its own.
 type visit struct {
-	*room
+	*pageContext
 	session *guard.Session
 	page    *url.URL
 	opts    presswork.VisitOptions
@@ -56,7 +56,7 @@ type document struct {
 	failed string
 }
 
-// openVisit prepares a room for the page, the spare one if that suits. It is
+// openVisit prepares a context for the page, the spare one if that suits. It is
 // paired with leave. Errors: errRetired and errSpareLost ask for another try.
 func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.URL, o presswork.VisitOptions) (*visit, error) {
 	if err := i.enter(); err != nil {
@@ -64,19 +64,19 @@ func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.
 	}
 	size := export.ViewportOf(o)
 	spare := i.takeSpare(size)
-	v := &visit{room: &room{browserContext: browserContext{inst: i}}, page: page, opts: o, changed: make(chan struct{}, 1),
+	v := &visit{pageContext: &pageContext{browserContext: browserContext{inst: i}}, page: page, opts: o, changed: make(chan struct{}, 1),
 		sessions: map[string]bool{}, frames: map[string]*frame{}}
 	v.ctx, v.giveUp = context.WithCancelCause(ctx)
 	err := i.open(ctx, func(ctx context.Context) error {
 		if spare == nil {
-			if err := v.room.open(ctx, proxy, size); err != nil {
+			if err := v.pageContext.open(ctx, proxy, size); err != nil {
 				return err
 			}
 			return v.prepare(ctx)
 		}
 		made, err := spare.await()
 		if made != nil {
-			v.room = made
+			v.pageContext = made
 		}
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func (i *instance) watch(e *cdp.Event) {
 		if t := i.tabs[p.TargetID]; t != nil {
 			t.end(errTabCrashed)
 			delete(i.tabs, p.TargetID)
-			close(t.gone)
+			close(t.detached)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (i *instance) enter() error {
 // open has something made in the browser, which is killed when that takes too
 // long. When it fails, or ctx ends before, leave follows.
 func (i *instance) open(ctx context.Context, build func(context.Context) error, leave func()) error {
-	// Not under ctx: what has an id that nobody learns would stay for ever.
+	// Not under ctx: what has an id that nobody learns would never be closed.
 	made := make(chan error, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.openTimeout)
@@ -233,7 +233,7 @@ func (i *instance) closeTab(t *tab) {
 	_, err := proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.target)}.Call(i.rod.Context(ctx))
 	if err == nil {
 		select {
-		case <-t.gone:
+		case <-t.detached:
 			return
 		case <-ctx.Done():
 			err = ctx.Err()
@@ -243,7 +243,7 @@ func (i *instance) closeTab(t *tab) {
 	}
 	select {
 	case <-i.conn.done:
-	case <-t.gone:
+	case <-t.detached:
 	default:
 		i.log.Warn("browser tab does not close; retiring the browser", "error", err)
 		i.retire()

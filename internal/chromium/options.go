@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Options are the warden's settings. The zero value of each field means its
+// Options are the settings of a Browser. The zero value of each field means its
 // default.
 type Options struct {
 	// Path is the browser's program, a name in PATH or a file. Default: the

@@ -136,7 +136,7 @@ func reapGroup(pgid int) {
 				break
 			}
 		}
-		if groupGone(pgid) || time.Now().After(deadline) {
+		if groupExited(pgid) || time.Now().After(deadline) {
 			return
 		}
 		syscall.Kill(-pgid, syscall.SIGKILL)

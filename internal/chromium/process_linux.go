@@ -112,9 +112,9 @@ func groupMembers(pgid int) []int {
 	return pids
 }
 
-// groupGone says whether nothing of the group lives; a zombie whose new parent
+// groupExited reports whether nothing of the group lives; a zombie whose new parent
 // is slow to reap it does not count.
-func groupGone(pgid int) bool {
+func groupExited(pgid int) bool {
 	return syscall.Kill(-pgid, 0) == syscall.ESRCH || len(groupMembers(pgid)) == 0
 }
 

@@ -25,7 +25,7 @@ func forbidPrivileges() error { return nil }
 // awaitExit returns when p has ended.
 func awaitExit(p *os.Process) { p.Wait() }
 
-func groupGone(pgid int) bool { return syscall.Kill(-pgid, 0) == syscall.ESRCH }
+func groupExited(pgid int) bool { return syscall.Kill(-pgid, 0) == syscall.ESRCH }
 
 func smallShm() bool { return false }
 

@@ -29,8 +29,8 @@ type tab struct {
 	// before any later answer.
 	life context.Context
 	end  context.CancelCauseFunc
-	// gone is closed when the browser has let go of the target.
-	gone chan struct{}
+	// detached is closed when the browser has let go of the target.
+	detached chan struct{}
 
 	foreign bool      // shows another's page, which may navigate
 	dirty   bool      // holds a document
@@ -93,7 +93,7 @@ func (i *instance) newTab(ctx context.Context, frameControl bool) (*tab, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := &tab{inst: i, conn: i.conn, target: string(target.TargetID), gone: make(chan struct{})}
+	t := &tab{inst: i, conn: i.conn, target: string(target.TargetID), detached: make(chan struct{})}
 	t.life, t.end = context.WithCancelCause(context.Background())
 	i.mu.Lock()
 	i.tabs[t.target] = t

@@ -95,14 +95,14 @@ func parseIPv4(name string) (netip.Addr, error) {
 	var sum uint64
 	for i, part := range parts {
 		n, err := parseNumber(part)
-		room := uint64(256)
+		limit := uint64(256)
 		if i == len(parts)-1 {
-			room = 1 << (8 * (5 - len(parts)))
+			limit = 1 << (8 * (5 - len(parts)))
 		}
-		if err != nil || n >= room {
+		if err != nil || n >= limit {
 			return netip.Addr{}, bad
 		}
-		sum = sum*room + n
+		sum = sum*limit + n
 	}
 	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), nil
 }

@@ -70,7 +70,7 @@ func newSession(ctx context.Context, gate *Gate) *Session {
 		BaseContext:       func(net.Listener) context.Context { return s.life },
 		ErrorLog:          quiet,
 	}
-	s.served.Go(func() { s.server.Serve(deafListener{gate.listener}) })
+	s.served.Go(func() { s.server.Serve(acceptStopper{gate.listener}) })
 	s.shut = context.AfterFunc(s.life, s.closeAll)
 	return s
 }
@@ -127,10 +127,11 @@ func (s *Session) Close() {
 	s.gate.Close()
 }
 
-// deafListener accepts nothing more once it is closed, and keeps its port.
-type deafListener struct{ *net.TCPListener }
+// acceptStopper is a listener that Close keeps from accepting more; its port stays
+// taken until the gate is closed.
+type acceptStopper struct{ *net.TCPListener }
 
-func (l deafListener) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
+func (l acceptStopper) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
 
 func (s *Session) closeAll() {
 	s.server.Close()

@@ -20,8 +20,8 @@ type completion struct {
 	out     func(*Chunk) error
 	result  Result
 	print   string // the fingerprint
-	// deaf is whether the caller's emit failed: no fault of the upstream.
-	deaf bool
+	// outFailed reports whether out failed, which is no fault of the upstream.
+	outFailed bool
 	// inlined is the request with its images in data URIs, once one was needed.
 	inlined *Request
 }
@@ -78,7 +78,7 @@ func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error
 		// The upstream is at fault, not the request and not the caller.
 		failed := AsError(err)
 		limited := failed.Status == http.StatusTooManyRequests
-		upstreams := ctx.Err() == nil && (failed.Status > 500 || limited) && !c.deaf
+		upstreams := ctx.Err() == nil && (failed.Status > 500 || limited) && !c.outFailed
 		cooldown := time.Duration(0)
 		if upstreams {
 			cooldown = max(c.model.Routing.Cooldown, failed.RetryAfter)
@@ -181,12 +181,12 @@ func (c *completion) emit(chunk *Chunk) error {
 	if !c.result.Emitted {
 		c.result.Emitted = true
 		if err := c.out(&Chunk{First: true, Fingerprint: c.print}); err != nil {
-			c.deaf = true
+			c.outFailed = true
 			return err
 		}
 	}
 	err := c.out(chunk)
-	c.deaf = err != nil
+	c.outFailed = err != nil
 	return err
 }
 

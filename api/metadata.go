@@ -22,87 +22,88 @@ import (
 	"presswork"
 )
 
-// call is what the server knows of one request beside its bytes.
-type call struct {
+// metadata is what the server knows of one request beside its bytes.
+type metadata struct {
 	// id is the x-request-id, trace the traceparent.
 	id, trace string
 	// method is what the client sent, also when no route can have it.
 	method string
 	// route is the pattern that matched; "" for none.
 	route string
-	// site is where the client believes to be talking to.
+	// site is the scheme and host the client addressed.
 	site site
 	// ip is the client's address, as far as it can be trusted.
 	ip    netip.Addr
 	who   caller
 	began time.Time
-	// limitsTold reports whether the headers say how the caller's limits stand.
-	limitsTold bool
-	// bodyRead tells that the body was read to its end.
+	// limitsSent reports whether the x-ratelimit headers of the caller are set.
+	limitsSent bool
+	// bodyRead reports whether the body was read to its end.
 	bodyRead bool
 	span     trace.Span
 }
 
-type callKey struct{}
+type metadataKey struct{}
 
-func newCall(ctx *fasthttp.RequestCtx, proxies proxies) *call {
+func newMetadata(ctx *fasthttp.RequestCtx, proxies proxies) *metadata {
 	h := &ctx.Request.Header
-	c := &call{
+	m := &metadata{
 		id:     requestID(string(h.Peek("X-Request-Id"))),
 		trace:  traceParent(string(h.Peek("Traceparent"))),
 		method: string(h.Method()),
 		began:  time.Now(),
 	}
-	c.ip, c.site = proxies.origin(ctx)
-	return c
+	m.ip, m.site = proxies.origin(ctx)
+	return m
 }
 
 const traceHeader = "traceparent"
 
 // beginSpan opens the request's span below the caller's; what the job does later
 // hangs below it. Without a tracer the caller's trace is handed on as it is.
-func (s *Server) beginSpan(c *call) {
+func (s *Server) beginSpan(m *metadata) {
 	w3c := propagation.TraceContext{}
-	parent := w3c.Extract(context.Background(), propagation.MapCarrier{traceHeader: c.trace})
-	ctx, span := s.tracer.Start(parent, c.method, trace.WithSpanKind(trace.SpanKindServer))
-	c.span = span
+	parent := w3c.Extract(context.Background(), propagation.MapCarrier{traceHeader: m.trace})
+	ctx, span := s.tracer.Start(parent, m.method, trace.WithSpanKind(trace.SpanKindServer))
+	m.span = span
 	if span.IsRecording() {
 		carrier := propagation.MapCarrier{}
 		w3c.Inject(ctx, carrier)
-		c.trace = carrier[traceHeader]
+		m.trace = carrier[traceHeader]
 	}
 }
 
-func (c *call) endSpan(status int) {
-	if !c.span.IsRecording() {
+func (m *metadata) endSpan(status int) {
+	if !m.span.IsRecording() {
 		return
 	}
-	if c.route != "" {
-		c.span.SetName(c.method + " " + c.route)
+	if m.route != "" {
+		m.span.SetName(m.method + " " + m.route)
 	}
-	c.span.SetAttributes(attribute.String("http.request.method", c.method), attribute.String("http.route", c.route),
-		attribute.Int("http.response.status_code", status), attribute.String("presswork.request_id", c.id))
+	m.span.SetAttributes(attribute.String("http.request.method", m.method), attribute.String("http.route", m.route),
+		attribute.Int("http.response.status_code", status), attribute.String("presswork.request_id", m.id))
 	if status >= http.StatusInternalServerError {
-		c.span.SetStatus(codes.Error, http.StatusText(status))
+		m.span.SetStatus(codes.Error, http.StatusText(status))
 	}
-	c.span.End()
+	m.span.End()
 }
 
-func callOf(ctx *fasthttp.RequestCtx) *call { return ctx.UserValue(callKey{}).(*call) }
+func metadataOf(ctx *fasthttp.RequestCtx) *metadata { return ctx.UserValue(metadataKey{}).(*metadata) }
 
-// enter is the door every request comes and goes through.
+// enter runs before and after the handler of every request: request id, trace,
+// CORS, the catch of panics, metrics and the log line.
 func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		call := newCall(ctx, s.proxies)
-		s.beginSpan(call)
-		ctx.SetUserValue(callKey{}, call)
-		setHeaders(ctx, call)
-		defer s.leave(ctx, call)
-		defer s.recover(ctx, call)
-		if answered := s.welcome(ctx, call); answered {
+		meta := newMetadata(ctx, s.proxies)
+		s.beginSpan(meta)
+		ctx.SetUserValue(metadataKey{}, meta)
+		setHeaders(ctx, meta)
+		defer s.leave(ctx, meta)
+		defer s.recover(ctx, meta)
+		if answered := s.welcome(ctx, meta); answered {
 			return
 		}
-		if !isMethod(call.method) {
+		if !isMethod(meta.method) {
 			// The router answers unknown methods in plain text. It knows TRACE,
 			// which no route has, and so says 404 or 405 with Allow.
 			ctx.Request.Header.SetMethod(fiber.MethodTrace)
@@ -112,37 +113,37 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 }
 
 // setHeaders sets the headers of every answer.
-func setHeaders(ctx *fasthttp.RequestCtx, call *call) {
+func setHeaders(ctx *fasthttp.RequestCtx, meta *metadata) {
 	h := &ctx.Response.Header
-	h.Set("X-Request-Id", call.id)
+	h.Set("X-Request-Id", meta.id)
 	h.Set("X-Content-Type-Options", "nosniff")
 	// Addresses carry tokens; they must not leak through a link.
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
-func (s *Server) recover(ctx *fasthttp.RequestCtx, call *call) {
+func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
 	p := recover()
 	if p == nil {
 		return
 	}
-	s.Log.Error("panic in a handler", "request_id", call.id, "route", call.route, "panic", p, "stack", string(debug.Stack()))
+	s.Log.Error("panic in a handler", "request_id", meta.id, "route", meta.route, "panic", p, "stack", string(debug.Stack()))
 	s.fail(ctx, presswork.Errorf(presswork.Internal, "internal error"))
 }
 
 // leave counts and logs the answer. The query stays out of the log: it may
 // hold a token.
-func (s *Server) leave(ctx *fasthttp.RequestCtx, call *call) {
-	s.finishBody(ctx, call)
-	status, took := ctx.Response.StatusCode(), time.Since(call.began)
-	route := call.route
+func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
+	s.finishBody(ctx, meta)
+	status, took := ctx.Response.StatusCode(), time.Since(meta.began)
+	route := meta.route
 	if route == "" {
 		route = "unmatched"
 	}
-	s.metrics.observe(route, call.method, status, took)
-	call.endSpan(status)
+	s.metrics.observe(route, meta.method, status, took)
+	meta.endSpan(status)
 	if s.Log.Enabled(ctx, slog.LevelDebug) {
-		s.Log.Debug("request", "request_id", call.id, "method", call.method, "path", string(ctx.Path()),
-			"status", status, "took", took, "client", call.ip, "key", call.who.name)
+		s.Log.Debug("request", "request_id", meta.id, "method", meta.method, "path", string(ctx.Path()),
+			"status", status, "took", took, "client", meta.ip, "key", meta.who.name)
 	}
 }
 

@@ -4,9 +4,9 @@ package api
 
 import "golang.org/x/sys/unix"
 
-// hungUp reports whether the peer of a socket has closed it and nothing is left
-// to read. Under TLS a farewell is left; then only a failed write tells.
-func hungUp(fd int) bool {
+// peerClosed reports whether the peer of a socket has closed it and nothing is left
+// to read. Under TLS a farewell is left; then only a failed write shows it.
+func peerClosed(fd int) bool {
 	var b [1]byte
 	n, _, err := unix.Recvfrom(fd, b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	switch err {

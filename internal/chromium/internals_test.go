@@ -6,7 +6,7 @@ import (
 	"presswork"
 )
 
-// Raw is the browser without its warden: bare commands in a warm tab, the floor
+// Raw is the browser without its supervisor: bare commands in a warm tab, the floor
 // that Print is measured against.
 type Raw struct {
 	inst *instance

@@ -2,9 +2,9 @@ package api
 
 import "golang.org/x/sys/unix"
 
-// hungUp reports whether the peer of a socket has closed it. Unlike a read it
+// peerClosed reports whether the peer of a socket has closed it. Unlike a read it
 // sees that behind unread bytes, such as the farewell of TLS.
-func hungUp(fd int) bool {
+func peerClosed(fd int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n > 0 && fds[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0

@@ -8,59 +8,59 @@ import (
 	"presswork/internal/guard"
 )
 
-// room is a browser context for one foreign page, with the gate that is its only
-// way out.
-type room struct {
+// pageContext is a browser context for one foreign page, with the proxy port that
+// is its only way to the network.
+type pageContext struct {
 	browserContext
 	gate *guard.Gate
 }
 
-// open makes it. What there is of it when it fails is for close.
-func (r *room) open(ctx context.Context, proxy *guard.Proxy, size presswork.Viewport) (err error) {
+// open makes it. After an error close frees what was made before it.
+func (r *pageContext) open(ctx context.Context, proxy *guard.Proxy, size presswork.Viewport) (err error) {
 	if r.gate, err = proxy.Reserve(); err != nil {
 		return unavailable(err)
 	}
 	return r.browserContext.open(ctx, contextOptions{proxy: r.gate.Addr(), width: size.Width, height: size.Height, foreign: true})
 }
 
-// close destroys the context, and then gives the port back that a page of it
-// knows.
-func (r *room) close() {
+// close destroys the context first, and frees its proxy port only then: a page
+// that still ran would otherwise reach the next one's.
+func (r *pageContext) close() {
 	r.dispose()
 	if r.gate != nil {
 		r.gate.Close()
 	}
 }
 
-// spare is a room that is made ahead of its page.
+// spare is a context that is made ahead of its page.
 type spare struct {
 	size  presswork.Viewport
 	ready chan struct{}
-	room  *room // once ready, unless it could not be made
+	made  *pageContext // nil when it could not be made; read it after ready only
 }
 
 var errSpareLost = errors.New("the browser context made ahead was lost")
 
-// await returns the room. Errors: errSpareLost.
-func (s *spare) await() (*room, error) {
+// await returns the context. Errors: errSpareLost.
+func (s *spare) await() (*pageContext, error) {
 	<-s.ready // its maker has a time limit
-	if s.room == nil || s.room.tab.life.Err() != nil {
-		return s.room, errSpareLost
+	if s.made == nil || s.made.tab.life.Err() != nil {
+		return s.made, errSpareLost
 	}
-	return s.room, nil
+	return s.made, nil
 }
 
-// discard destroys the room nobody wants.
+// discard destroys a context that is not needed.
 func (s *spare) discard() {
 	<-s.ready
-	if s.room != nil {
-		s.room.close()
+	if s.made != nil {
+		s.made.close()
 	}
 }
 
-// makeSpare begins to open a room for the next page, unless there is one: it is a
-// quarter of the time that a small page takes. The next page is taken to be shown
-// as large as the last.
+// makeSpare begins to open a context for the next page, unless there is one: that
+// takes a quarter of the time of a small page. The next viewport is taken to have
+// the size of the last.
 func (i *instance) makeSpare(proxy *guard.Proxy, size presswork.Viewport) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -73,10 +73,10 @@ func (i *instance) makeSpare(proxy *guard.Proxy, size presswork.Viewport) {
 		defer close(s.ready)
 		ctx, cancel := context.WithTimeout(context.Background(), i.openTimeout)
 		defer cancel()
-		r := &room{browserContext: browserContext{inst: i}}
+		r := &pageContext{browserContext: browserContext{inst: i}}
 		err := r.open(ctx, proxy, size)
 		if err == nil {
-			s.room = r
+			s.made = r
 			return
 		}
 		if i.usable() {
@@ -86,7 +86,7 @@ func (i *instance) makeSpare(proxy *guard.Proxy, size presswork.Viewport) {
 	}()
 }
 
-// takeSpare hands out the room that is made ahead, or nil when there is none for
+// takeSpare returns the context that is made ahead, or nil when there is none of
 // that size.
 func (i *instance) takeSpare(size presswork.Viewport) *spare {
 	i.mu.Lock()
