@@ -14,6 +14,7 @@ import (
 	"presswork"
 	"presswork/internal/test/redistest"
 	"presswork/tasks"
+	"presswork/tasks/stream"
 )
 
 const benchClients = 16
@@ -106,6 +107,46 @@ func BenchmarkPickUp(b *testing.B) {
 		bundle.finished(b, s.ID)
 	}
 	report(b, took, "")
+}
+
+// BenchmarkFirstFrame measures from a call to the first frame of its answer, with
+// calls of 50 callers at a time: where every write of a job is synced, and where
+// Redis keeps nothing.
+func BenchmarkFirstFrame(b *testing.B) {
+	for name, start := range map[string]func() string{
+		"appendfsync-always": func() string { return redistest.StartDurable(b).Address },
+		"no-file":            func() string { return redistest.Start(b) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			bundle := setupOn(b, start(), tasks.Options{})
+			bundle.serveCalls(b, tasks.Options{}, echo)
+			var mu sync.Mutex
+			var took []time.Duration
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			var callers sync.WaitGroup
+			for range 50 {
+				callers.Go(func() {
+					for left.Add(-1) >= 0 {
+						at := time.Now()
+						a, err := bundle.client.Call(b.Context(), stream.Call{ID: tasks.NewID(), Tier: stream.OnDemand, Body: []byte("1")})
+						if err == nil {
+							_, err = a.Next(b.Context())
+							a.Close()
+						}
+						mu.Lock()
+						took = append(took, time.Since(at))
+						mu.Unlock()
+						if err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			callers.Wait()
+			report(b, took, "")
+		})
+	}
 }
 
 // BenchmarkWatch measures from a worker's report to its watcher, with 500

@@ -7,7 +7,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
 	"presswork/tasks/stream"
 )
 
@@ -35,15 +34,10 @@ func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, er
 // Waiting returns how many calls are in line, by a figure that may be a little
 // old. Errors: QueueUnavailable.
 func (c *Client) Waiting(ctx context.Context) (int64, error) {
-	switch err := c.admit(ctx, Infer); {
-	case presswork.CodeOf(err) == presswork.QueueFull:
-		return c.maxPending, nil
-	case err != nil:
+	if err := c.memory.admit(ctx, c.rdb); err != nil {
 		return 0, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.fullness[Infer].pending, nil
+	return c.waiting(ctx, Infer)
 }
 
 // bindCall binds the idempotency key to the call's id, or returns the id that

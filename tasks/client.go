@@ -26,8 +26,10 @@ type Client struct {
 	relay      *relay
 	calls      *stream.Client
 	maxPending int64
-	memory     memory
-	log        *slog.Logger
+	// fullness is how many tasks wait in each queue.
+	fullness map[Queue]*figure[int64]
+	memory   memory
+	log      *slog.Logger
 
 	// running is what goes on between Start and Stop, until its context ends.
 	running sync.WaitGroup
@@ -35,7 +37,6 @@ type Client struct {
 	end     context.CancelFunc
 
 	mu        sync.Mutex
-	fullness  map[Queue]fullness
 	submitted int
 }
 
@@ -65,11 +66,14 @@ func NewClient(address string, o Options) (*Client, error) {
 		inspector:  asynq.NewInspectorFromRedisClient(rdb),
 		relay:      newRelay(recs, o.Log),
 		maxPending: o.MaxPending,
-		memory:     memory{log: o.Log},
+		memory:     memory{log: o.Log, full: figure[bool]{maxAge: memoryAge}},
 		log:        o.Log,
-		fullness:   map[Queue]fullness{},
+		fullness:   map[Queue]*figure[int64]{},
 	}
 	c.calls = stream.NewClient(rdb, c.issue, cancelChannel, o.Log)
+	for _, q := range Queues() {
+		c.fullness[q] = &figure[int64]{maxAge: fullnessAge}
+	}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
 }

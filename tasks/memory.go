@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,42 +29,27 @@ const (
 
 // memory knows how full Redis is.
 type memory struct {
-	log *slog.Logger
-
-	mu   sync.Mutex
-	at   time.Time
-	full bool
+	log  *slog.Logger
+	full figure[bool]
 }
 
 // admit refuses a submission to a Redis that is almost full, by a figure that is
 // at most memoryAge old. A Redis that does not report it counts as not full.
 func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
-	m.mu.Lock()
-	stale := time.Since(m.at) > memoryAge
-	if stale {
-		// The others go on with the old figure while this one asks.
-		m.at = time.Now()
-	}
-	m.mu.Unlock()
-	if stale {
-		full := false
+	full, _ := m.full.get(func(old bool) (bool, error) {
 		servers, err := memoryOf(ctx, rdb)
 		if err != nil {
 			m.log.Debug("how full Redis is, is not known", "err", err)
 		}
-		for _, s := range servers {
-			full = full || s.limit > 0 && float64(s.used) > submissionShare*float64(s.limit)
-		}
-		m.mu.Lock()
-		if full != m.full {
+		full := slices.ContainsFunc(servers, func(s serverMemory) bool {
+			return s.limit > 0 && float64(s.used) > submissionShare*float64(s.limit)
+		})
+		if full != old {
 			m.log.Warn("submissions follow the memory of Redis", "refused", full)
 		}
-		m.full = full
-		m.mu.Unlock()
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.full {
+		return full, nil
+	})
+	if full {
 		return presswork.Errorf(presswork.QueueUnavailable, "the queue's memory is almost full, and what is left is for the jobs in it; try again later")
 	}
 	return nil

@@ -27,12 +27,6 @@ const (
 	trimEvery = 256
 )
 
-// fullness is how many tasks waited in a queue, and when.
-type fullness struct {
-	pending int64
-	at      time.Time
-}
-
 // Reserve is the first half of Submit, for callers that store something under
 // the job's id before they submit it. It refuses what a full queue would refuse
 // and binds the idempotency key: s.ID becomes the id that the job will have,
@@ -214,34 +208,28 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 // admit refuses a submission to an almost full Redis, and to a full queue by a
 // length that is at most fullnessAge old.
 func (c *Client) admit(ctx context.Context, q Queue) error {
-	if err := c.memory.admit(ctx, c.rdb); err != nil {
+	if err := c.memory.admit(ctx, c.rdb); err != nil || c.maxPending < 0 {
 		return err
 	}
-	if c.maxPending < 0 {
-		return nil
+	waiting, err := c.waiting(ctx, q)
+	if err != nil {
+		return err
 	}
-	c.mu.Lock()
-	known := c.fullness[q]
-	stale := time.Since(known.at) > fullnessAge
-	if stale {
-		// The others go on with the old figure while this one asks.
-		c.fullness[q] = fullness{known.pending, time.Now()}
-	}
-	c.mu.Unlock()
-	if stale {
-		n, err := asynqext.Pending(ctx, c.rdb, q)
-		if err != nil {
-			return unavailable(err)
-		}
-		known.pending = n
-		c.mu.Lock()
-		c.fullness[q] = fullness{n, time.Now()}
-		c.mu.Unlock()
-	}
-	if known.pending >= c.maxPending {
-		return presswork.Errorf(presswork.QueueFull, "%d jobs are waiting already; try again later", known.pending)
+	if waiting >= c.maxPending {
+		return presswork.Errorf(presswork.QueueFull, "%d jobs are waiting already; try again later", waiting)
 	}
 	return nil
+}
+
+// waiting returns how many tasks wait in a queue, at most fullnessAge ago.
+func (c *Client) waiting(ctx context.Context, q Queue) (int64, error) {
+	return c.fullness[q].get(func(int64) (int64, error) {
+		n, err := asynqext.Pending(ctx, c.rdb, q)
+		if err != nil {
+			return 0, unavailable(err)
+		}
+		return n, nil
+	})
 }
 
 // accept writes the ledger entry, the record and the owner's list in this order,
