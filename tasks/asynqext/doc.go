@@ -1,0 +1,77 @@
+// Package asynqext is everything that reaches into the insides of Asynq: it reads
+// and mends Asynq's keys in Redis, and changes by go-redis hooks what Asynq sends.
+// Package tasks uses Asynq's public API for all else, and knows none of its keys.
+//
+// This page lists what is taken for granted about Asynq v0.26.0. An upgrade of
+// Asynq fails TestThePageIsAboutThePinnedAsynq: then read each point against the
+// new release, and whether what it works around is mended upstream. Files named
+// are Asynq's; #numbers are its issues at https://github.com/hibiken/asynq/issues.
+//
+// # The keys
+//
+//  1. A queue's tasks are in asynq:{queue}:pending and active, lists which are
+//     taken from on the right, and in lease, retry, scheduled, archived and
+//     completed, sorted sets by time in seconds; asynq:{queue}:paused exists while
+//     it is paused. A task is the hash asynq:{queue}:t:id with the fields msg, state
+//     and, while it waits, pending_since in nanoseconds. Asynq ignores other fields
+//     (x_owner, x_crashes). internal/base/base.go, internal/rdb/rdb.go.
+//     TestOurScriptsLeaveWhatAsynqsDo, TestAsynqSaysWhatWeReadOfItsKeys.
+//  2. asynq:queues is written once for each queue and process; asynq:servers holds
+//     asynq:servers:{host:pid:server} by the end of its last heartbeat, two beats
+//     ahead. heartbeat.go. TestAsynqSaysWhatWeReadOfItsKeys.
+//  3. The field msg is a protobuf message that is registered as asynq.TaskMessage
+//     with the fields id, queue, timeout and deadline. A task past its deadline
+//     never reaches the handler, and its slot would stay taken (#751).
+//     internal/proto, processor.go. TestAsynqsMessagesAreRead,
+//     TestTasksThatCannotBeRunAreArchivedAndStopNobody.
+//
+// # The commands
+//
+//  4. Each change of a task is one script, sent by its digest first and whole after
+//     NOSCRIPT; a hook sees its keys and arguments, in the order that
+//     testdata/asynq.txt lists. None of these is in a pipeline. The Lua of each is
+//     known by its digest. internal/rdb/rdb.go.
+//     TestWhatThePinnedAsynqSendsIsKnown.
+//  5. EnqueueContext hands its context on to Redis, so that the hook of Turns finds
+//     the owner in it. client.go. TestOurScriptsLeaveWhatAsynqsDo, TestOwnersTakeTurns.
+//  6. A server of one queue dequeues by one script on that queue: nil is "empty",
+//     after which it sleeps TaskCheckInterval, and a text is the message. Asynq only
+//     polls (#506, #548); Dequeuer waits in the place of the script.
+//     processor.go. TestTheDequeueOfThePinnedAsynqIsRecognised,
+//     TestAnIdleWorkerLeavesRedisInPeace. A dequeue that is not recognised is
+//     Asynq's polling: slower, and without turns, but no task is lost.
+//  7. Five scripts end a run: done, complete, retry, archive, requeue. Their context
+//     ends with the lease. When one fails, Asynq repeats it with a context that has
+//     been cancelled already, so that it never succeeds (syncer.go; compare #642):
+//     Completion repeats it instead. A second end is answered by "NOT FOUND", and an
+//     end writes nothing more. processor.go.
+//     TestEveryEndOfATaskOfThePinnedAsynqIsRecognised,
+//     TestTheEndOfATaskIsWrittenThroughAnOutage, TestASecondEndOfATaskIsNotFound.
+//  8. Times that machines compare are arguments of scripts, at the places that Amend
+//     sets anew, or the scores of the heartbeat's ZADD; Asynq takes them from the
+//     sender's clock. The score of a retry is its third argument.
+//     TestWhatThePinnedAsynqSendsIsKnown, TestAWrongClockHarmsNoJob,
+//     TestAWorkerWithAWrongClockIsCountedAndRetriesInTime.
+//  9. All writes of a task on the queue of calls are such scripts, so that lines put
+//     before them keep tickets out of the append-only file; what else is written, the
+//     state of servers, is written every five seconds and not for a task.
+//     TestCallsWriteNothingToTheDisk; docs/adr/0012 says why not a second Redis.
+//
+// # The times
+//
+//  10. A lease lasts 30 s and is renewed every 5 s by ZADD XX; a task whose lease
+//     ended 30 s ago is put off once a minute: 90 to 150 s after its worker's death
+//     (#334, #1030). Reap does so after 12 s; that it finds the tasks, in the lists
+//     and not in a process's memory, is point 1. recoverer.go, heartbeat.go.
+//     TestOurScriptsLeaveWhatAsynqsDo, TestJobOfAKilledWorkerRunsAgainSoon,
+//     TestALivingRunKeepsItsLease.
+//  11. Asynq forgets an active task that has no lease (#1144): Reconcile finds it.
+//     TestGhostsAreSweptAway.
+//
+// Of the public API, package tasks relies on these, which surprise: a task is
+// archived when it has been tried MaxRetry times, even if no try counted (#1015),
+// so that tasks counts itself and gives Asynq headroom; a Timeout below a second
+// means 30 minutes; a cancelled task is tried again whatever its handler returns
+// (#532, #968), so that tasks cancels by its own context. TestADependencyOutageBurnsNoAttempt,
+// TestWhatARunLeftOfACancelledJobIsDiscarded.
+package asynqext
