@@ -1,6 +1,6 @@
 package presswork
 
-// Analysis is what a document's text says about it, and the themes that suit it.
+// Analysis is what a document's text is like, and the themes that suit it.
 type Analysis struct {
 	// DocumentType is one of analysis.DocumentTypes; TypeConfidence, 0 to 1, is how often
 	// an answer given with it is right.
@@ -12,7 +12,7 @@ type Analysis struct {
 	Formality     Formality `json:"formality"`
 	// Keywords are the document's terms, the most telling first.
 	Keywords []Keyword `json:"keywords"`
-	// Language is a BCP 47 tag, "und" where the text does not tell.
+	// Language is a BCP 47 tag, "und" where the text does not show it.
 	Language string `json:"language"`
 	// ReadingMinutes is how long a reader needs, rounded up.
 	ReadingMinutes int            `json:"reading_minutes"`
@@ -45,6 +45,6 @@ type Recommendation struct {
 	Alternatives []string `json:"alternatives"`
 	// Confidence, 0 to 1, is how often a choice made with it suits.
 	Confidence float64 `json:"confidence"`
-	// Reasons say in words why it was chosen.
+	// Reasons are sentences on why it was chosen.
 	Reasons []string `json:"reasons"`
 }

@@ -68,7 +68,7 @@ const (
 type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
-	// Param is the request field at fault, "options.page_size" say; empty when
+	// Param is the request field at fault, such as "options.page_size"; empty when
 	// no single field is.
 	Param string `json:"param,omitempty"`
 	Cause error  `json:"-"`

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// VisitOptions say how a page is loaded before it is exported, and when that
+// VisitOptions are how a page is loaded before it is exported, and when that
 // counts as failed. The names are Puppeteer's. Every field is optional; values
 // are checked by export.CheckPDF and export.CheckScreenshot.
 type VisitOptions struct {
@@ -122,7 +122,7 @@ type Clip struct {
 type Cookie struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// Domain may be said, and is the page's host then.
+	// Domain may be given, and must be the page's host then.
 	Domain string `json:"domain,omitempty"`
 	// Path is where it is sent; default /.
 	Path     string `json:"path,omitempty"`

@@ -60,7 +60,7 @@ type Job struct {
 	// Seq is the number of the last event; it grows by one with each.
 	Seq   int64  `json:"seq"`
 	Theme string `json:"theme"`
-	// Cached tells that the artifact came from the render cache.
+	// Cached reports whether the artifact came from the render cache.
 	Cached bool `json:"cached"`
 	// QueuePosition is how many jobs are expected to go before this one: keys take
 	// turns. Nil once it runs.

@@ -8,7 +8,7 @@ import (
 )
 
 // Options are the choices a caller may make about a document. Every field is
-// optional: the zero value means "not said", so that front matter can be laid
+// optional: the zero value means "not set", so that front matter can be laid
 // under a request (Over). The JSON names are also the front-matter keys.
 // Values are checked by pdf.CheckOptions.
 type Options struct {
@@ -67,7 +67,7 @@ type Margins struct {
 	Left   string `json:"left,omitempty"`
 }
 
-// Over returns o laid over base: each field o does not say is base's. Margins
+// Over returns o laid over base: each field o does not set is base's. Margins
 // are laid side by side.
 func (o Options) Over(base Options) Options {
 	layer(reflect.ValueOf(&o).Elem(), reflect.ValueOf(base))

@@ -12,7 +12,7 @@ type Page struct {
 	Sheet Sheet
 }
 
-// Sheet is what the printer is told beside the HTML. The page's size and
+// Sheet is what the printer needs beside the HTML. The page's size and
 // margins come from its own @page rule; Width and Height are what the browser
 // lays out with before it has read that.
 type Sheet struct {
@@ -26,7 +26,7 @@ type Sheet struct {
 	Tagged, Outline bool
 }
 
-// What page ranges may say.
+// The limits of page ranges.
 const (
 	maxRanges = 100
 	maxPage   = 100_000

@@ -11,7 +11,7 @@ import (
 	"presswork/tasks"
 )
 
-// access says who may use a route.
+// access is who may use a route.
 type access int
 
 const (

@@ -17,7 +17,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-// heard reads what a worker says about a completion.
+// heard decodes the frames a worker sends for a completion.
 type heard struct {
 	answer *stream.Answer
 	// ended is set after the last word.
@@ -126,7 +126,7 @@ type completionStream struct {
 	events *openai.Writer
 	heard  *heard
 	buffer []byte
-	// patience is how long nothing is said before a comment is.
+	// patience is how long a stream may be silent before a comment is sent.
 	patience time.Duration
 }
 

@@ -138,7 +138,7 @@ func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
 	return cmpl, nil
 }
 
-// clientTimeout is how long the client is going to wait, as its SDK says.
+// clientTimeout is how long the client waits, by the header its SDK sends.
 func clientTimeout(c *fiber.Ctx) time.Duration {
 	for _, header := range []string{"X-Stainless-Timeout", "X-Stainless-Read-Timeout"} {
 		if seconds, err := strconv.ParseFloat(c.Get(header), 64); err == nil && seconds > 0 && seconds < 24*3600 {

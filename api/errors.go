@@ -134,7 +134,7 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 }
 
 // writeInferenceError answers in the form that the SDKs of the inference API
-// read, and tells them whether to try again.
+// read, and sets x-should-retry for it.
 func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	h := &ctx.Response.Header
 	h.Set("X-Should-Retry", strconv.FormatBool(e.Retryable))

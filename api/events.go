@@ -54,7 +54,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 		return err
 	}
 	if rec.Status.Terminal() && since >= rec.Seq {
-		// 204 tells an EventSource to stay away.
+		// 204 keeps an EventSource from reconnecting (HTML, 9.2.3).
 		c.Status(http.StatusNoContent)
 		return nil
 	}

@@ -116,7 +116,7 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 	}
 	async := preferencesOf(c).async
 	// A caller who comes back for the result has nothing in hand yet: unless it
-	// says otherwise, the result is kept.
+	// asks for another, the result is kept.
 	save := async
 	if r.visit.Save != nil {
 		save = *r.visit.Save

@@ -33,7 +33,7 @@ type Inference struct {
 	Lax bool
 	// Patience is how long a stream's status is held back for a first word, so
 	// that an error has a status of its own, and how long a stream is silent
-	// before a comment says that it is alive. Default 10 s.
+	// before it is kept alive by a comment. Default 10 s.
 	Patience time.Duration
 }
 
@@ -104,7 +104,7 @@ type usageRow struct {
 	Cancelled        int64   `json:"cancelled"`
 }
 
-// usageDays is how far back usage is told where the caller names no day.
+// usageDays is how many days of usage are reported where the caller names no day.
 const usageDays = 30
 
 func (s *Server) usage(c *fiber.Ctx) error {

@@ -75,7 +75,7 @@ func newKeyring(o Options) (*keyring, error) {
 }
 
 // required reports whether a request needs a key at all. A file, even an empty
-// or a wrong one, says that it does, and its removal does not take that back.
+// or a wrong one, shows that it does, and its removal does not take that back.
 func (r *keyring) required() bool { return len(r.shared) > 0 || r.present.Load() }
 
 // find returns whose key it is. Every key is compared, each in constant time.

@@ -105,7 +105,7 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		}
 		if !isMethod(meta.method) {
 			// The router answers unknown methods in plain text. It knows TRACE,
-			// which no route has, and so says 404 or 405 with Allow.
+			// which no route has, and so answers 404 or 405 with Allow.
 			ctx.Request.Header.SetMethod(fiber.MethodTrace)
 		}
 		next(ctx)

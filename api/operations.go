@@ -18,7 +18,7 @@ const maxMonitorBody = 1 << 20
 //go:embed openapi.yaml
 var openapiYAML []byte
 
-// healthz tells that the process is alive, and asks nobody else.
+// healthz reports whether the process is alive, and asks nobody else.
 func (s *Server) healthz(c *fiber.Ctx) error {
 	writeJSON(c.Context(), http.StatusOK, struct {
 		Status string `json:"status"`

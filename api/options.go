@@ -42,7 +42,7 @@ type Options struct {
 	Keeper *retention.Keeper
 	// Themes is the catalogue. Mandatory.
 	Themes *themes.Catalogue
-	// Webhooks says which addresses a webhook may have. Mandatory.
+	// Webhooks decides which addresses a webhook may have. Mandatory.
 	Webhooks *guard.Policy
 
 	// Fetch gets the remote images of POST /api/preview, through the address
@@ -54,7 +54,7 @@ type Options struct {
 	// Recommender reads documents and chooses themes. Default: one that remembers
 	// nothing.
 	Recommender *recommend.Recommender
-	// Exports says which addresses a page to export may have. Mandatory.
+	// Exports decides which addresses a page to export may have. Mandatory.
 	Exports *guard.Policy
 	// ExportAuthOff opens page export, and nothing else, to callers without a key.
 	ExportAuthOff bool

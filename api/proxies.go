@@ -37,7 +37,7 @@ func (p proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// origin tells the client's address and the site it asked for. Of
+// origin returns the client's address and the site it asked for. Of
 // X-Forwarded-For the rightmost entry that is no proxy of ours counts: all to
 // its left is the client's own claim.
 func (p proxies) origin(ctx *fasthttp.RequestCtx) (netip.Addr, site) {

@@ -13,7 +13,7 @@ type Queue interface {
 	// before it is submitted; see tasks.Client. Errors: as Submit.
 	Reserve(ctx context.Context, s *tasks.Submission) (rec tasks.Record, replayed bool, err error)
 	// Submit accepts a job for good: once it returns nil the job survives any
-	// crash. Replayed tells that the idempotency key was known and rec is the
+	// crash. Replayed reports whether the idempotency key was known and rec is the
 	// earlier job. Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
 	Submit(ctx context.Context, s tasks.Submission) (rec tasks.Record, replayed bool, err error)
 	// Replay looks an idempotency key up before the work of a submission is

@@ -94,7 +94,7 @@ func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
 	}
 }
 
-// setRetryAfter says when to try again, in both forms: SDKs ask for the one in
+// setRetryAfter sets when to try again, in both forms: SDKs ask for the one in
 // milliseconds first. Both are rounded up, so that the time has come then.
 func setRetryAfter(h interface{ Set(key, value string) }, after time.Duration) {
 	h.Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))

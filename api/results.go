@@ -17,7 +17,7 @@ import (
 // preferences are what a Prefer header asks for (RFC 7240).
 type preferences struct {
 	async bool
-	// wait is how long the caller would wait; negative when it does not say.
+	// wait is how long the caller would wait; negative when it names no time.
 	wait time.Duration
 }
 
@@ -57,7 +57,7 @@ const mimePDF = "application/pdf"
 // errLate ends the wait for a conversion, which goes on.
 var errLate = errors.New("api: the wait is over")
 
-// answerInTime sends the PDF when it is ready in time, and else says that the
+// answerInTime sends the PDF when it is ready in time, and else reports that the
 // job was accepted: that stays true whatever becomes of the wait. A caller who
 // leaves takes the job along, unless it can come back by its idempotency key.
 func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration) error {

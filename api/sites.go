@@ -25,7 +25,7 @@ func (s site) name() string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// sites says who may call from a browser.
+// sites decides which origins may call from a browser.
 type sites struct {
 	origins []string
 	any     bool

@@ -21,7 +21,7 @@ const (
 	// closeTimeout is how long the client may take to answer a close.
 	closeTimeout = time.Second
 	// readLimit is the longest message a client may send, in bytes; what it
-	// says is dropped.
+	// sends is dropped.
 	readLimit = 4 << 10
 )
 
@@ -86,7 +86,7 @@ func (s *Server) relay(conn *websocket.Conn, job string, since int64) {
 	endSocket(conn, code, text, reading)
 }
 
-// listen answers pings and closes, and drops what else the client says. It
+// listen answers pings and closes, and drops what else the client sends. It
 // returns when the client has closed the connection.
 func (s *Server) listen(conn *websocket.Conn) error {
 	extend := func(string) error { return conn.SetReadDeadline(time.Now().Add(3 * s.PingInterval)) }
@@ -107,7 +107,7 @@ func (s *Server) listen(conn *websocket.Conn) error {
 	}
 }
 
-// pump writes the snapshot, the events and the pings, and says how to close.
+// pump writes the snapshot, the events and the pings, and returns how to close.
 func (s *Server) pump(ctx context.Context, conn *websocket.Conn, job string, since int64) (code int, text string) {
 	watch, err := s.Queue.Watch(ctx, job, since)
 	if err != nil {

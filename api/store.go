@@ -41,7 +41,7 @@ func (s *Server) now() time.Time {
 	return time.Now()
 }
 
-// storeError coins what the store says.
+// storeError is the public form of an error of the store.
 func storeError(err error) error {
 	if presswork.CodeOf(err) != presswork.Internal {
 		return err

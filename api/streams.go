@@ -9,8 +9,8 @@ import (
 )
 
 // streams counts the answers that last: WebSockets, event streams, long polls.
-// HTTP shutdown does not see a WebSocket, and waits for the others for ever, so
-// each is told to end.
+// HTTP shutdown does not see a WebSocket, and waits for the others forever, so
+// each is asked to end.
 type streams struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc

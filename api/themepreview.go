@@ -103,7 +103,7 @@ func (s *Server) render(ctx context.Context, key string, p tasks.Preview) (stora
 	}
 }
 
-// previewError says why the wait ended, whatever it was that failed by it.
+// previewError is why the wait ended, whatever it was that failed by it.
 func previewError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return waitError(context.Cause(ctx))

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// DiskOptions say where a Disk lies and how careful it is.
+// DiskOptions are where a Disk lies and how careful it is.
 type DiskOptions struct {
 	// Dir holds the objects; it is made when missing. Mandatory.
 	Dir string
@@ -28,7 +28,7 @@ type DiskOptions struct {
 // key itself, so that a person finds artifacts/ID.pdf, and a hidden header
 // beside it (.ID.pdf.json) with the rest of Info. Both are written under
 // .tmp/, then renamed into place under an flock on .lock, header first: bytes
-// make an object only together with a header that tells their size, so
+// make an object only together with a header that holds their size, so
 // neither a crash nor a reader ever meets half of one. The lock is held for
 // the renames alone, never while bytes are written or forced to the medium.
 //
@@ -95,7 +95,7 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 	return info, nil
 }
 
-// full names the want of space, which a caller can be told.
+// full adds ErrFull to an error that means a lack of space or quota.
 func full(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %w", ErrFull, err)

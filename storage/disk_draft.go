@@ -166,7 +166,7 @@ func (d *Disk) locked(root *os.Root, f func() error) error {
 	}
 }
 
-// makeDirs is MkdirAll that tells in which directories it made one.
+// makeDirs is MkdirAll that returns in which directories it made one.
 func makeDirs(root *os.Root, dir string) (changed []string, err error) {
 	if dir == "." {
 		return nil, nil

@@ -29,7 +29,7 @@ var (
 	ErrRange = errors.New("range not satisfiable")
 	// ErrFull: the store has no space left.
 	ErrFull = errors.New("the object store is full")
-	// ErrSize: the reader of a Put yielded more or fewer bytes than was said.
+	// ErrSize: the reader of a Put yielded more or fewer bytes than Put was given as its size.
 	ErrSize = errors.New("size mismatch")
 	// ErrInvalidAttrs: the attributes are not of the allowed form.
 	ErrInvalidAttrs = errors.New("invalid object attributes")

@@ -92,7 +92,7 @@ func (w *Worker) within(ctx context.Context, do func(context.Context) error) err
 	return err
 }
 
-// choose replaces recommend.Auto by the theme that suits the document, and tells on
+// choose replaces recommend.Auto by the theme that suits the document, and reports on
 // the job why.
 func (w *Worker) choose(ctx context.Context, run *tasks.Run, theme string, content []byte) (string, error) {
 	if theme != recommend.Auto {
@@ -190,7 +190,7 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) 
 		return presswork.Artifact{}, false, nil
 	case errors.Is(err, storage.ErrExists):
 		// An earlier run of this job stored its result and died before it
-		// could say so.
+		// could report it.
 		return w.adopt(ctx, run)
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
@@ -203,7 +203,7 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) 
 }
 
 // renderKey is where the print of a page is remembered, for its owner alone
-// unless SharedRenders says otherwise.
+// unless SharedRenders is set.
 func (w *Worker) renderKey(run *tasks.Run, page string) string {
 	owner := run.Record.Owner
 	if w.SharedRenders || owner == "" {
@@ -246,17 +246,17 @@ func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c pdf.Composed)
 	ctx, ended := w.stage(ctx, presswork.StagePrinting)
 	defer ended()
 	size, began := len(c.Page.HTML), time.Now()
-	telling, stop := context.WithCancel(ctx)
-	var told sync.WaitGroup
-	told.Go(func() {
-		tell(telling, w.pace.expect(size), func(percent int, message string) {
+	pacing, stop := context.WithCancel(ctx)
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
+		reportPace(pacing, w.pace.expect(size), func(percent int, message string) {
 			// The job goes on without it; a run that was ended has its context's word.
-			_ = run.Progress(telling, presswork.StagePrinting, percent, message)
+			_ = run.Progress(pacing, presswork.StagePrinting, percent, message)
 		})
 	})
 	printed, err := w.Converter.Print(ctx, c)
 	stop()
-	told.Wait()
+	reporting.Wait()
 	if err == nil {
 		w.pace.learn(size, time.Since(began))
 	}
@@ -335,7 +335,7 @@ func artifactOf(run *tasks.Run, info storage.Info) presswork.Artifact {
 	}
 }
 
-// storeError coins what the store says: a missing source is final, all else is
+// storeError is the public form of an error of the store: a missing source is final, all else is
 // an outage that may heal.
 func storeError(err error) error {
 	if _, coined := errors.AsType[*presswork.Error](err); coined {
@@ -350,7 +350,7 @@ func storeError(err error) error {
 	return presswork.Errorf(presswork.StoreUnavailable, "the object store did not answer").WithCause(err)
 }
 
-// filename is what a download is called: what the caller said, else the
+// filename is what a download is called: the caller's name, else the
 // document's title as a file name.
 func filename(asked, title string) string {
 	if asked != "" {

@@ -209,7 +209,7 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 	}
 }
 
-// Whether a document comes from the cache tells whether somebody had it printed.
+// Whether a document comes from the cache reports whether somebody had it printed.
 func TestTheRenderCacheTellsNoKeyOfAnother(t *testing.T) {
 	t.Parallel()
 	for _, shared := range []bool{false, true} {

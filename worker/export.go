@@ -150,7 +150,7 @@ func (w *Worker) countExport(ctx context.Context, task tasks.PageExport, info st
 }
 
 // adopted is what an earlier run of this job stored, if it died before it could
-// say so, or count it.
+// report it, or count it.
 func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExport) (presswork.Artifact, bool, error) {
 	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, exportType(task)))
 	switch {

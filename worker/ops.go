@@ -59,7 +59,7 @@ func NewOps(o OpsOptions) *Ops {
 }
 
 // Start listens and serves in the background; ctx bounds only the start. The
-// log says where it listens.
+// log has its address.
 func (s *Ops) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", s.opts.Addr)
@@ -96,7 +96,7 @@ func (s *Ops) Stop(ctx context.Context) error {
 	return err
 }
 
-// healthz says that the process is alive; it asks nobody else.
+// healthz reports that the process is alive; it asks nobody else.
 func (s *Ops) healthz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	io.WriteString(w, `{"status":"ok"}`)

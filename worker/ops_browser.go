@@ -13,7 +13,7 @@ type browserCollector struct {
 	prints, restarts, tabsLost, busy, waiting, memory *prometheus.Desc
 }
 
-// BrowserMetrics shows what a browser's Stats method says.
+// BrowserMetrics exports what a browser's Stats method returns.
 func BrowserMetrics(stats func() chromium.Stats) prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)

@@ -16,7 +16,7 @@ type exporterCollector struct {
 	launches, restarts, tabsLost, busy, waiting, memory, refused *prometheus.Desc
 }
 
-// ExporterMetrics shows what an exporter's Stats and Refusals methods say.
+// ExporterMetrics exports what an exporter's Stats and Refusals methods return.
 func ExporterMetrics(stats func() chromium.Stats, refusals func() map[guard.Reason]int64) prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)

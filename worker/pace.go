@@ -16,12 +16,12 @@ const (
 	// firstPace is how long a megabyte of HTML prints on a small machine, until
 	// this worker has printed a long document itself.
 	firstPace = 3 * time.Second
-	// pacedFrom is the size from which a print says something about the pace;
+	// pacedFrom is the size from which a print is a measure of the pace;
 	// below, it is mostly what any print takes.
 	pacedFrom = 256 << 10
 )
 
-// pace is how fast this worker prints: the browser says nothing before it is
+// pace is how fast this worker prints: the browser reports nothing before it is
 // done.
 type pace struct {
 	mu      sync.Mutex
@@ -53,10 +53,10 @@ func (p *pace) learn(bytes int, took time.Duration) {
 	p.perByte = perByte
 }
 
-// tell reports how far a print has probably come, until ctx ends: often enough
+// reportPace reports how far a print has probably come, until ctx ends: often enough
 // that it moves, and nothing for a document that is printed at once. The progress
 // nears the end without reaching it, however wrong the estimate is.
-func tell(ctx context.Context, expected time.Duration, report func(percent int, message string)) {
+func reportPace(ctx context.Context, expected time.Duration, report func(percent int, message string)) {
 	tick := time.NewTicker(paceTick)
 	defer tick.Stop()
 	began, last := time.Now(), printingFrom

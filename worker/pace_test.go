@@ -26,7 +26,7 @@ func TestALongPrintingMoves(t *testing.T) {
 				ctx, stop := context.WithTimeout(t.Context(), c.took+time.Millisecond)
 				defer stop()
 				began, at, last, reports, said := time.Now(), time.Time{}, printingFrom, 0, ""
-				tell(ctx, c.expected, func(percent int, message string) {
+				reportPace(ctx, c.expected, func(percent int, message string) {
 					if percent <= last || percent >= printingTo || time.Since(at) < time.Second || time.Since(began) < paceTick {
 						t.Errorf("%d after %d, %s after the one before", percent, last, time.Since(at))
 					}

@@ -32,7 +32,7 @@ const (
 
 // WebhookOptions wire Webhooks.
 type WebhookOptions struct {
-	// Policy says where a webhook may go. Mandatory.
+	// Policy decides which addresses a webhook may have. Mandatory.
 	Policy *guard.Policy
 	// Secret is whsec_ and the signing key, 24 to 64 bytes, in base64. Mandatory.
 	Secret string

@@ -43,7 +43,7 @@ type Options struct {
 	// the printing is bounded by the browser's own limit. Default 120 s.
 	RenderTimeout time.Duration
 	// SharedRenders gives every key the prints of the others. That a document
-	// comes from the cache, or comes quickly, then tells that somebody else had
+	// comes from the cache, or comes quickly, then shows that somebody else had
 	// the same text printed. Default: each key has those of its own.
 	SharedRenders bool
 	// Retention is how long an artifact is kept. Default 30 days.

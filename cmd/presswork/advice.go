@@ -93,7 +93,7 @@ func choiceLine(r presswork.Recommendation) string {
 	return fmt.Sprintf("theme %s (%.0f %% sure%s)", r.Primary, 100*r.Confidence, also)
 }
 
-// printChoice tells a person which theme was chosen and why.
+// printChoice prints which theme was chosen and why.
 func printChoice(w io.Writer, label string, a presswork.Analysis) {
 	fmt.Fprintln(w, printable(label+": "+choiceLine(a.Recommendation)))
 	for _, reason := range a.Recommendation.Reasons {
@@ -101,7 +101,7 @@ func printChoice(w io.Writer, label string, a presswork.Analysis) {
 	}
 }
 
-// printAnalysis is what `analyze` says; with paint, the themes get swatches.
+// printAnalysis is what `analyze` prints; with paint, the themes get swatches.
 func (p *program) printAnalysis(label string, a presswork.Analysis, list []themes.Theme) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {

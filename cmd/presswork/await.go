@@ -16,7 +16,7 @@ const (
 )
 
 // await tries until it succeeds, until waiting cannot help (final), or for
-// startPatience. setting is the variable that says where the service is.
+// startPatience. setting is the variable that names the service's address.
 func await(ctx context.Context, log *slog.Logger, setting string, try func(context.Context) (final bool, err error)) error {
 	patient, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("no answer within %s", startPatience))
 	defer cancel()

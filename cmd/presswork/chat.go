@@ -161,7 +161,7 @@ func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (st
 		request.ReasoningFormat = inference.Parsed
 	}
 	var answer strings.Builder
-	// What a model says is not to be trusted with the terminal.
+	// A model's answer is not to be trusted with the terminal.
 	out, aside := plainText{c.stdout}, plainText{c.stderr}
 	model := &inference.Model{ID: c.model, Capabilities: inference.Capabilities()}
 	err := c.engine.Complete(ctx, request, model, func(d *inference.Delta) error {
@@ -180,7 +180,7 @@ func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (st
 	return answer.String(), c.serverSaid(err)
 }
 
-// serverSaid shortens a failure of the server to what it said, and says which
+// serverSaid shortens a failure of the server to its message, and names which
 // server that is.
 func (c *chatCommand) serverSaid(err error) error {
 	switch presswork.CodeOf(err) {
@@ -194,7 +194,7 @@ func (c *chatCommand) serverSaid(err error) error {
 	return fmt.Errorf("%s: %s", c.address, inference.AsError(err).Message)
 }
 
-// unlessEnded reads until its context ends, for what may never say anything. A
+// unlessEnded reads until its context ends, for a reader that may never return anything. A
 // read that is left behind keeps what it got.
 type unlessEnded struct {
 	ctx context.Context

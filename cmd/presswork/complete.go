@@ -10,7 +10,7 @@ import (
 	"presswork/themes"
 )
 
-// completeDocuments tells the shell what md2pdf takes: Markdown files, and the
+// completeDocuments completes what md2pdf takes: Markdown files, and the
 // values of its flags.
 func completeDocuments(cmd *cobra.Command, p *program) {
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
@@ -29,7 +29,7 @@ func completeDocuments(cmd *cobra.Command, p *program) {
 	completeFolders(cmd)
 }
 
-// completeThemes tells the shell what theme-preview takes.
+// completeThemes completes what theme-preview takes.
 func completeThemes(cmd *cobra.Command, p *program) {
 	cmd.ValidArgsFunction = p.themeNames
 	complete(cmd, "explore", cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt))

@@ -217,7 +217,7 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 	return page, nil
 }
 
-// decode reads the options, and says of one that is for the other sort of
+// decode reads the options, and reports of one that is for the other sort of
 // output that it is.
 func (e *exportCommand) decode(fields []byte, into any) error {
 	err := input.DecodeJSON(fields, into, "")

@@ -169,7 +169,7 @@ func begin(ctx context.Context, c *local.Converter) (stop func(), err error) {
 	return stop, nil
 }
 
-// convert converts inputs and reports each. The error says which failed, and
+// convert converts inputs and reports each. The error names which failed, and
 // holds chromium.ErrNotFound or the interruption if that was the reason.
 func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *reporter, inputs []local.Input) ([]local.Output, error) {
 	var outputs []local.Output
@@ -219,7 +219,7 @@ func (e fileError) Error() string {
 
 func (e fileError) Unwrap() error { return e.err }
 
-// notices says what went wrong without costing a document: with --quiet, nothing.
+// notices prints what went wrong without costing a document: with --quiet, nothing.
 func (m *md2pdf) notices() *slog.Logger {
 	if m.quiet {
 		return slog.New(slog.DiscardHandler)

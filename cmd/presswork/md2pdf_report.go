@@ -19,9 +19,9 @@ type reporter struct {
 	out, err io.Writer
 	json     bool
 	quiet    bool
-	// live tells that err is a terminal.
+	// live reports whether err is a terminal.
 	live bool
-	// alone tells that one document is converted once: its failure is the
+	// alone reports whether one document is converted once: its failure is the
 	// program's, which main prints.
 	alone bool
 
@@ -31,7 +31,7 @@ type reporter struct {
 	begun map[string]bool
 	pages int // printed so far
 	since time.Time
-	// step is what the updating line says, since stepped; "" is nothing.
+	// step is the text of the updating line, since stepped; "" is nothing.
 	step    string
 	stepped time.Time
 }

@@ -73,7 +73,7 @@ func (p *program) models(ctx context.Context) (*inference.Catalogue, error) {
 	return source.Current(), nil
 }
 
-// noModels says how to get one.
+// noModels explains how to get one.
 const noModels = "there are no models: start Ollama on this machine (presswork models pull gemma3:1b fetches a small one),\n" +
 	"or write a models.yaml:\n\n" +
 	"  models:\n    - id: my-model\n      upstreams: [{base_url: http://127.0.0.1:8080/v1}]\n"
@@ -104,7 +104,7 @@ func (p *program) listModels(ctx context.Context, asJSON bool) error {
 }
 
 func (p *program) table(head string, rows func(io.Writer)) error {
-	// Servers name their models, and say what is wrong.
+	// Servers name their models and word their errors.
 	w := tabwriter.NewWriter(plainText{p.stdout}, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, head)
 	rows(w)

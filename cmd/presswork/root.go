@@ -66,7 +66,7 @@ func newRootCommand(p *program) *cobra.Command {
 	return root
 }
 
-// knownCommand refuses a word that is no command, and says which was meant.
+// knownCommand refuses a word that is no command, and suggests which was meant.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -121,7 +121,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("%s takes flags only, and no %q", cmd.CommandPath(), args[0])}
 }
 
-// flagError says which flag an unknown one was probably meant to be.
+// flagError suggests which flag an unknown one was probably meant to be.
 func flagError(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {

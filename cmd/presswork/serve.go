@@ -80,7 +80,7 @@ func newWorkerCommand(p *program) *cobra.Command {
 	}
 }
 
-// runRoles plays the roles until the process is told to stop, then drains.
+// runRoles plays the roles until the process gets a signal to stop, then drains.
 func (p *program) runRoles(ctx context.Context, r roles) error {
 	cfg, log, err := p.settings()
 	if err != nil {
@@ -123,7 +123,7 @@ func completionsOnly(cfg config.Config) bool {
 	return slices.Equal(cfg.WorkerQueues, []string{string(tasks.Infer)})
 }
 
-// redisLog takes what the Redis client has to say about its connections; the
+// redisLog takes what the Redis client logs about its connections; the
 // parts that use it report what failed.
 type redisLog struct{ log *slog.Logger }
 

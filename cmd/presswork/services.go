@@ -65,7 +65,7 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, r roles
 	})
 }
 
-// live tells whether a job still needs its sources.
+// live reports whether a job still needs its sources.
 func live(rec tasks.Record, err error) (bool, error) {
 	if presswork.CodeOf(err) == presswork.NotFound {
 		return false, nil

@@ -180,7 +180,7 @@ func newTelemetryClearCommand(p *program) *cobra.Command {
 	}
 }
 
-// defaultColumns is the width of what tells none.
+// defaultColumns is the width where the terminal's is not known.
 const defaultColumns = 80
 
 // columns is how many characters fit into a line of standard output.

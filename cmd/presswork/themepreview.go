@@ -149,7 +149,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// printChosen tells which themes suit, on a terminal with their colours.
+// printChosen prints which themes suit, on a terminal with their colours.
 func (v *themePreview) printChosen(a presswork.Analysis, list []themes.Theme) {
 	paint := v.painterFor(v.stderr)
 	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
@@ -164,7 +164,7 @@ func (v *themePreview) printChosen(a presswork.Analysis, list []themes.Theme) {
 	}
 }
 
-// plan says where the gallery goes; each error is one of usage.
+// plan decides where the gallery goes; each error is one of usage.
 func (v *themePreview) plan(cfg config.Config) (output string, err error) {
 	if v.themesDir == "" {
 		v.themesDir = cfg.ThemesDir

@@ -164,7 +164,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	return p, p.openModels(ctx)
 }
 
-// openRecommender says how what reads documents and chooses their themes is made; the
+// openRecommender makes what reads documents and chooses their themes; the
 // roles reach the model by ways of their own.
 func (p *parts) openRecommender() error {
 	client := p.redis
@@ -189,7 +189,7 @@ func (p *parts) openRecommender() error {
 // each.
 const adviceEntries = 20_000
 
-// policies say which addresses may be dialled for a caller.
+// policies are which addresses may be dialled for a caller.
 func (p *parts) policies() error {
 	own, err := ownAddresses(p.cfg, p.redisURL)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 const defaultModels = "models.yaml"
 
-// modelSource says where the models come from.
+// modelSource is where the models come from.
 func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
 	engine := ollama.New("")
 	return inference.SourceOptions{
@@ -37,7 +37,7 @@ func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
 }
 
 // startOllama starts the engine of this machine where that is asked for, and
-// else says that it could.
+// else shows that it could.
 func (p *parts) startOllama(ctx context.Context) error {
 	log := p.log.With("component", "ollama")
 	if p.cfg.InferenceStartOllama && p.roles.worker {

@@ -1,4 +1,4 @@
-// Package cache keeps small JSON values that were dear to compute, by kind and
+// Package cache keeps small JSON values that were expensive to compute, by kind and
 // key, each until its time to live has passed. There is one contract and four
 // backends: Memory, File, SQLite and Redis; cachetest.Run is the exam all pass.
 //
@@ -57,7 +57,7 @@ type Cache interface {
 	Put(ctx context.Context, kind Kind, key string, value json.RawMessage) error
 	// Stats counts what is stored and what was asked for, by every process.
 	Stats(ctx context.Context) (Stats, error)
-	// Clean removes what is expired or damaged and tells how many entries that
+	// Clean removes what is expired or damaged and returns how many entries that
 	// were.
 	Clean(ctx context.Context) (int, error)
 	// Clear removes everything, the counters included.
@@ -104,7 +104,7 @@ func (o Options) ttl(k Kind) time.Duration {
 	return DefaultTTL(k)
 }
 
-// fresh tells whether a value made at a time, to live for ttl, may be served
+// fresh reports whether a value made at a time, to live for ttl, may be served
 // now. A shorter time to live of this process counts, too. What seems to come
 // from the future was made before the clock was set back: its age is unknown,
 // so it is not served.
@@ -113,7 +113,7 @@ func (o Options) fresh(k Kind, made time.Time, ttl time.Duration, now time.Time)
 	return age >= 0 && age < min(ttl, o.ttl(k))
 }
 
-// over tells whether a cache of this size is past a cap.
+// over reports whether a cache of this size is past a cap.
 func (o Options) over(entries int, bytes int64) bool {
 	return o.MaxEntries > 0 && entries > o.MaxEntries || o.MaxBytes > 0 && bytes > o.MaxBytes
 }

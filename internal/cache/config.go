@@ -25,8 +25,8 @@ const (
 
 func backends() []string { return []string{BackendMemory, BackendFile, BackendSQLite} }
 
-// Config says which cache the local converter uses. The zero value of a field
-// means "not said".
+// Config is which cache the local converter uses. The zero value of a field
+// means "not set".
 type Config struct {
 	// Backend is memory, file or sqlite (default).
 	Backend string
@@ -42,13 +42,13 @@ type Config struct {
 // defaultMaxSize bounds a cache nobody has configured: some 20 MB.
 const defaultMaxSize = "10000"
 
-// Origin says where a setting's value came from: default, the JSON file's name,
+// Origin is where a setting's value came from: default, the JSON file's name,
 // the variable's name, or flag.
 type Origin map[string]string
 
 // Load reads the configuration in force: flags win over environment variables,
 // these over the JSON file that PRESSWORK_CACHE_CONFIG names, that over the
-// defaults. Origin tells of backend, path, ttl.analysis, ttl.theme and max_size.
+// defaults. The map has backend, path, ttl.analysis, ttl.theme and max_size.
 // Errors: InvalidOption that names what is wrong and what is allowed.
 func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
 	c := Config{Backend: BackendSQLite, Path: userFolder(getenv), MaxSize: defaultMaxSize, TTL: map[Kind]time.Duration{}}
@@ -128,7 +128,7 @@ func fromEnvironment(getenv func(string) string) (Config, error) {
 }
 
 // ParseTTL reads a number of seconds that counts for every kind; "" is none.
-// Errors: InvalidOption that says which setting is wrong.
+// Errors: InvalidOption, which names the setting that is wrong.
 func ParseTTL(setting, text string) (map[Kind]time.Duration, error) {
 	if text == "" {
 		return nil, nil

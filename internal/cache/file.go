@@ -56,7 +56,7 @@ type fileEntry struct {
 }
 
 // OpenFile opens the cache in a folder, which is made when missing. The error
-// says why the folder cannot be used.
+// names why the folder cannot be used.
 func OpenFile(dir string, o Options) (*File, error) {
 	f := &File{dir: dir, o: o.withDefaults(), pending: counters{}}
 	for _, k := range Kinds() {

@@ -31,7 +31,7 @@ func (f *File) count(kind Kind, l lookup) {
 	f.pending.Kinds[kind] = s
 }
 
-// load reads the counters; found tells whether there are any that are sound.
+// load reads the counters; found reports whether there are any that are sound.
 func (f *File) load() (c counters, found bool, err error) {
 	b, err := os.ReadFile(filepath.Join(f.dir, countersName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -141,7 +141,7 @@ func (b *Browser) visit(ctx context.Context, page presswork.Page, work func(cont
 	defer cancel()
 
 	// A tab or a browser may be lost through another page's fault (the last
-	// one's delayed navigation, say), so either loss is forgiven once.
+	// one's delayed navigation, for example), so either loss is forgiven once.
 	var tabs, browsers int
 	for {
 		result, err := b.try(ctx, page, work)

@@ -265,7 +265,7 @@ func replyID(msg []byte) (id int64, rest []byte, ok bool) {
 }
 
 // splitReply takes {"id":7,"result":{…},"sessionId":"…"} apart without looking
-// into the result, which may be a whole PDF. It says no to any other form; the
+// into the result, which may be a whole PDF. It refuses any other form; the
 // JSON decoder then has its turn.
 func splitReply(msg []byte) (id int64, result json.RawMessage, ok bool) {
 	id, rest, ok := replyID(msg)

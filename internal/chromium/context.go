@@ -13,7 +13,7 @@ type browserContext struct {
 	tab  *tab
 }
 
-// contextOptions say what a browserContext is made like.
+// contextOptions are how a browserContext is made.
 type contextOptions struct {
 	// proxy is its way out, as host:port.
 	proxy string

@@ -23,7 +23,7 @@ type ExporterOptions struct {
 	// IdleAfter is the time without an export after which the browser ends, until
 	// the next one. Default 5 min.
 	IdleAfter time.Duration
-	// Policy says which addresses pages may reach. Mandatory.
+	// Policy decides which addresses pages may reach. Mandatory.
 	Policy *guard.Policy
 	// Limits are what one page may load.
 	Limits guard.ProxyOptions
@@ -52,7 +52,7 @@ type Visit struct {
 
 // Exported is what came of a visit.
 type Exported struct {
-	// Data is a PDF, or a picture; ContentType says which.
+	// Data is a PDF, or a picture; ContentType is which.
 	Data        []byte
 	ContentType string
 	// URL is where the page was in the end, Title what it is called.
@@ -84,7 +84,7 @@ func (e *Exporter) Stats() Stats { return e.browser.Stats() }
 // Refusals is how many connections of pages were refused, by reason.
 func (e *Exporter) Refusals() map[guard.Reason]int64 { return e.proxy.Refusals() }
 
-// Running says whether the browser runs; when it does not because it did not
+// Running reports whether the browser runs; when it does not because it did not
 // start the last time, err is BrowserUnavailable with the reason.
 func (e *Exporter) Running() (running bool, err error) {
 	b := e.browser
@@ -96,7 +96,7 @@ func (e *Exporter) Running() (running bool, err error) {
 	return b.cur != nil && b.cur.usable(), nil
 }
 
-// Sandbox says whether Chromium's own sandbox confines the running browser, and
+// Sandbox reports whether Chromium's own sandbox confines the running browser, and
 // if not, why.
 func (e *Exporter) Sandbox() (on bool, reason string) { return e.browser.Sandbox() }
 

@@ -50,8 +50,8 @@ func (v *visit) evaluate(expression string, ours bool) (remote, error) {
 	}
 }
 
-// movedOn forgets the world of a document that is gone, and gives the browser
-// time to tell of the next.
+// movedOn forgets the world of a document that has ended, and gives the browser
+// time to announce the next.
 func (v *visit) movedOn() error {
 	v.mu.Lock()
 	v.ours = isolated{}

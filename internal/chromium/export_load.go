@@ -80,7 +80,7 @@ func (v *visit) navigate(address string) error {
 		return err
 	}
 	if n.ErrorText != "net::ERR_ABORTED" { // which leaves what is there
-		// Chromium's own page says where redirects have led.
+		// Chromium's error page has the URL that redirects have led to.
 		if err := v.await(func() bool { return v.moves > before }); err != nil {
 			return err
 		}
@@ -271,7 +271,7 @@ func (v *visit) runSettle(limit time.Duration, scroll bool) error {
 	return err
 }
 
-// listensToScrolling says whether scripts of the page do something when it is
+// listensToScrolling reports whether scripts of the page do something when it is
 // scrolled, which then takes a frame for each screenful. A page that cannot be
 // asked is scrolled.
 func (v *visit) listensToScrolling() bool {

@@ -71,7 +71,7 @@ func (v *visit) framePreparations() []command {
 // workerPreparations are those of everything that makes requests.
 func (v *visit) workerPreparations() []command {
 	commands := []command{
-		// What was not loaded. To be told of every request (Network.enable) would make
+		// What was not loaded. Events of every request (Network.enable) would make
 		// a page of 20 resources take a tenth longer.
 		{"Log.enable", nil, ""},
 		{"Target.setAutoAttach", map[string]any{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}, ""},

@@ -21,7 +21,7 @@ type visit struct {
 	opts    presswork.VisitOptions
 
 	// ctx ends with the export, the tab, the guard session, or a reason to give
-	// the page up; its cause says which.
+	// the page up; its cause is which.
 	ctx    context.Context
 	giveUp context.CancelCauseFunc
 
@@ -154,7 +154,7 @@ func (v *visit) leave() {
 	}()
 }
 
-// follow has the events of a session told to the visit.
+// follow hands the events of a session to the visit.
 func (v *visit) follow(session string) {
 	v.inst.mu.Lock()
 	v.inst.visits[session] = v
@@ -177,7 +177,7 @@ func (v *visit) unfollow(session string) {
 	v.mu.Unlock()
 }
 
-// inform tells an event to the visit it is of.
+// inform hands an event to the visit it is of.
 func (i *instance) inform(e *cdp.Event) {
 	if e.SessionID == "" {
 		return

@@ -20,7 +20,7 @@ type pulse struct {
 	misses int       // failures since
 }
 
-// Health says whether the browser can print: nil, or BrowserUnavailable with
+// Health reports whether the browser can print: nil, or BrowserUnavailable with
 // the reason. It starts the browser if need be.
 func (b *Browser) Health(ctx context.Context) error {
 	inst, err := b.current(ctx)
@@ -44,7 +44,7 @@ func (b *Browser) Health(ctx context.Context) error {
 	return nil
 }
 
-// Sandbox says whether Chromium's own sandbox confines the running browser, and
+// Sandbox reports whether Chromium's own sandbox confines the running browser, and
 // if not, why.
 func (b *Browser) Sandbox() (on bool, reason string) {
 	inst := b.peek()
@@ -61,7 +61,7 @@ func (b *Browser) NetworkIsolated() bool {
 	return inst != nil && inst.isolated
 }
 
-// Version names the engine, "HeadlessChrome/156.0.7300.12" say. It starts the
+// Version names the engine, such as "HeadlessChrome/156.0.7300.12". It starts the
 // browser if need be, and is "chromium" when that fails.
 func (b *Browser) Version() string {
 	ctx, cancel := context.WithTimeout(b.background, b.opt.StartTimeout)

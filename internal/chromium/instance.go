@@ -28,7 +28,7 @@ type instance struct {
 	born    time.Time
 	// noSandbox is why Chromium's own sandbox is off; empty when it is on.
 	noSandbox string
-	// frameControl: tabs draw frames only when told to, one tab at a time.
+	// frameControl: tabs draw frames only on command, one tab at a time.
 	frameControl bool
 	drawing      sync.Mutex
 	// isolated reports whether its processes have no network.
@@ -275,7 +275,7 @@ func (i *instance) leave() {
 	}
 }
 
-// usable says whether the browser takes prints.
+// usable reports whether the browser takes prints.
 func (i *instance) usable() bool {
 	select {
 	case <-i.conn.done:

@@ -13,11 +13,11 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// sandboxTrouble is the line of Chromium's stderr that tells why it cannot
+// sandboxTrouble is the line of Chromium's stderr with the reason why it cannot
 // confine its renderers.
 var sandboxTrouble = regexp.MustCompile(`(?i)[^\n]*(sandbox|namespace|zygote)[^\n]*`)
 
-// confinement is how a browser is held, besides what its flags say.
+// confinement is how a browser is confined, besides its flags.
 type confinement struct {
 	// sandbox is Chromium's own, unprivileged that no setuid program helps it,
 	// isolated that it has no network.
@@ -64,7 +64,7 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 	return nil, err
 }
 
-// launchOnce starts a browser and opens its first tab. stderr tells about the
+// launchOnce starts a browser and opens its first tab. stderr is of the
 // failure.
 func launchOnce(ctx context.Context, exe string, c confinement, opt Options) (i *instance, stderr string, err error) {
 	p, err := startProcess(exe, c, opt)

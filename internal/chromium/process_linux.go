@@ -47,7 +47,7 @@ func awaitExit(p *os.Process) {
 	}
 }
 
-// smallShm says whether /dev/shm is too small for Chromium, as in a container
+// smallShm reports whether /dev/shm is too small for Chromium, as in a container
 // with the usual 64 MiB.
 func smallShm() bool {
 	var st unix.Statfs_t

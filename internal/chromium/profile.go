@@ -114,7 +114,7 @@ func sweep(base string, log *slog.Logger) {
 	}
 }
 
-// stale says whether dir is a profile of ours whose process is gone. Anything
+// stale reports whether dir is a profile of ours whose process is gone. Anything
 // doubtful (another user's, no lock) is not.
 func stale(dir string) bool {
 	info, err := os.Lstat(dir)

@@ -149,7 +149,7 @@ func TestHungRenderer(t *testing.T) {
 	}
 }
 
-// busy says whether the process has worked for more than half a second.
+// busy reports whether the process has worked for more than half a second.
 func busy(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -109,7 +109,7 @@ func (i *instance) newTab(ctx context.Context, frameControl bool) (*tab, error) 
 }
 
 // call runs one command in the tab; it fails as soon as the tab or the browser
-// is lost, whatever ctx says.
+// is lost, whether or not ctx has ended.
 func (t *tab) call(ctx context.Context, method string, params any) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

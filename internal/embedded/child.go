@@ -21,7 +21,7 @@ type child struct {
 	lock    *os.File // nil without one
 	words   *lastWords
 	started time.Time
-	// exited is closed at the end; err says how, and is read after it only.
+	// exited is closed at the end; err is how it ended, and is read after it only.
 	exited chan struct{}
 	err    error
 }
@@ -94,7 +94,7 @@ func (r *Redis) arguments() []string {
 	}
 }
 
-// awaitReady returns once the server has loaded its data, or says why it
+// awaitReady returns once the server has loaded its data, or the reason why it
 // never will.
 func (r *Redis) awaitReady(ctx context.Context, c *child) error {
 	client := redis.NewClient(&redis.Options{Network: "unix", Addr: r.socket, MaxRetries: -1, ContextTimeoutEnabled: true})

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// lastWords logs what a server prints and remembers the end of it, which says
+// lastWords logs what a server prints and keeps the end of it, which explains
 // why it died.
 type lastWords struct {
 	log *slog.Logger

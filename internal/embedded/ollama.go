@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ollamaAddress is where an Ollama listens unless told otherwise.
+// ollamaAddress is where an Ollama listens by default.
 const ollamaAddress = "127.0.0.1:11434"
 
 // OllamaInstalled reports whether there is an ollama program.

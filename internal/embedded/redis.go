@@ -20,7 +20,7 @@ type Options struct {
 	// Dir holds the data, and the socket where its path is short enough. It is
 	// made when missing, for its owner alone. Mandatory.
 	Dir string
-	// Log gets restarts as warnings, and what the server says at debug level.
+	// Log gets restarts as warnings, and the server's output at debug level.
 	// Default: discard.
 	Log *slog.Logger
 }
@@ -46,7 +46,7 @@ type Redis struct {
 
 	mu      sync.Mutex
 	stopped bool
-	// stop and kill tell the supervisor to end its child, kindly or at once;
+	// stop and kill make the supervisor end its child, by SIGTERM or at once;
 	// done is closed when it has. All are nil until Start has succeeded.
 	stop, kill context.CancelFunc
 	done       chan struct{}

@@ -368,7 +368,7 @@ func kill(t *testing.T, pid int, sig syscall.Signal) {
 	}
 }
 
-// gone tells whether a process has ended; an orphan's corpse may wait for its
+// gone reports whether a process has ended; an orphan's corpse may wait for its
 // reaper a while.
 func gone(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

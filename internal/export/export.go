@@ -59,8 +59,8 @@ func CheckScreenshot(page *url.URL, o presswork.ScreenshotOptions) error {
 		}
 	}
 	areas := 0
-	for _, said := range []bool{isTrue(o.FullPage), o.Clip != nil, o.Selector != ""} {
-		if said {
+	for _, given := range []bool{isTrue(o.FullPage), o.Clip != nil, o.Selector != ""} {
+		if given {
 			areas++
 		}
 	}
@@ -106,7 +106,7 @@ func TimeoutOf(o presswork.VisitOptions) time.Duration {
 	return time.Duration(*o.Timeout) * time.Millisecond
 }
 
-// Fails says whether a page that answered status has failed.
+// Fails reports whether a page that answered status has failed.
 func Fails(o presswork.VisitOptions, status int) bool {
 	ranges := o.FailOnHTTPStatusCodes
 	if ranges == nil {
@@ -136,7 +136,7 @@ func invalid(name, format string, args ...any) error {
 	return presswork.Errorf(presswork.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
 }
 
-// oneOf takes "" as not said.
+// oneOf takes "" as not given.
 func oneOf(name, value string, allowed ...string) error {
 	for _, a := range allowed {
 		if value == a || value == "" {

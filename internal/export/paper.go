@@ -108,7 +108,7 @@ func (p *Paper) readSize(o presswork.ExportOptions) error {
 // 793.7007874015749px.
 var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(px|in|cm|mm|pt)?$`)
 
-// readLength sets inches from a length that is said. A number without a unit is
+// readLength sets inches from a length that is given. A number without a unit is
 // px, as in Puppeteer.
 func readLength(name string, l presswork.Length, inches *float64) error {
 	if l == "" {

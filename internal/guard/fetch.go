@@ -48,7 +48,7 @@ func NewFetcher(p *Policy, o FetchOptions) *Fetcher {
 }
 
 // Fetch gets one image. The content type is what the bytes are, whatever the
-// server says: png, jpeg, gif, webp, avif or svg. Errors: InvalidURL,
+// server claims: png, jpeg, gif, webp, avif or svg. Errors: InvalidURL,
 // AddressNotAllowed, NotFound (no answer, or not 200), ContentTooLarge (bytes
 // or pixels), UnsupportedMediaType.
 func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, contentType string, err error) {
@@ -101,7 +101,7 @@ func (f *Fetcher) read(ctx context.Context, host string, resp *http.Response) ([
 	return data, nil
 }
 
-// blame keeps a coined error, also one from a redirect or a dial, and says the
+// blame keeps a coined error, also one from a redirect or a dial, and names the
 // rest in words that give no address away.
 func (f *Fetcher) blame(ctx context.Context, host string, err error) error {
 	if presswork.CodeOf(err) != presswork.Internal {

@@ -26,7 +26,7 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.tunnel(w, r)
 	case r.URL.Scheme == "http" && r.URL.Host != "" && r.URL.User == nil:
 		// An answer without a content type stays without one: net/http would guess
-		// it, and what a page may be taken for is the browser's to say.
+		// it, and what type a page may be taken for is the browser's decision.
 		w.Header()["Content-Type"] = nil
 		s.forward.ServeHTTP(w, r)
 	default:
@@ -116,7 +116,7 @@ func fromClient(client net.Conn, early *bufio.Reader) io.Reader {
 	return client
 }
 
-// pour copies what from sends until it ends, and tells to that nothing more
+// pour copies what from sends until it ends, and shows to that nothing more
 // comes. When to is gone, from is of no use either.
 func (s *Session) pour(to, from net.Conn, sent io.Reader) {
 	buf := s.proxy.buffers.Get()

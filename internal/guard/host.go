@@ -74,7 +74,7 @@ func asciiName(host string) (string, error) {
 	return name, nil
 }
 
-// endsInNumber tells whether a browser would read the name as IPv4.
+// endsInNumber reports whether a browser would read the name as IPv4.
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if strings.Trim(last, "0123456789") == "" {

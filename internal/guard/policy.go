@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Options say what a Policy exempts.
+// Options are what a Policy exempts.
 type Options struct {
 	// Allow is a comma list of what is exempt from the address and port rule:
 	// host[:port], address[:port] or CIDR; without a port, any port. The word
@@ -33,7 +33,7 @@ type Options struct {
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
-// Policy says which addresses may be dialled. It is immutable and safe for
+// Policy decides which addresses may be dialled. It is immutable and safe for
 // concurrent use.
 type Policy struct {
 	setting    string
@@ -42,7 +42,7 @@ type Policy struct {
 	allowed    []endpoint
 	never      []endpoint
 	hosts      hostRules
-	// ownToo tells of own services that come and go: the proxies' listeners.
+	// ownToo reports own services that come and go: the proxies' listeners.
 	ownToo func(netip.AddrPort) bool
 	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
@@ -235,7 +235,7 @@ func (p *Policy) allowsName(host string, port uint16) bool {
 	})
 }
 
-// own tells whether the address is one of Presswork's services that are given
+// own reports whether the address is one of Presswork's services that are given
 // by address. Loopback is one place under all its addresses, and a service
 // that listens everywhere is at each address of this machine.
 func (p *Policy) own(addr netip.Addr, port uint16) bool {

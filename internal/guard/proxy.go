@@ -60,7 +60,7 @@ func (p *Proxy) count(err error) {
 	}
 }
 
-// owns says whether the address is that of a session.
+// owns reports whether the address is that of a session.
 func (p *Proxy) owns(ap netip.AddrPort) bool {
 	p.mu.Lock()
 	listens := p.ports[ap.Port()]
@@ -78,7 +78,7 @@ func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	return gate.Open(ctx), nil
 }
 
-// Gate is the port of a session to come, which a browser may be told ahead of the
+// Gate is the port of a session to come, which a browser may be given ahead of the
 // page. Nobody is answered there before Open.
 type Gate struct {
 	proxy    *Proxy

@@ -2,7 +2,7 @@ package guard
 
 import "net/netip"
 
-// class says what an exemption can do for a special range.
+// class is what an exemption can do for a special range.
 type class int
 
 const (

@@ -78,7 +78,7 @@ func newSession(ctx context.Context, gate *Gate) *Session {
 // Addr is where the session listens, as host:port.
 func (s *Session) Addr() string { return s.gate.Addr() }
 
-// Done is closed when the session has ended; Err says why.
+// Done is closed when the session has ended; Err returns why.
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
 
 // Err is nil while the session is open. Errors: PageError when the page took

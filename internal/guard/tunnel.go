@@ -7,7 +7,7 @@ import (
 )
 
 // countedRequests is what a browser sends through a tunnel. Requests within TLS
-// cannot be told apart, but a browser sends each in a record of its own.
+// cannot be distinguished, but a browser sends each in a record of its own.
 type countedRequests struct {
 	io.Reader
 	session *Session

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// avif takes the largest size the file's boxes tell: an AVIF may hold several
+// avif takes the largest size in the file's boxes: an AVIF may hold several
 // images, and which is shown is deep in its boxes. Only the boxes that describe
 // are searched, but all of them: a size that stands late counts as well, and
 // compressed data that happens to look like one does not.

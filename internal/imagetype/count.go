@@ -7,7 +7,7 @@ import (
 )
 
 // measure settles what depends on the whole: the image's size, and what the
-// style sheets say of its elements. It reports whether that is within bounds.
+// style sheets set for its elements. It reports whether that is within bounds.
 func (d *drawing) measure(scaled bool) bool {
 	if d.box == 0 {
 		d.box = d.area

@@ -1,5 +1,5 @@
-// Package imagetype tells what an image is from its bytes, whatever its name or
-// its server says, and how much the browser would have to unpack to show it.
+// Package imagetype finds what an image is from its bytes, whatever its name or
+// its server claims, and how much the browser would have to unpack to show it.
 package imagetype
 
 import (
@@ -18,7 +18,7 @@ import (
 // four bytes a pixel.
 const MaxPixels = 50_000_000
 
-// Info is what the head of an image tells.
+// Info is what the head of an image holds.
 type Info struct {
 	// ContentType is the media type, such as "image/png".
 	ContentType string

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// paints are the properties that say how the shapes of an SVG are painted, as
+// paints are the properties for how the shapes of an SVG are painted, as
 // its elements inherit them.
 type paints struct {
 	fill, stroke, color string
@@ -132,7 +132,7 @@ type painting struct {
 	// box is the area that the image shows, in units of the drawing.
 	box float64
 	// drawn are the shapes. What is drawn by reference is painted as templates
-	// say or, if they say nothing, as the references (copies) inherit it.
+	// set or, if they set nothing, as the references (copies) inherit it.
 	drawn, templates, copies tones
 }
 

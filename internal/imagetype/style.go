@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// styles is what the style elements of an SVG say.
+// styles are the rules in the style elements of an SVG.
 type styles struct {
 	classes map[string][]reference // of rules for one class
 	all     []reference            // of rules with any other selector

@@ -97,7 +97,7 @@ type element struct {
 	classes  []string
 	own      uint64
 	text     strings.Builder // of a style element
-	// region is what a filter or mask says it covers, in units of the drawing; 0
+	// region is what a filter or mask declares to cover, in units of the drawing; 0
 	// when that is not known.
 	region float64
 	path   string  // its geometry

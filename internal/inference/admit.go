@@ -78,7 +78,7 @@ func admitReasoning(m *Model, r *Request) error {
 	}
 	switch {
 	case r.ReasoningFormat == "" && (r.Format.JSON() || len(r.Tools) > 0) && m.Reasoning.DefaultFormat == Raw:
-		// JSON and tools cannot be told from reasoning in the same text.
+		// JSON and tools cannot be separated from reasoning in the same text.
 		r.ReasoningFormat = Parsed
 	case r.ReasoningFormat == "":
 		r.ReasoningFormat = m.Reasoning.DefaultFormat

@@ -65,7 +65,7 @@ func (b *balancer) state(u *Upstream) *upstreamState {
 
 // take waits for a place at one of the model's upstreams that is not tried, or
 // at any when all are. Every place must be given back by release. While all of
-// them rest, it fails with a 429 that says for how long.
+// them rest, it fails with a 429 whose RetryAfter is for how long.
 func (b *balancer) take(ctx context.Context, m *Model, r *Request, tried map[string]bool) (*Upstream, error) {
 	b.mu.Lock()
 	if err := b.resting(m); err != nil {
@@ -124,7 +124,7 @@ func (b *balancer) rests(m *Model) error {
 }
 
 // rest gives a place back and keeps the upstream from being chosen that long, or
-// longer where it has said so before.
+// longer where it has asked for more before.
 func (b *balancer) rest(u *Upstream, wait time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -142,8 +142,8 @@ func (c *calls) generation() string {
 	return strings.Join(out, "\n")
 }
 
-// check holds the calls to the request. text is what the model said beside
-// them; of a cut answer the arguments are not looked at: its finish reason tells
+// check holds the calls to the request. text is what the model wrote beside
+// them; of a cut answer the arguments are not looked at: its finish reason shows
 // the caller.
 func (c *calls) check(r *Request, text string, cut bool) error {
 	const failed = "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. "
@@ -201,7 +201,7 @@ type wrongArguments struct {
 func (e *wrongArguments) Error() string { return e.failure.Error() }
 func (e *wrongArguments) Unwrap() error { return e.failure }
 
-// feedBack is the request that tells the model what is wrong with its calls.
+// feedBack is the request that shows the model what is wrong with its calls.
 func (c *calls) feedBack(r *Request, wrong *wrongArguments) *Request {
 	said := Message{Role: Assistant}
 	var results []Message

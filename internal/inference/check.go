@@ -23,7 +23,7 @@ type UpstreamStatus struct {
 	Share          float64 `json:"share"`
 	MaxConcurrency int     `json:"max_concurrency,omitempty"`
 	Active         int     `json:"active"`
-	// CoolingUntil and LastError tell of the failure that keeps it from being
+	// CoolingUntil and LastError are of the failure that keeps it from being
 	// chosen.
 	CoolingUntil time.Time `json:"cooling_until,omitzero"`
 	LastError    string    `json:"last_error,omitempty"`

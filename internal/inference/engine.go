@@ -15,7 +15,7 @@ type Engine interface {
 	Complete(ctx context.Context, r *Request, m *Model, emit func(*Delta) error) error
 	// Models lists the ids the upstream serves.
 	Models(ctx context.Context) ([]string, error)
-	// Traits tells what the gateway must do for this engine.
+	// Traits are what the gateway must do for this engine.
 	Traits() Traits
 }
 

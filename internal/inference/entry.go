@@ -129,9 +129,9 @@ func (u *Upstream) complete(getenv func(string) string) (string, error) {
 	at, err := url.Parse(u.BaseURL)
 	switch {
 	case u.BaseURL == "":
-		return "base_url", errors.New("it is required, http://127.0.0.1:8000/v1 say")
+		return "base_url", errors.New("it is required, such as http://127.0.0.1:8000/v1")
 	case err != nil || at.Host == "" || (at.Scheme != "http" && at.Scheme != "https") || at.RawQuery != "" || at.User != nil:
-		return "base_url", errors.New("it must be an http or https address without user and query, http://127.0.0.1:8000/v1 say")
+		return "base_url", errors.New("it must be an http or https address without user and query, such as http://127.0.0.1:8000/v1")
 	case u.Weight < 0 || u.MaxConcurrency < 0:
 		return "weight", errors.New("weight and max_concurrency may not be negative")
 	}
@@ -148,7 +148,7 @@ func (m *Model) fill() {
 		m.Capabilities = []string{CanChat, CanTools}
 	}
 	if m.Reasoning != (Reasoning{}) && (m.Reasoning.Efforts == nil || len(*m.Reasoning.Efforts) > 0) && !m.Can(CanReason) {
-		// Who says how a model reasons says that it does.
+		// An entry with reasoning settings is of a model that reasons.
 		m.Capabilities = append(slices.Clone(m.Capabilities), CanReason)
 	}
 	m.ToolValidation = cmp.Or(m.ToolValidation, ValidateOff)

@@ -18,11 +18,11 @@ var harmonyTokens = []string{hStart, hChannel, hMessage, "<|constrain|>", "<|end
 const maxHeader = 512
 
 // harmony reads gpt-oss's own format: messages of a header and a body, whose
-// channel says whether it is reasoning (analysis), answer (final), or a call
+// channel is what it holds: reasoning (analysis), answer (final), or a call
 // (a header with to=functions.name).
 type harmony struct {
 	held string
-	// header is what stands before <|message|>; inBody tells that it is over.
+	// header is what stands before <|message|>; inBody reports whether it is over.
 	header  strings.Builder
 	inBody  bool
 	started bool // a special token was seen
@@ -61,7 +61,7 @@ func (h *harmony) feed(text string, out *pieces) {
 	}
 }
 
-// harmonyToken finds the special token at the start of text; open tells that it
+// harmonyToken finds the special token at the start of text; open reports whether it
 // may still become one.
 func harmonyToken(text string) (token string, open bool) {
 	for _, t := range harmonyTokens {
@@ -128,7 +128,7 @@ func (h *harmony) token(token string, out *pieces) {
 
 var harmonyRecipient = regexp.MustCompile(`to=(?:functions\.)?([A-Za-z0-9_.-]{1,64})`)
 
-// open begins a body: the header says of what kind.
+// open begins a body, of the kind its header names.
 func (h *harmony) open() {
 	head := h.header.String()
 	h.header.Reset()

@@ -64,7 +64,7 @@ func (m *Model) Can(capability string) bool { return slices.Contains(m.Capabilit
 const (
 	// ValidateOff hands it to the caller, who knows how to ask again.
 	ValidateOff = "off"
-	// ValidateFeedBack tells the model what is wrong, once; a second such call
+	// ValidateFeedBack shows the model what is wrong, once; a second such call
 	// fails.
 	ValidateFeedBack = "feed_back"
 	// ValidateStrict fails the request.
@@ -85,7 +85,7 @@ const (
 	ParseHarmony = "harmony"
 )
 
-// Reasoning says how a model thinks and how that is asked for.
+// Reasoning is how a model marks its reasoning and how that is asked for.
 type Reasoning struct {
 	// Efforts are the values of reasoning_effort the model knows; absent allows
 	// every one on a model that reasons, an empty list refuses the parameter. Default is sent when the
@@ -100,7 +100,7 @@ type Reasoning struct {
 	// Parser is field (default), think, think_prefilled or harmony.
 	Parser string `yaml:"parser"`
 	// Switch is the chat_template_kwargs field that turns thinking on and off on
-	// vLLM and llama-server, enable_thinking or thinking say.
+	// vLLM and llama-server, such as enable_thinking or thinking.
 	Switch string `yaml:"switch"`
 }
 
@@ -114,7 +114,7 @@ const (
 	LeastBusy = "least_busy"
 )
 
-// Routing says how requests of a model are spread and how long they may take.
+// Routing is how requests of a model are spread and how long they may take.
 type Routing struct {
 	Strategy string `yaml:"strategy"`
 	// Timeout bounds the whole answer. Default 10 min.
@@ -138,7 +138,7 @@ type Upstream struct {
 	Name string `yaml:"name"`
 	// Kind is plain (default), ollama, llama-server, vllm, groq or openai.
 	Kind string `yaml:"kind"`
-	// BaseURL ends before /chat/completions, "http://127.0.0.1:8000/v1" say.
+	// BaseURL ends before /chat/completions, such as "http://127.0.0.1:8000/v1".
 	BaseURL string `yaml:"base_url"`
 	APIKey  string `yaml:"api_key"`
 	// Model is the model's name there. Default: the model's id.
@@ -160,7 +160,7 @@ type Price struct {
 	OutputPerM float64 `yaml:"output_per_m"`
 }
 
-// key tells upstreams apart across reloads.
+// key identifies an upstream across reloads.
 func (u *Upstream) key() string { return u.BaseURL + "\x00" + u.Model + "\x00" + u.Name }
 
 // retries is how many tries follow the first.

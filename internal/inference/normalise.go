@@ -52,7 +52,7 @@ func newNormaliser(m *Model, r *Request, emit func(*Chunk) error) *normaliser {
 	return n
 }
 
-// push takes the next delta and emits what can be said of it.
+// push takes the next delta and emits what is certain by now.
 func (n *normaliser) push(d *Delta) error {
 	n.count(d)
 	if n.answer.content+n.answer.reasoning+n.answer.arguments+n.answer.extra > maxAnswer {

@@ -42,11 +42,11 @@ type Request struct {
 	// ReasoningFormat is raw, parsed or hidden; "" until Admit puts the model's
 	// default there. include_reasoning arrives here as parsed or hidden.
 	ReasoningFormat ReasoningFormat `json:"reasoning_format,omitempty"`
-	// IncludeReasoning tells that the caller used include_reasoning, which is
+	// IncludeReasoning reports whether the caller used include_reasoning, which is
 	// allowed on models that refuse reasoning_format.
 	IncludeReasoning bool `json:"include_reasoning,omitempty"`
 
-	// Admitted tells that the defaults of the model are in.
+	// Admitted reports whether the defaults of the model are in.
 	Admitted bool `json:"admitted,omitempty"`
 
 	// ServiceTier is auto, on_demand, flex or performance; never "".
@@ -76,7 +76,7 @@ type Message struct {
 	// Reasoning echoes what the assistant thought.
 	Reasoning string     `json:"reasoning,omitempty"`
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
-	// ToolCallID says which call a tool message answers.
+	// ToolCallID is the call that a tool message answers.
 	ToolCallID string `json:"tool_call_id,omitempty"`
 }
 
@@ -141,7 +141,7 @@ const (
 	ChooseNamed    = "named"
 )
 
-// ToolChoice says whether the model must call a tool. Names holds one function
+// ToolChoice is whether the model may or must call a tool. Names holds one function
 // with ChooseNamed, and those the caller restricted the choice to (OpenAI's
 // allowed_tools) with ChooseAuto and ChooseRequired; empty is all.
 type ToolChoice struct {

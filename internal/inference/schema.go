@@ -96,7 +96,7 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 	return &schema{compiled, steps}, nil
 }
 
-// schemaError says in a line what is wrong with a schema.
+// schemaError is a line on what is wrong with a schema.
 func schemaError(err error) error {
 	for _, known := range []error{errRemote, errDependent} {
 		if errors.Is(err, known) || strings.Contains(err.Error(), known.Error()) {

@@ -18,7 +18,7 @@ import (
 // maxCatalogueFile is the largest models.yaml, in bytes.
 const maxCatalogueFile = 1 << 20
 
-// SourceOptions say where the models come from.
+// SourceOptions are where the models come from.
 type SourceOptions struct {
 	// Path is the models.yaml; "" has none, and then Discover is asked.
 	Path string

@@ -7,7 +7,7 @@ const (
 	closeThink = "</think>"
 )
 
-// splitter tells reasoning from answer in the text of a model. What it makes of
+// splitter separates reasoning from answer in the text of a model. What it makes of
 // a text does not depend on how the text is cut into pieces.
 type splitter interface {
 	// feed takes the next piece; text whose meaning is still open is kept back.

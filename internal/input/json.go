@@ -18,7 +18,7 @@ import (
 
 // DecodeJSON fills the struct that dst points to from the JSON object in data.
 // Field names match case-sensitively. Param prefixes the names in errors
-// ("options." say). Errors: InvalidJSON, UnknownField, InvalidType.
+// (such as "options."). Errors: InvalidJSON, UnknownField, InvalidType.
 func DecodeJSON(data []byte, dst any, param string) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	var fields map[string]json.RawMessage

@@ -16,7 +16,7 @@ func Nearest(word string, choices []string) string {
 }
 
 // Typo returns the choice that word is one slip of the finger away from, or "".
-// Words of three letters are too near to others to say.
+// Words of three letters are too near to others to be sure.
 func Typo(word string, choices []string) string {
 	if len(word) <= 3 || len(word) > 64 {
 		return ""

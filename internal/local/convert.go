@@ -57,7 +57,7 @@ type Output struct {
 type Times struct{ Analyze, Render, Print time.Duration }
 
 // Convert converts one document. When it fails, what was at the output before
-// is still there; the Output then tells what is known. Errors are fit for the
+// is still there; the Output then holds what is known. Errors are fit for the
 // user: NotFound, Forbidden or InvalidRequest for an input that cannot be read,
 // ContentTooLarge, those of pdf.Converter, RenderTimeout, StoreFull or
 // StoreUnavailable for an output that cannot be written, ctx's cause.

@@ -8,7 +8,7 @@ import (
 	"presswork"
 )
 
-// Message is what an error says to the user: a coined error's public words, any
+// Message is what the user reads of an error: a coined error's public words, any
 // other's text. Why a browser does not start is the user's own business here.
 func Message(err error) string {
 	e, ok := errors.AsType[*presswork.Error](err)
@@ -21,8 +21,8 @@ func Message(err error) string {
 	return e.Message
 }
 
-// strictly says of warnings that became an error how many they are: they are
-// told one by one beside it.
+// strictly is the error for warnings under --strict: how many there are. They are
+// listed one by one beside it.
 func strictly(err error, warnings []presswork.Warning) error {
 	if presswork.AsError(err).Code != presswork.StrictFindings {
 		return err
@@ -34,7 +34,7 @@ func strictly(err error, warnings []presswork.Warning) error {
 	return presswork.Errorf(presswork.StrictFindings, "strict: %d warning%s", len(warnings), many).WithCause(err)
 }
 
-// inFile says which of several files an error is about.
+// inFile names which of several files an error is about.
 func inFile(path string, err error) error {
 	e, ok := errors.AsType[*presswork.Error](err)
 	if !ok {

@@ -28,7 +28,7 @@ type WebPage struct {
 
 // ExportOptions wire an Export.
 type ExportOptions struct {
-	// Policy says which addresses the page may reach. Mandatory.
+	// Policy decides which addresses the page may reach. Mandatory.
 	Policy *guard.Policy
 	// ThemesDir is the folder of custom themes. Default: none.
 	ThemesDir string

@@ -33,7 +33,7 @@ type Gallery struct {
 	// Output is a file or Std; one that ends in .html is a page that needs
 	// nothing else, any other a PDF.
 	Output string
-	// Progress is told of each theme, how many are done. Default: nobody is.
+	// Progress is called for each theme, with how many are done. Default: no call.
 	Progress func(theme string, done, of int)
 }
 
@@ -41,7 +41,7 @@ type Gallery struct {
 type exhibit struct {
 	themes.Theme
 	Picture template.URL
-	// Named tells that the name differs from the label.
+	// Named reports whether the name differs from the label.
 	Named bool
 	// OtherTags are the tags beside the scheme.
 	OtherTags []string
@@ -141,9 +141,9 @@ func (c *Converter) chosen(names []string) ([]themes.Theme, error) {
 func (c *Converter) exhibits(ctx context.Context, shown []themes.Theme, first func(context.Context, string) (presswork.Page, error), g Gallery) ([]exhibit, error) {
 	list := make([]exhibit, len(shown))
 	done := make(chan string)
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(reported)
 		n := 0
 		for theme := range done {
 			if n++; g.Progress != nil {
@@ -175,7 +175,7 @@ func (c *Converter) exhibits(ctx context.Context, shown []themes.Theme, first fu
 	}
 	err := group.Wait()
 	close(done)
-	<-told
+	<-reported
 	return list, err
 }
 
@@ -202,7 +202,7 @@ type wall struct {
 	Title, Document string
 	Exhibits        []exhibit
 	Default         string
-	// Screen tells that it is an HTML page.
+	// Screen reports whether it is an HTML page.
 	Screen bool
 	// Analysis is there when themes were chosen, Read when a document was read
 	// for it.

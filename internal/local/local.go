@@ -53,7 +53,7 @@ type Options struct {
 	Recommender *recommend.Recommender
 	// Preference is what is known of the documents whose theme is chosen.
 	Preference recommend.Preference
-	// Progress is told of each step of each input, from several goroutines.
+	// Progress is called for each step of each input, from several goroutines.
 	// Default: nobody is.
 	Progress func(input string, stage presswork.Stage)
 	// Log gets what is no warning about a document. Default: discard.
@@ -105,7 +105,7 @@ func (c *Converter) Start(ctx context.Context) error {
 		c.allowed = append(c.allowed, a)
 	}
 	if c.browser != nil {
-		// Looked for here, so that a missing browser is said once and not for
+		// Looked for here, so that a missing browser is reported once and not for
 		// each document.
 		if _, err := chromium.Find(c.o.Browser); err != nil {
 			return errors.Join(err, c.closeDirs())

@@ -18,7 +18,7 @@ import (
 // Machine is what this machine offers the program.
 type Machine struct {
 	Chromium Program `json:"chromium"`
-	// Sandbox tells whether Chromium's own sandbox confines it here;
+	// Sandbox reports whether Chromium's own sandbox confines it here;
 	// SandboxReason, why not.
 	Sandbox       bool   `json:"sandbox"`
 	SandboxReason string `json:"sandbox_reason,omitempty"`
@@ -117,20 +117,20 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 		return
 	}
 	m.Redis.Path = path
-	said, err := exec.CommandContext(ctx, path, "--version").Output()
+	output, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
 		m.problem(path+" does not start: "+err.Error(), "install it anew")
 		return
 	}
 	// "Redis server v=7.0.15 sha=…"
-	for _, word := range strings.Fields(string(said)) {
+	for _, word := range strings.Fields(string(output)) {
 		if v, ok := strings.CutPrefix(word, "v="); ok {
 			m.Redis.Version = v
 		}
 	}
 }
 
-// script is a writing system, a character of it, the language a page would say
+// script is a writing system, a character of it, the language a page would declare
 // it is in ("" for none), and the Debian package with a font for it.
 type script struct {
 	name     string
@@ -203,11 +203,11 @@ func (m *Machine) fontOf(ctx context.Context, match string, s script) (string, e
 	if m.FontConfig != "" {
 		cmd.Env = append(os.Environ(), "FONTCONFIG_FILE="+m.FontConfig)
 	}
-	said, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
 		return "", err
 	}
-	family, ranges, _ := strings.Cut(string(said), "\n")
+	family, ranges, _ := strings.Cut(string(output), "\n")
 	if !covers(ranges, s.sample) {
 		return "", nil
 	}

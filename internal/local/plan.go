@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Plan says where the result of each input goes. Output is a file, a folder
+// Plan decides where the result of each input goes. Output is a file, a folder
 // (one that exists, ends in a separator, or receives several inputs; it is made
 // when missing), Std, or "": beside the input. Ext is the results' extension,
 // ".pdf". The error is for the user: results that would overwrite each other or
@@ -58,7 +58,7 @@ func PlanMerged(paths []string, output, ext string) (Input, error) {
 	return inputs[0], checkCollisions(inputs)
 }
 
-// isFolder says that an output is one although nothing else does.
+// isFolder marks an output as a folder where nothing else does.
 func isFolder(output string) bool {
 	if os.IsPathSeparator(output[len(output)-1]) {
 		return true

@@ -11,7 +11,7 @@ import (
 // there is part of it.
 type Snapshot map[string]Stamp
 
-// Stamp is what tells one content of a file from another without reading it.
+// Stamp distinguishes one content of a file from another without reading it.
 // The zero Stamp is a file that is not there.
 type Stamp struct {
 	modified time.Time
@@ -43,7 +43,7 @@ func stampOf(path string) Stamp {
 	return Stamp{info.ModTime(), info.Size()}
 }
 
-// Changed tells whether the files differ from the snapshot now.
+// Changed reports whether the files differ from the snapshot now.
 func (s Snapshot) Changed() bool {
 	for path, then := range s {
 		if stampOf(path) != then {
@@ -90,7 +90,7 @@ func Await(ctx context.Context, snapshots ...Snapshot) error {
 	}
 }
 
-// compare tells whether files differ from a snapshot now, and whether one is
+// compare reports whether files differ from a snapshot now, and whether one is
 // gone.
 func compare(snapshots []Snapshot, now Snapshot) (changed, lost bool) {
 	for _, s := range snapshots {

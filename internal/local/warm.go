@@ -17,9 +17,9 @@ type WarmStep struct {
 
 // Warm makes ready what the first conversion would have to wait for: themes,
 // fonts and browser, and analyses and theme choices of the documents given. Each
-// step is told as it ends; one that fails does not keep the next from being
+// step is reported as it ends; one that fails does not keep the next from being
 // tried. The error joins what failed.
-func (c *Converter) Warm(ctx context.Context, documents []string, told func(WarmStep, error)) error {
+func (c *Converter) Warm(ctx context.Context, documents []string, done func(WarmStep, error)) error {
 	var errs []error
 	step := func(name string, do func() (detail string, err error)) {
 		if ctx.Err() != nil {
@@ -27,7 +27,7 @@ func (c *Converter) Warm(ctx context.Context, documents []string, told func(Warm
 		}
 		begun := time.Now()
 		detail, err := do()
-		told(WarmStep{name, detail, time.Since(begun)}, err)
+		done(WarmStep{name, detail, time.Since(begun)}, err)
 		errs = append(errs, err)
 	}
 	step("themes", c.warmThemes)

@@ -83,7 +83,7 @@ func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 func writeFile(path string, data []byte) (err error) {
 	mode := os.FileMode(0)
 	switch info, err := os.Lstat(path); {
-	case err != nil: // nothing is there, or the steps below say what is wrong
+	case err != nil: // nothing is there, or the steps below find what is wrong
 	case info.IsDir():
 		return syscall.EISDIR
 	default:

@@ -70,7 +70,7 @@ type Result struct {
 	Err error
 }
 
-// Log says of each failed check what the body keeps to itself.
+// Log gets the reason of each failed check, which the body does not show.
 func (r Report) Log(ctx context.Context, log *slog.Logger) {
 	for name, result := range r.Checks {
 		if !result.OK {
@@ -139,7 +139,7 @@ func await(ctx context.Context, result <-chan Result) Result {
 	}
 }
 
-// blame says that the cap ran out where a probe only says that its context
+// blame names the time limit where a probe only reports that its context
 // ended.
 func blame(ctx context.Context, r Result) Result {
 	if errors.Is(r.Err, context.DeadlineExceeded) && ctx.Err() != nil {

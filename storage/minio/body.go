@@ -83,7 +83,7 @@ func (b *body) spool(r io.Reader) error {
 	return err
 }
 
-// seekable tells whether r can be read again, and from where. A pipe's file
+// seekable reports whether r can be read again, and from where. A pipe's file
 // has the method and not the ability.
 func seekable(r io.Reader) (_ io.ReadSeeker, start int64, ok bool) {
 	s, ok := r.(io.ReadSeeker)

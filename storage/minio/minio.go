@@ -19,7 +19,7 @@ import (
 	"presswork/storage"
 )
 
-// Options say which bucket of which S3 to use.
+// Options are which bucket of which S3 to use.
 type Options struct {
 	// Endpoint is host:port, or a URL whose scheme then decides over UseTLS.
 	// Mandatory.
@@ -143,7 +143,7 @@ func (s *Store) Start(ctx context.Context) error {
 }
 
 // Refused reports whether the server answered that it will not do this, because
-// of a wrong key, say, as opposed to not answering or not being up yet.
+// of a wrong key, for example, as opposed to not answering or not being up yet.
 func Refused(err error) bool {
 	r, ok := errors.AsType[minio.ErrorResponse](err)
 	return ok && r.StatusCode >= 400 && r.StatusCode < 500

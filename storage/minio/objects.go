@@ -98,7 +98,7 @@ func (s *Store) send(ctx context.Context, key string, r io.Reader, size int64, s
 	return time.Now().UTC().Truncate(time.Millisecond), nil
 }
 
-// made tells whether an object that exists is the one we were putting: the
+// made reports whether an object that exists is the one we were putting: the
 // answer to our first request was lost, and the second met its result.
 func (s *Store) made(ctx context.Context, key, put string) bool {
 	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
@@ -129,7 +129,7 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 	}
 	info := infoOf(o)
 	info.Key = key
-	// Of a part, o tells the part's size.
+	// Of a part, o has the part's size.
 	if _, total, ok := strings.Cut(header.Get("Content-Range"), "/"); ok {
 		if info.Size, err = strconv.ParseInt(total, 10, 64); err != nil {
 			r.Close()
@@ -168,7 +168,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// List implements storage.Store. It tells no digests and no attributes.
+// List implements storage.Store. It lists no digests and no attributes.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		if err := storage.CheckPrefix(prefix); err != nil {

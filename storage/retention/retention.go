@@ -16,7 +16,7 @@ import (
 	"presswork/storage"
 )
 
-// Options say what a Keeper keeps, and for how long.
+// Options are what a Keeper keeps, and for how long.
 type Options struct {
 	// Store holds the objects. Mandatory.
 	Store storage.Store
@@ -32,7 +32,7 @@ type Options struct {
 	// MinAge spares young objects from the cap, so that a result can be
 	// fetched, and sources whose job is about to be submitted. Default 1 h.
 	MinAge time.Duration
-	// Live tells whether a job still waits or runs; its sources are then kept.
+	// Live reports whether a job still waits or runs; its sources are then kept.
 	// Those of other jobs go when they are MinAge old. Default: none does.
 	Live func(ctx context.Context, jobID string) (bool, error)
 	// Interval is the time between two sweeps; one is also due when the cap is
@@ -157,7 +157,7 @@ func (k *Keeper) Record(ctx context.Context, key string, size int64) error {
 	return k.record(ctx, entry{key: key, size: size, made: k.Now()})
 }
 
-// MetaUntil is the attribute that says when an artifact goes, in RFC 3339, if
+// MetaUntil is the attribute with the time an artifact expires, in RFC 3339, if
 // that is before its retention ends.
 const MetaUntil = "until"
 

@@ -220,7 +220,7 @@ func (s sweep) date(ctx context.Context, prefix string, entries []entry) error {
 	return nil
 }
 
-// until is what a listed artifact says about when it goes: a listing carries no
+// until is when a listed artifact expires: a listing carries no
 // attributes.
 func (s sweep) until(ctx context.Context, key string) (time.Time, error) {
 	info, err := s.Store.Stat(ctx, key)

@@ -40,7 +40,7 @@ type Family struct {
 	Kind Kind
 	// Weights are CSS weights of upright faces, ascending.
 	Weights []int
-	// Italic tells whether there are italic faces.
+	// Italic reports whether there are italic faces.
 	Italic bool
 	// License is an SPDX identifier.
 	License string
@@ -78,7 +78,7 @@ func (f *Family) add(style string) {
 	f.Weights = append(f.Weights, map[string]int{"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700, "Black": 900}[upright])
 }
 
-// Covers tells whether some embedded face has a glyph for r. What has no ink of
+// Covers reports whether some embedded face has a glyph for r. What has no ink of
 // its own (spaces, format characters, variation selectors) counts as covered
 // only where a face lists it.
 func Covers(r rune) bool { return unicode.Is(coverage, r) }

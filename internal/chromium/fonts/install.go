@@ -155,7 +155,7 @@ func ownDir(dir string) error {
 	return nil
 }
 
-// holds tells whether path is a file of this size. Cleaners of temporary
+// holds reports whether path is a file of this size. Cleaners of temporary
 // directories take files away one by one.
 func holds(path string, size int64) bool {
 	info, err := os.Lstat(path)

@@ -3,6 +3,6 @@
 // broken or malformed on demand. Tests of any package may start one; the
 // program in fakemodel is the same server for a demonstration.
 //
-// A model name may carry a path before the scenario, "acme/hello" say. The
+// A model name may carry a path before the scenario, such as "acme/hello". The
 // scenarios are listed by Scenarios.
 package inferencetest

@@ -114,7 +114,7 @@ func (s *Server) change(f func()) {
 	s.changed = make(chan struct{})
 }
 
-// ServeHTTP answers as the scenario of the model says.
+// ServeHTTP answers by the scenario of the model.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/models") {
 		s.models(w)

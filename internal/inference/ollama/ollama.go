@@ -21,7 +21,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// DefaultBase is where Ollama listens unless told otherwise.
+// DefaultBase is where Ollama listens by default.
 const DefaultBase = "http://127.0.0.1:11434"
 
 const (
@@ -124,7 +124,7 @@ func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
 		return shown{}, err
 	}
 	s = shown{capabilities: reply.Capabilities}
-	if s.capabilities == nil { // before 0.6 it told none
+	if s.capabilities == nil { // before 0.6 it listed none
 		s.capabilities = []string{"completion", "tools"}
 	}
 	for _, key := range slices.Sorted(maps.Keys(reply.Info)) {

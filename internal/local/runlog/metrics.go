@@ -13,7 +13,7 @@ import (
 // Metric is a number that every run has, or has not.
 type Metric struct {
 	Name string
-	// Title says in words what it is.
+	// Title is its name for people.
 	Title string
 	// Unit is ms, %, bytes or "".
 	Unit string
@@ -22,7 +22,7 @@ type Metric struct {
 
 // Metrics lists them.
 func Metrics() []Metric {
-	// A run that converted nothing says nothing of time and size.
+	// A run that converted nothing has no time and size.
 	converted := func(f func(Run) float64) func(Run) (float64, bool) {
 		return func(r Run) (float64, bool) { return f(r), r.Failures < r.Documents }
 	}
@@ -93,7 +93,7 @@ func (m Metric) Format(v float64) string {
 	return strings.TrimSpace(fmt.Sprintf("%.1f %s", v, m.Unit))
 }
 
-// counts tells whether the values are whole numbers.
+// counts reports whether the values are whole numbers.
 func (m Metric) counts() bool { return m.Unit == "" }
 
 // Span writes the days from one time to another by a layout of a day; one day is

@@ -154,7 +154,7 @@ func readBounded(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 2*maxBytes))
 }
 
-// sane tells whether a line can be one of ours.
+// sane reports whether a line can be one of ours.
 func (r Run) sane() bool {
 	const limit = 1e12
 	for _, v := range []float64{r.TotalMS, r.AnalyzeMS, r.RenderMS, r.PrintMS, float64(r.Bytes), float64(r.Documents),

@@ -97,7 +97,7 @@ func Run(t testing.TB, command string, env map[string]string) *Process {
 	return p
 }
 
-// follow keeps the log and finds the line that says where the process listens.
+// follow keeps the log and finds the line with the address the process listens on.
 func (p *Process) follow(r io.Reader) {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 1<<20)
@@ -117,7 +117,7 @@ func (p *Process) follow(r io.Reader) {
 	close(p.ended)
 }
 
-// Listening waits until the process says where it listens.
+// Listening waits for the log line with the address the process listens on.
 func (p *Process) Listening() *Process {
 	p.t.Helper()
 	select {

@@ -98,7 +98,7 @@ func control(what, scenario string) []byte {
 	return must(io.ReadAll(res.Body))
 }
 
-// left waits until the upstream of a model was left, and says how long it took.
+// left waits until the upstream of a model was left, and returns how long it took.
 func left(scenario string) time.Duration {
 	began := time.Now()
 	control("left", scenario)
