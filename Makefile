@@ -8,6 +8,10 @@ export PRESSWORK_COMPAT := $(TOOLS)/compat
 export PRESSWORK_MINIO := $(TOOLS)/minio-$(MINIO_VERSION)
 VERAPDF_VERSION := 1.30.2
 export PRESSWORK_VERAPDF := $(TOOLS)/verapdf-$(VERAPDF_VERSION).jar
+GOLANGCI_LINT_VERSION := v2.15.0
+GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+GOVULNCHECK_VERSION := v1.8.0
+FUZZTIME ?= 10s
 
 .PHONY: help
 help: ## Show this list
@@ -18,10 +22,11 @@ setup: ## Install what running needs: Chromium headless shell, Redis, fonts, bub
 	@scripts/setup.sh run
 
 .PHONY: setup-test
-setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF
+setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, golangci-lint
 	@scripts/setup.sh test
 	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
 	@scripts/verapdf.sh "$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"
+	@scripts/gotool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint "$(GOLANGCI_LINT_VERSION)" "$(GOLANGCI_LINT)"
 
 .PHONY: build
 build: ## Build bin/presswork
@@ -53,8 +58,8 @@ golden: ## Accept the present output as the golden files
 	PRESSWORK_UPDATE=1 go test -short ./...
 
 .PHONY: fuzz
-fuzz: ## Fuzz every fuzz target for ten seconds
-	@scripts/fuzz.sh 10s
+fuzz: ## Fuzz every fuzz target for ten seconds, or make fuzz FUZZTIME=1s
+	@scripts/fuzz.sh "$(FUZZTIME)"
 
 .PHONY: bench
 bench: setup-test ## Measure, and print docs/benchmarks.md
@@ -100,8 +105,13 @@ gallery: setup-test ## Draw the pictures of every theme, print docs/themes.md
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestDocumentation ./themes
 
 .PHONY: lint
-lint: ## Run golangci-lint, which must be installed (version 2)
-	golangci-lint run
+lint: setup-test ## Run golangci-lint (.golangci.yml) and verify the modules' checksums
+	go mod verify
+	$(GOLANGCI_LINT) run
+
+.PHONY: vuln
+vuln: ## Run govulncheck, where the Go vulnerability database can be reached
+	@scripts/vuln.sh "$(GOVULNCHECK_VERSION)" "$(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)"
 
 .PHONY: verify
 verify: fmt generate quick ## Format, generate, test; fail if that changed a file

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -181,7 +182,7 @@ func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
 	for body, header := range map[string]string{asked: "X-Stainless-Timeout: 0.3", streamed: "X-Stainless-Read-Timeout: 0.3"} {
 		res := h.chat(body, header)
 		res.want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
-		if cause := <-ended; cause != stream.ErrLeft {
+		if cause := <-ended; !errors.Is(cause, stream.ErrLeft) {
 			t.Errorf("the work ended for %v", cause)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -54,8 +55,8 @@ func (p proxies) origin(ctx *fasthttp.RequestCtx) (netip.Addr, site) {
 		here = site(host)
 	}
 	hops := strings.Split(string(h.Peek("X-Forwarded-For")), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		a, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+	for _, hop := range slices.Backward(hops) {
+		a, err := netip.ParseAddr(strings.TrimSpace(hop))
 		if err != nil {
 			break
 		}

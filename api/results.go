@@ -74,7 +74,7 @@ func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, pat
 		}
 		c.Set("x-job-id", rec.ID)
 		return s.answerEnded(c, ended, true)
-	case context.Cause(ctx) == error(errClientLeft):
+	case errors.Is(context.Cause(ctx), errClientLeft):
 		if c.Get("Idempotency-Key") == "" {
 			s.abandon(rec.ID)
 		}

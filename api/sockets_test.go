@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -44,7 +45,7 @@ func (h *house) hear(conn *websocket.Conn, n int) (got []string) {
 	h.t.Helper()
 	for ; n != 0; n-- {
 		_, data, err := conn.ReadMessage()
-		if e, ok := err.(*websocket.CloseError); ok {
+		if e, ok := errors.AsType[*websocket.CloseError](err); ok {
 			return append(got, fmt.Sprintf("close %d", e.Code))
 		}
 		if err != nil {

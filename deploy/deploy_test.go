@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,12 +79,8 @@ func TestEverySettingNamedExists(t *testing.T) {
 	// NAME: value, name: NAME, key: NAME, NAME=value; upper case with a "_".
 	named := regexp.MustCompile(`\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b *[:=},]|(?:name|key): ([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b`)
 	texts := files(t, "ml", "deploy/kubernetes", "docker-compose.yml", ".devcontainer")
-	for name, text := range files(t, ".service", "deploy/systemd") {
-		texts[name] = text
-	}
-	for name, text := range files(t, "Dockerfile", "deploy") {
-		texts[name] = text
-	}
+	maps.Copy(texts, files(t, ".service", "deploy/systemd"))
+	maps.Copy(texts, files(t, "Dockerfile", "deploy"))
 	found := 0
 	for name, text := range texts {
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
@@ -107,12 +104,8 @@ func TestEveryMetricNamedExists(t *testing.T) {
 		}
 	}
 	texts := files(t, "alerts.yml", "deploy/prometheus")
-	for name, text := range files(t, ".json", "deploy/grafana") {
-		texts[name] = text
-	}
-	for name, text := range files(t, "operations.md", "docs") {
-		texts[name] = text
-	}
+	maps.Copy(texts, files(t, ".json", "deploy/grafana"))
+	maps.Copy(texts, files(t, "operations.md", "docs"))
 	// A queue gauge is made of a prefix and a name.
 	queue := regexp.MustCompile(`^presswork_queue_(\w+)$`)
 	for name, text := range texts {

@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for the given time each: fuzz.sh 10s.
+# Runs every fuzz target of the module from its seeds, each for the given time
+# or number of inputs: fuzz.sh 10s, fuzz.sh 1000x. A package is built once.
 set -euo pipefail
-for package in $(go list ./...); do
-  for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
-    echo "$package $target"
-    go test -run '^$' -fuzz "^$target\$" -fuzztime "$1" "$package"
-  done
+built=$(mktemp -d)
+trap 'rm -rf "$built"' EXIT
+git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r package; do
+  go test -c -gcflags=presswork/...=-d=libfuzzer -o "$built/test" "./$package"
+  (
+    cd "$package"
+    for target in $("$built/test" -test.list '^Fuzz'); do
+      echo "$package $target"
+      "$built/test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$1" -test.fuzzcachedir "$built/cache/$target"
+    done
+  )
 done

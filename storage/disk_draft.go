@@ -39,8 +39,8 @@ func (d *Disk) newDraft(root *os.Root, key string) *draft {
 
 // discard deletes what commit has not moved away.
 func (w *draft) discard() {
-	w.root.Remove(w.data)
-	w.root.Remove(w.header)
+	_ = w.root.Remove(w.data)
+	_ = w.root.Remove(w.header)
 }
 
 // fill writes both files from r.
@@ -82,7 +82,7 @@ func (w *draft) link(src string, f *os.File) bool {
 			return true
 		}
 	}
-	w.root.Remove(w.data)
+	_ = w.root.Remove(w.data)
 	return false
 }
 

@@ -78,7 +78,7 @@ type address struct {
 }
 
 func (a *address) single() *redis.Options {
-	o := a.UniversalOptions.Simple()
+	o := a.Simple()
 	o.Network = "unix"
 	return o
 }

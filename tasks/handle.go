@@ -116,7 +116,7 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 		return s.processPlain(id, q, h, t.Payload(), tried)
 	}
 	err := s.processJob(id, q, h, t, tried)
-	if err != errNotOurs {
+	if !errors.Is(err, errNotOurs) {
 		return err
 	}
 	s.disown(actx, id)

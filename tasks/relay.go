@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -190,7 +191,7 @@ func (r *relay) check() {
 		}
 		return nil
 	})
-	if err != nil && err != redis.Nil {
+	if err != nil && !errors.Is(err, redis.Nil) {
 		r.log.Warn("watched jobs could not be read", "jobs", len(ids), "err", err)
 		return
 	}
@@ -199,7 +200,7 @@ func (r *relay) check() {
 	for i, id := range ids {
 		seq, err := seqs[i].Int64()
 		for w := range r.watchers[id] {
-			if err == redis.Nil {
+			if errors.Is(err, redis.Nil) {
 				w.fail(notFound(id))
 				continue
 			}

@@ -60,7 +60,7 @@ func TestAWatchOpenedWhileTheRelayStopsIsAnOutage(t *testing.T) {
 		t.Error("it is kept")
 	}
 	r.end(errors.New("a second end"))
-	if r.add(w) != err {
+	if !errors.Is(r.add(w), err) {
 		t.Error("the first reason is lost")
 	}
 }

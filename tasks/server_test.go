@@ -35,7 +35,7 @@ func TestErrorsDecideWhetherAJobRunsAgain(t *testing.T) {
 			t.Parallel()
 			b := setup(t, tasks.Options{})
 			b.serveKind(t, tasks.Options{}, once, func(context.Context, *tasks.Run, tasks.Convert) error {
-				if c.err == errPanic {
+				if errors.Is(c.err, errPanic) {
 					panic("secret detail")
 				}
 				return c.err

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -114,7 +115,7 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 		return s.rdb.ZRem(ctx, ledgerKey, id).Err()
 	case job.Status.Terminal():
 		return s.outbox.settle(ctx, job)
-	case state.Err() == redis.Nil:
+	case errors.Is(state.Err(), redis.Nil):
 		t, err := s.records.task(ctx, id)
 		if err != nil || t.Kind == "" {
 			return err

@@ -118,7 +118,7 @@ func (o oklch) color() color {
 	low, high := 0.0, o.c
 	for range 24 {
 		o.c = (low + high) / 2
-		if c, inside = o.srgb(); inside {
+		if _, inside = o.srgb(); inside {
 			low = o.c
 		} else {
 			high = o.c

@@ -271,8 +271,6 @@ func startsNumber(s string) bool {
 	if s[0] == '+' || s[0] == '-' {
 		s = s[1:]
 	}
-	if strings.HasPrefix(s, ".") {
-		s = s[1:]
-	}
+	s = strings.TrimPrefix(s, ".")
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }

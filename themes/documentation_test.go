@@ -118,7 +118,7 @@ func TestTokensGolden(t *testing.T) {
 		fmt.Fprintf(&b, "# %s: %s, text %.1f, link %.1f; ink_saver text %s, link %s, heading %s\n",
 			theme.Name, theme.Scheme, theme.Contrast.Text, theme.Contrast.Link, ink.Token("--base-content"), ink.Token("--link"), ink.Token("--heading"))
 		var line []string
-		for _, part := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(theme.all.rule(theme.Scheme), ":root{"), ";}\n"), ";--") {
+		for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(theme.all.rule(theme.Scheme), ":root{"), ";}\n"), ";--") {
 			if name, _, _ := strings.Cut(part, ":"); theme.own["--"+name] == "" && name != "color-scheme" {
 				line = append(line, part)
 			}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -99,7 +98,7 @@ func (s *Ops) Stop(ctx context.Context) error {
 // healthz reports that the process is alive; it asks nobody else.
 func (s *Ops) healthz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	io.WriteString(w, `{"status":"ok"}`)
+	fmt.Fprint(w, `{"status":"ok"}`)
 }
 
 func (s *Ops) readyz(w http.ResponseWriter, r *http.Request) {
@@ -115,5 +114,5 @@ func (s *Ops) readyz(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	w.Write(body)
+	_, _ = w.Write(body)
 }

@@ -153,6 +153,6 @@ func (h *Webhooks) refuse(ctx context.Context, p tasks.Webhook, err error) (stri
 // sign gives the signature header: HMAC-SHA256 over id.timestamp.body.
 func (h *Webhooks) sign(id, timestamp, body string) string {
 	mac := hmac.New(sha256.New, h.key)
-	io.WriteString(mac, id+"."+timestamp+"."+body)
+	mac.Write([]byte(id + "." + timestamp + "." + body))
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 )
 
 // part is what the wiring starts and stops.
@@ -60,8 +61,7 @@ func (l *lifecycle) inBackground(name string, work func(context.Context)) {
 // stop drains every part, the last started first, and joins what went wrong.
 func (l *lifecycle) stop(ctx context.Context) error {
 	var errs []error
-	for i := len(l.started) - 1; i >= 0; i-- {
-		s := l.started[i]
+	for _, s := range slices.Backward(l.started) {
 		l.log.DebugContext(ctx, "stopping", "part", s.name)
 		if err := s.stop(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("stopping %s: %w", s.name, err))

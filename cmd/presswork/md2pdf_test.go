@@ -200,7 +200,7 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"md2pdf", "--html"}
-			for _, word := range strings.Fields(c.args) {
+			for word := range strings.FieldsSeq(c.args) {
 				if strings.Contains(word, ".") || word == "none" || word == "sub" {
 					word = filepath.Join(dir, word)
 				}

@@ -88,7 +88,7 @@ func openFile(path string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(opener, path)
+	cmd := exec.Command(opener, path) //nolint:noctx // the viewer outlives this program
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s is written, but cannot be opened: %w", path, err)
 	}

@@ -123,7 +123,7 @@ func TestTheSameBytesGiveTheSameAnswer(t *testing.T) {
 			t.Fatalf("got %+v, then %+v", want, got)
 		}
 	}
-	if analysis.Version() == "" || analysis.Version() != analysis.Version() {
+	if first, second := analysis.Version(), analysis.Version(); first == "" || first != second {
 		t.Error("the version is not one")
 	}
 }

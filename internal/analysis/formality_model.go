@@ -216,11 +216,12 @@ func readFormalityModel(data string) *FormalityModel {
 
 // WriteTo writes the model as the file that is embedded.
 func (m *FormalityModel) WriteTo(w io.Writer) (int64, error) {
-	text := "# Formality of a sentence: weights of its measures. Trained by `make train` on\n" +
-		"# ratings of Pavlick & Tetreault (2016).\n\n"
+	var text strings.Builder
+	text.WriteString("# Formality of a sentence: weights of its measures. Trained by `make train` on\n" +
+		"# ratings of Pavlick & Tetreault (2016).\n\n")
 	for i, name := range formalityNames {
-		text += fmt.Sprintf("%s\t%.5f\n", name, m.weights[i])
+		fmt.Fprintf(&text, "%s\t%.5f\n", name, m.weights[i])
 	}
-	n, err := io.WriteString(w, text)
+	n, err := io.WriteString(w, text.String())
 	return int64(n), err
 }

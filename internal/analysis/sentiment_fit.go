@@ -30,13 +30,13 @@ func FitSentiment(samples []SentimentSample) *SentimentModel {
 	count := countGrams(samples)
 	vocabulary := slices.SortedFunc(maps.Keys(count), strings.Compare)
 	vocabulary = slices.DeleteFunc(vocabulary, func(g string) bool { return count[g] < 2 })
-	measures, grams := fitGrams(samples, vocabulary)
+	_, grams := fitGrams(samples, vocabulary)
 	// A word is worth its bytes by its weight and by how often it occurs.
 	worth := func(g string) float64 { return math.Abs(grams[g]) * math.Sqrt(float64(count[g])) }
 	slices.SortStableFunc(vocabulary, func(a, b string) int { return cmp.Compare(worth(b), worth(a)) })
 	vocabulary = vocabulary[:min(len(vocabulary), maxGrams)]
 	slices.Sort(vocabulary)
-	measures, grams = fitGrams(samples, vocabulary)
+	measures, grams := fitGrams(samples, vocabulary)
 	m := &SentimentModel{grams: make(map[string]float32, len(grams))}
 	copy(m.measures[:], measures)
 	for g, w := range grams {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	_ "embed"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,9 +38,7 @@ func (t *token) is(g grammar) bool { return t.grammar&g != 0 }
 // sentimentWords is the valence lexicon with the words added to it.
 var sentimentWords = sync.OnceValue(func() map[string]float64 {
 	table := make(map[string]float64, 8192)
-	for word, v := range valences() {
-		table[word] = v
-	}
+	maps.Copy(table, valences())
 	for fields := range dataLines(moreValenceData) {
 		v := mustFloat(fields[0])
 		for word := range strings.FieldsSeq(fields[1]) {

@@ -245,11 +245,14 @@ func idiomValence(v float64, words []vaderWord, i int) float64 {
 		if from < 0 || to >= len(words) {
 			return ""
 		}
-		s := words[from].lower
-		for _, w := range words[from+1 : to+1] {
-			s += " " + w.lower
+		var text strings.Builder
+		for n, w := range words[from : to+1] {
+			if n > 0 {
+				text.WriteByte(' ')
+			}
+			text.WriteString(w.lower)
 		}
-		return s
+		return text.String()
 	}
 	for _, p := range [...]string{phrase(i-1, i), phrase(i-2, i), phrase(i-2, i-1), phrase(i-3, i-1), phrase(i-3, i-2)} {
 		if idiom, ok := idioms[p]; ok {

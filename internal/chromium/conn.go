@@ -153,7 +153,7 @@ func (c *conn) write(ctx context.Context, msg []byte) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	c.in.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_ = c.in.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, err := c.in.Write(msg); err != nil {
 		c.close(fmt.Errorf("%w: %w", errConnClosed, err))
 		return c.cause()

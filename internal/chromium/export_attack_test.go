@@ -132,11 +132,13 @@ func attackSite(host string) pages {
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprintf(w, "fetch('http://%s/serviceworker',{mode:'no-cors'})", host)
 		},
-		"/meta":     "<meta http-equiv=refresh content='0;url=http://" + host + "/meta'>",
-		"/script":   "<script>location='http://" + host + "/jump'</script>",
-		"/form":     "<form method=post action='http://" + host + "/form'></form><script>document.forms[0].submit()</script>",
-		"/late":     "<script>onload=()=>setTimeout(()=>location='http://" + host + "/late',50)</script>",
-		"/twice":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/to?http://"+host+"/twice", 307) },
+		"/meta":   "<meta http-equiv=refresh content='0;url=http://" + host + "/meta'>",
+		"/script": "<script>location='http://" + host + "/jump'</script>",
+		"/form":   "<form method=post action='http://" + host + "/form'></form><script>document.forms[0].submit()</script>",
+		"/late":   "<script>onload=()=>setTimeout(()=>location='http://" + host + "/late',50)</script>",
+		"/twice": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/to?http://"+host+"/twice", http.StatusTemporaryRedirect)
+		},
 		"/escape":   "<p>page</p><img src='http://" + host + "/escape%20/%zz'>",
 		"/tofile":   "<p>stays</p><script>location='file:///etc/passwd'</script>",
 		"/todata":   "<p>stays</p><script>location='data:text/html,<p>data'</script>",

@@ -32,7 +32,7 @@ func hazards() map[string]hazard {
 	}
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	again := func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, r.URL.Path+"?"+r.URL.RawQuery+"x", 302)
+		http.Redirect(w, r, r.URL.Path+"?"+r.URL.RawQuery+"x", http.StatusFound)
 	}
 	script := func(s string) string { return "<p>page</p><script>" + s + "</script>" }
 	return map[string]hazard{

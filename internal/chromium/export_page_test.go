@@ -119,7 +119,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
 	t.Parallel()
 	otherPort := serve(t, http.HandlerFunc(echo))
-	bounce := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.RawQuery, 302) }
+	bounce := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.RawQuery, http.StatusFound) }
 	show := "const show=(name,url)=>fetch(url).then(r=>r.text()).then(t=>{const p=document.createElement('p');p.textContent=name+t;document.body.append(p)});"
 	site := pages{"/echo": echo, "/bounce": bounce, "/sub": echo}
 	port := serve(t, site)

@@ -69,7 +69,7 @@ func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.
 	v.ctx, v.giveUp = context.WithCancelCause(ctx)
 	err := i.open(ctx, func(ctx context.Context) error {
 		if spare == nil {
-			if err := v.pageContext.open(ctx, proxy, size); err != nil {
+			if err := v.open(ctx, proxy, size); err != nil {
 				return err
 			}
 			return v.prepare(ctx)

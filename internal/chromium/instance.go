@@ -158,7 +158,7 @@ func (i *instance) open(ctx context.Context, build func(context.Context) error, 
 		return err
 	case <-ctx.Done():
 		go func() {
-			<-made
+			<-made //nolint:errcheck // the tab is left, whether it opened or not
 			leave()
 		}()
 		return context.Cause(ctx)

@@ -38,6 +38,7 @@ func startProcess(exe string, c confinement, opt Options) (*process, error) {
 		return nil, fmt.Errorf("the browser's profile: %w", err)
 	}
 	p := &process{stderr: &tail{}, exited: make(chan struct{})}
+	//nolint:noctx // the browser outlives the request it is started for
 	cmd := exec.Command(exe, flags(home.data(), c.sandbox, smallShm(), opt.foreign)...)
 	cmd.Dir = home.data()
 	cmd.Env = environment(home, opt.FontConfig)
@@ -107,10 +108,10 @@ func (p *process) seeOut(leader *os.Process, errOut *os.File) {
 	p.kill() // its children
 	p.mu.Lock()
 	p.reaped = true
-	leader.Wait()
+	_, _ = leader.Wait() // how it ended, awaitExit has seen
 	p.mu.Unlock()
 	reapGroup(p.pid)
-	errOut.SetReadDeadline(time.Now().Add(time.Second))
+	_ = errOut.SetReadDeadline(time.Now().Add(time.Second))
 	followed.Wait() // its last words are all there
 	closeAll([]*os.File{p.in, p.out})
 }

@@ -34,8 +34,7 @@ func newProfile(base string, uid int) (*profile, error) {
 	}
 	p := &profile{dir: dir}
 	if err := p.fill(uid); err != nil {
-		p.remove()
-		return nil, err
+		return nil, errors.Join(err, p.remove())
 	}
 	return p, nil
 }

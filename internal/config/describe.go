@@ -44,7 +44,7 @@ func (c Config) Settings() []Setting {
 }
 
 func show(v reflect.Value) string {
-	if list, ok := v.Interface().([]string); ok {
+	if list, ok := reflect.TypeAssert[[]string](v); ok {
 		return strings.Join(list, ",")
 	}
 	return fmt.Sprint(v.Interface())

@@ -29,7 +29,7 @@ func watch(pid int) (release func(), err error) {
 	}
 	return func() {
 		cmd.Process.Kill() // before the pipe closes: the process is gone already
-		cmd.Wait()
+		_ = cmd.Wait()     // it was killed
 		w.Close()
 	}, nil
 }

@@ -164,10 +164,10 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 	t.Parallel()
 	secret := count(t)
 	var target string
-	var refered atomic.Bool
+	var referred atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Referer") != "" {
-			refered.Store(true)
+			referred.Store(true)
 		}
 		if r.URL.Path == "/loop" {
 			http.Redirect(w, r, "/loop", http.StatusFound)
@@ -212,8 +212,8 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK || refered.Load() {
-		t.Errorf("status %d, Referer sent: %v", resp.StatusCode, refered.Load())
+	if resp.StatusCode != http.StatusOK || referred.Load() {
+		t.Errorf("status %d, Referer sent: %v", resp.StatusCode, referred.Load())
 	}
 	resp, err = p.Client(guard.ClientOptions{}).Get(target + "/twice")
 	if err != nil {

@@ -126,7 +126,7 @@ func (s *Session) pour(to, from net.Conn, sent io.Reader) {
 	if err != nil {
 		from.Close()
 	}
-	closeWrite(to)
+	_ = closeWrite(to)
 }
 
 func closeWrite(c net.Conn) error {

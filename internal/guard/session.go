@@ -70,7 +70,7 @@ func newSession(ctx context.Context, gate *Gate) *Session {
 		BaseContext:       func(net.Listener) context.Context { return s.life },
 		ErrorLog:          quiet,
 	}
-	s.served.Go(func() { s.server.Serve(acceptStopper{gate.listener}) })
+	s.served.Go(func() { _ = s.server.Serve(acceptStopper{gate.listener}) })
 	s.shut = context.AfterFunc(s.life, s.closeAll)
 	return s
 }

@@ -45,10 +45,10 @@ func avif(b []byte) (Info, error) {
 // claims to be longer than the file ends with it, as a file cut short does.
 func nextBox(b []byte) (kind string, body, rest []byte, ok bool) {
 	size, head := uint64(binary.BigEndian.Uint32(b)), uint64(8)
-	switch {
-	case size == 0: // to the end of the file
+	switch size {
+	case 0: // to the end of the file
 		size = uint64(len(b))
-	case size == 1: // the size is too large for 32 bits
+	case 1: // the size is too large for 32 bits
 		if len(b) < 16 {
 			return "", nil, nil, false
 		}

@@ -60,8 +60,7 @@ func (c *calls) push(raw RawToolDelta) (ToolDelta, bool) {
 // find gives the call a delta continues, -1 for a new one. Some engines give
 // every call index 0: then a new id means a new call.
 func (c *calls) find(raw RawToolDelta) int {
-	for i := len(c.list) - 1; i >= 0; i-- {
-		k := c.list[i]
+	for i, k := range slices.Backward(c.list) {
 		if k.rawIndex != raw.Index {
 			continue
 		}

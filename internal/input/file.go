@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular: a pipe, a device, a socket or a folder lies there.
+// ErrNotRegular is returned where a pipe, a device, a socket or a folder lies.
 var ErrNotRegular = errors.New("it is not a regular file")
 
 // OpenFlags open a file without waiting for a pipe's other end, and without taking a

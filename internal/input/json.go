@@ -62,7 +62,7 @@ func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param st
 }
 
 func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
-	_, custom := dst.Addr().Interface().(json.Unmarshaler)
+	_, custom := reflect.TypeAssert[json.Unmarshaler](dst.Addr())
 	if !custom {
 		switch t := dst.Type(); {
 		case t.Kind() == reflect.Struct:

@@ -123,7 +123,7 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 		return
 	}
 	// "Redis server v=7.0.15 sha=…"
-	for _, word := range strings.Fields(string(output)) {
+	for word := range strings.FieldsSeq(string(output)) {
 		if v, ok := strings.CutPrefix(word, "v="); ok {
 			m.Redis.Version = v
 		}

@@ -55,7 +55,7 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var paths, got, want []string
-			for _, p := range strings.Fields(c.paths) {
+			for p := range strings.FieldsSeq(c.paths) {
 				paths = append(paths, in(p))
 			}
 			inputs, err := local.Plan(paths, in(c.output), ".pdf")
@@ -71,7 +71,7 @@ func TestPlan(t *testing.T) {
 			for _, i := range inputs {
 				got = append(got, i.Output)
 			}
-			for _, p := range strings.Fields(c.want) {
+			for p := range strings.FieldsSeq(c.want) {
 				want = append(want, in(p))
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -175,8 +176,8 @@ func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context
 		return parser.Continue | parser.HasChildren
 	}
 	opened := pc.OpenedBlocks()
-	for i := len(opened) - 1; i >= 0; i-- {
-		switch n := opened[i].Node.(type) {
+	for _, o := range slices.Backward(opened) {
+		switch n := o.Node.(type) {
 		case *ast.FencedCodeBlock:
 			return parser.Continue | parser.HasChildren
 		case *alert:
@@ -187,7 +188,7 @@ func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context
 		default:
 			continue
 		}
-		if opened[i].Node != node {
+		if o.Node != node {
 			break
 		}
 		reader.AdvanceToEOL()

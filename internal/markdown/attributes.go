@@ -44,12 +44,12 @@ func readBraces(line []byte) (a attributes, size int) {
 		i++
 	}
 	for i < len(line) {
-		switch c := line[i]; {
-		case c == '}':
+		switch line[i] {
+		case '}':
 			return a, i + 1
-		case c == ' ' || c == '\t' || c == ',':
+		case ' ', '\t', ',':
 			i++
-		case c == '\n' || c == '{':
+		case '\n', '{':
 			return attributes{}, 0
 		default:
 			n, ok := a.readItem(line[i:])

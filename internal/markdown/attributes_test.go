@@ -25,7 +25,7 @@ func FuzzAttributes(f *testing.F) {
 		if len(classes) > maxClasses+len(" ")+len(unnumbered) {
 			t.Errorf("%q: %d bytes of classes", line, len(classes))
 		}
-		for _, class := range strings.Fields(classes) {
+		for class := range strings.FieldsSeq(classes) {
 			if reservedClass(class) || class != unnumbered && !classForm.MatchString(class) {
 				t.Errorf("%q: the class %q", line, class)
 			}

@@ -36,7 +36,6 @@ type budget struct {
 	ctx   context.Context
 	spent int
 	look  int
-	depth int
 
 	block    ast.Node // whose inline content is being parsed
 	marks    []mark

@@ -201,13 +201,11 @@ func (p preparedCode) lineClass(i int, line []chroma.Token) string {
 
 // lineStart is the first n bytes of a line, or all of it.
 func lineStart(line []chroma.Token, n int) string {
-	var start string
+	var start strings.Builder
 	for _, t := range line {
-		if start += t.Value; len(start) >= n {
-			return start[:n]
-		}
+		start.WriteString(t.Value[:min(len(t.Value), n-start.Len())])
 	}
-	return start
+	return start.String()
 }
 
 // isLong counts columns: a tab has four, a character beyond the Latin ones may

@@ -33,16 +33,17 @@ func CodeCSS(name string) (css string, ok bool) {
 	}
 	// What the theme gives and the style does not goes first. The sheet derives
 	// the colours of marked and changed lines from the variables.
-	variables := "--code-text:" + base.Colour.String()
+	var variables strings.Builder
+	fmt.Fprintf(&variables, "--code-text:%s", base.Colour)
 	if base.Background.IsSet() {
-		variables += ";--code-bg:" + base.Background.String()
+		fmt.Fprintf(&variables, ";--code-bg:%s", base.Background)
 	}
 	for _, t := range []chroma.TokenType{chroma.Comment, chroma.Keyword} {
 		if c := style.Get(t).Colour; c.IsSet() {
-			variables += ";--code-" + strings.ToLower(t.String()) + ":" + c.String()
+			fmt.Fprintf(&variables, ";--code-%s:%s", strings.ToLower(t.String()), c)
 		}
 	}
-	fmt.Fprintf(&b, "pre.chroma,.code-figure{%s}\npre.chroma{%s}\npre.chroma span[class]{color:inherit;font-style:inherit}\n", variables, declarations(base))
+	fmt.Fprintf(&b, "pre.chroma,.code-figure{%s}\npre.chroma{%s}\npre.chroma span[class]{color:inherit;font-style:inherit}\n", &variables, declarations(base))
 	types := make([]chroma.TokenType, 0, len(chroma.StandardTypes))
 	for t := range chroma.StandardTypes {
 		if t > 0 && tokenClass(t) != "" {

@@ -56,7 +56,7 @@ func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	line, _ := block.PeekLine()
 	line = line[1:min(len(line), longest)]
 	end := bytes.IndexByte(line, ':')
-	if end < 1 || bytes.IndexAny(line[:end], " \t\n*`[]<") >= 0 {
+	if end < 1 || bytes.ContainsAny(line[:end], " \t\n*`[]<") {
 		return nil
 	}
 	name := string(line[:end])

@@ -39,9 +39,10 @@ func marksOf(lang string) marks {
 		return marks{"„", "“", "‚", "‘", ""}
 	case "pl", "ro", "hu", "hr":
 		inOpen, inShut := "«", "»"
-		if base == "hr" {
+		switch base {
+		case "hr":
 			inOpen, inShut = "‘", "’"
-		} else if base == "hu" {
+		case "hu":
 			inOpen, inShut = "»", "«"
 		}
 		return marks{"„", "”", inOpen, inShut, ""}

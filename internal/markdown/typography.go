@@ -111,7 +111,7 @@ func (t *typesetter) node(n *ast.Text) {
 		if r, _ := utf8.DecodeLastRune(raw); len(raw) > 0 {
 			t.before = r
 		}
-	case bytes.IndexAny(raw, `"'-.`) >= 0 || t.marks.spaced != "" && bytes.ContainsAny(raw, t.marks.spaced+"«»"):
+	case bytes.ContainsAny(raw, `"'-.`) || t.marks.spaced != "" && bytes.ContainsAny(raw, t.marks.spaced+"«»"):
 		t.beyond = t.src[n.Segment.Stop:min(len(t.src), n.Segment.Stop+200)]
 		if end := bytes.Index(t.beyond, []byte("\n\n")); end >= 0 {
 			t.beyond = t.beyond[:end]

@@ -180,7 +180,7 @@ func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
 	}
 	keys := map[string]string{key: "base"}
 	for name, d := range map[string]pdf.Document{
-		"content":  {Content: append(sample[:len(sample):len(sample)], "x"...), Theme: "nord"},
+		"content":  {Content: append(slices.Clip(sample), "x"...), Theme: "nord"},
 		"theme":    {Content: sample, Theme: "dark"},
 		"size":     {Content: sample, Theme: "nord", Options: presswork.Options{PageSize: "A5"}},
 		"scale":    {Content: sample, Theme: "nord", Options: presswork.Options{Scale: new(0.9)}},

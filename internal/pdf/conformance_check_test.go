@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"encoding/hex"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -245,7 +246,7 @@ func readXMP(t *testing.T, stream string) (p xmpPacket) {
 	var path []xml.Name
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return p
 		}
 		if err != nil {

@@ -119,11 +119,11 @@ var plainHeading = regexp.MustCompile(`(?m)^#+ ([A-Za-z ]+)$`)
 // whole: letters set too far apart are words of their own to who searches.
 func brokenWords(markdown []byte, printed string) (broken []string) {
 	found := map[string]bool{}
-	for _, word := range strings.Fields(strings.ToLower(printed)) {
+	for word := range strings.FieldsSeq(strings.ToLower(printed)) {
 		found[word] = true
 	}
 	for _, heading := range plainHeading.FindAllSubmatch(markdown, -1) {
-		for _, word := range strings.Fields(strings.ToLower(string(heading[1]))) {
+		for word := range strings.FieldsSeq(strings.ToLower(string(heading[1]))) {
 			if !found[word] {
 				broken = append(broken, word)
 			}

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -76,8 +77,8 @@ func entryHTML(z *html.Tokenizer) string {
 			}
 		}
 	}
-	for n := len(open) - 1; n >= 0; n-- {
-		b.WriteString("</" + open[n] + ">")
+	for _, o := range slices.Backward(open) {
+		b.WriteString("</" + o + ">")
 	}
 	return b.String()
 }

@@ -116,7 +116,7 @@ func withSizeClass(table, class string) string {
 			attrs = append(attrs, a)
 			continue
 		}
-		for _, c := range strings.Fields(a.Val) {
+		for c := range strings.FieldsSeq(a.Val) {
 			if c != "wide" && c != "wider" {
 				classes = append(classes, c)
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -61,7 +62,7 @@ func readBody(ctx context.Context, r io.Reader, size int64) (_ body, err error) 
 func (b *body) spool(r io.Reader) error {
 	var head bytes.Buffer
 	n, err := io.CopyN(&head, r, spoolMemory)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		b.ReadSeeker, b.size = bytes.NewReader(head.Bytes()), n
 		return nil
 	}

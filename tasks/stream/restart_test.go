@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -43,7 +44,7 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 			for {
 				frames, err := a.Next(t.Context())
 				if err != nil {
-					if err != io.EOF {
+					if !errors.Is(err, io.EOF) {
 						t.Errorf("%s, after %q: %v", name, all.String(), err)
 					}
 					return
@@ -76,7 +77,7 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("ab")
 	for n := range 1000 {
-		want.WriteString(fmt.Sprint(n, " "))
+		fmt.Fprint(&want, n, " ")
 	}
 	want.WriteString("cend")
 	for name, want := range map[string]string{`"talks"`: want.String(), `"silent"`: "end", `"ends"`: "xend"} {

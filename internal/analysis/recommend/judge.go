@@ -175,8 +175,8 @@ func (c *choice) order(t typeRule) []string {
 		list = append(list, t.first[c.tone.name]...)
 	}
 	list = append(append(list, t.first[c.p.Formality.Label]...), t.accept...)
-	for i := len(list) - 1; i >= 0; i-- {
-		if slices.Contains(list[:i], list[i]) {
+	for i, name := range slices.Backward(list) {
+		if slices.Contains(list[:i], name) {
 			list = slices.Delete(list, i, i+1)
 		}
 	}

@@ -138,7 +138,7 @@ func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		if err == late {
+		if errors.Is(err, late) {
 			m.rests.Store(time.Now().Add(restTime).UnixNano())
 		}
 		return reading{}, err

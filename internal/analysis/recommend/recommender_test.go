@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 		t.Errorf("%+v", first.Recommendation)
 	}
 	// Another text, wish or set of themes is another question.
-	custom := append(list[:len(list):len(list)], themes.Theme{Name: "mine", Scheme: "light", Custom: true})
+	custom := append(slices.Clip(list), themes.Theme{Name: "mine", Scheme: "light", Custom: true})
 	for name, got := range map[string]recommend.Result{
 		"text":   ask(invitation+" ", list, recommend.Preference{}),
 		"mood":   ask(invitation, list, recommend.Preference{Mood: "dark"}),

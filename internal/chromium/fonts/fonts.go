@@ -24,6 +24,7 @@ var archive string
 // Kind is what a family is for.
 type Kind string
 
+// The kinds of families.
 const (
 	Sans    Kind = "sans"
 	Serif   Kind = "serif"

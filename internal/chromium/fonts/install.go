@@ -110,7 +110,7 @@ func digest(base string, system []string) string {
 	for _, f := range open().File {
 		fmt.Fprintln(h, f.Name, f.UncompressedSize64, f.CRC32)
 	}
-	io.WriteString(h, configuration(base, system))
+	h.Write([]byte(configuration(base, system)))
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -91,8 +92,8 @@ func (c *call) pause(d time.Duration) bool {
 
 // prompt is the text of the last user message.
 func (c *call) prompt() string {
-	for i := len(c.body.Messages) - 1; i >= 0; i-- {
-		if m := c.body.Messages[i]; m.Role == "user" {
+	for _, m := range slices.Backward(c.body.Messages) {
+		if m.Role == "user" {
 			if s, ok := m.Content.(string); ok {
 				return s
 			}

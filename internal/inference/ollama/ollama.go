@@ -130,7 +130,7 @@ func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
 	for _, key := range slices.Sorted(maps.Keys(reply.Info)) {
 		if strings.HasSuffix(key, ".context_length") {
 			s.context = 0
-			json.Unmarshal(reply.Info[key], &s.context)
+			_ = json.Unmarshal(reply.Info[key], &s.context) // 0 stays where it is no number
 		}
 	}
 	return s, nil

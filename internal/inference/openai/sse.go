@@ -32,7 +32,7 @@ func (e *eventReader) next() ([]byte, error) {
 	has := false
 	for {
 		line, err := e.readLine()
-		if len(line) == 0 && has && (err == nil || err == io.EOF) {
+		if len(line) == 0 && has && (err == nil || errors.Is(err, io.EOF)) {
 			return e.data, nil
 		}
 		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
@@ -45,7 +45,7 @@ func (e *eventReader) next() ([]byte, error) {
 				return nil, errEventTooLarge
 			}
 		}
-		if err == io.EOF && has {
+		if errors.Is(err, io.EOF) && has {
 			return e.data, nil
 		}
 		if err != nil {
@@ -63,7 +63,7 @@ func (e *eventReader) readLine() ([]byte, error) {
 		if len(e.line) > maxEvent {
 			return nil, errEventTooLarge
 		}
-		if err == bufio.ErrBufferFull {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		line := bytes.TrimSuffix(e.line, []byte("\n"))

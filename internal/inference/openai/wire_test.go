@@ -3,6 +3,7 @@ package openai_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -123,7 +124,7 @@ func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 	f.Add("\xef\xbb\xbfdata: x\r\n\r\ndata:\n\ndata: y")
 	f.Fuzz(func(t *testing.T, stream string) {
 		whole, err := openai.Events(strings.NewReader(stream))
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
 		slow, _ := openai.Events(iotest.OneByteReader(strings.NewReader(stream)))

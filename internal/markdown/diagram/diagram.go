@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	// MaxDiagrams, MaxSource and maxSources bound one document: the diagrams, the
-	// bytes of each, and those of all.
+	// MaxDiagrams is how many diagrams of one document are drawn.
 	MaxDiagrams = 500
-	MaxSource   = 50_000
-	maxSources  = 1 << 20
+	// MaxSource is how many bytes one diagram may have.
+	MaxSource = 50_000
+	// maxSources is how many bytes all diagrams of a document may have.
+	maxSources = 1 << 20
 	// perPage is how many diagrams are drawn in one page: another document may
 	// want its tab.
 	perPage = 25

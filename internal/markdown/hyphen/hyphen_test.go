@@ -1,6 +1,7 @@
 package hyphen_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -47,8 +48,8 @@ func TestWordsAreDividedAsTheirLanguageHasIt(t *testing.T) {
 }
 
 func divided(word string, breaks []int) string {
-	for i := len(breaks) - 1; i >= 0; i-- {
-		word = word[:breaks[i]] + "-" + word[breaks[i]:]
+	for _, b := range slices.Backward(breaks) {
+		word = word[:b] + "-" + word[b:]
 	}
 	return word
 }

@@ -54,8 +54,8 @@ func readLeaf(n int, o []byte) (l leaf, ok bool) {
 // takesText says whether an element may hold text itself. A list item may not:
 // its text belongs into a body.
 func takesText(o []byte) bool {
-	rest, ok := bytes.CutPrefix(o, structElem)
-	if rest, ok = bytes.CutPrefix(rest, []byte("/S /")); !ok {
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(o, structElem), []byte("/S /"))
+	if !ok {
 		return false
 	}
 	switch string(rest[:regular(rest)]) {

@@ -66,8 +66,8 @@ func (f *File) headingLevel(element []byte) int {
 	if !ok {
 		return 0
 	}
-	rest, ok := bytes.CutPrefix(f.objects[n], structElem)
-	if rest, ok = bytes.CutPrefix(rest, []byte("/S /H")); !ok {
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(f.objects[n], structElem), []byte("/S /H"))
+	if !ok {
 		return 0
 	}
 	level, _ := strconv.Atoi(string(rest[:regular(rest)])) // 0 of other types

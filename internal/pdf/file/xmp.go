@@ -3,6 +3,7 @@ package file
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,10 +19,8 @@ func (d description) xmp(level presswork.PDFALevel, ua bool) []byte {
 		`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` + "\n" +
 		`<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:xmp="http://ns.adobe.com/xap/1.0/">` + "\n")
 	element := func(name, container, attribute string, values ...string) {
-		for _, v := range values {
-			if v == "" {
-				return
-			}
+		if slices.Contains(values, "") {
+			return
 		}
 		if len(values) == 0 {
 			return
