@@ -2,8 +2,7 @@
 // unrelated packages exchange (Job, Event, Artifact, Options, Error) and nothing
 // that acts on them. It imports the standard library only.
 //
-// A caller hands in a document; the package api writes a durable Job and puts a
-// typed task on the queue; a worker takes the task and reports each step as an
-// Event; the result is an Artifact in an object store. Every word on the wire
-// between those parties is declared here.
+// A caller hands in a document; the API writes a durable Job and puts a typed task
+// on the queue; a worker takes the task and reports each step as an Event; the
+// result is an Artifact in an object store.
 package presswork

@@ -55,9 +55,8 @@ const (
 	QueueUnavailable Code = "queue_unavailable"
 	RenderTimeout    Code = "render_timeout"
 
-	// BrowserUnavailable is the one code no caller sees: a worker that gets it
-	// tries again, and only when the tries are used up does the job fail, as
-	// RenderFailed.
+	// BrowserUnavailable is seen by no caller: a worker tries again, and the job
+	// fails as RenderFailed when the tries are used up.
 	BrowserUnavailable Code = "browser_unavailable"
 	// Internal is every error nobody coined: its text stays in the log.
 	Internal Code = "internal_error"
@@ -120,8 +119,8 @@ func AsError(err error) *Error {
 
 // CodeOf returns the code of err: "" for nil, Internal for an un-coined error.
 func CodeOf(err error) Code {
-	if err == nil {
-		return ""
+	if e := AsError(err); e != nil {
+		return e.Code
 	}
-	return AsError(err).Code
+	return ""
 }

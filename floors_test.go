@@ -19,8 +19,8 @@ import (
 var floors = [][]string{
 	{".", "internal/imagetype", "internal/markdown/recent"},
 	{"internal/input", "tasks/stream", "tasks/asynqext", "internal/pdf/file", "internal/markdown/tex", "internal/markdown/hyphen", "internal/chromium/fonts", "internal/markdown/diagram"},
-	{"tasks", "storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/inference/meter", "internal/embedded", "internal/ready", "internal/export", "internal/config", "internal/local/runlog"},
-	{"storage/minio", "storage/retention", "internal/pdf", "internal/chromium", "internal/analysis/recommend", "internal/inference/openai", "internal/inference/ollama"},
+	{"storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/inference/meter", "internal/embedded", "internal/ready", "internal/export", "internal/config", "internal/local/runlog"},
+	{"tasks", "storage/minio", "storage/retention", "internal/pdf", "internal/chromium", "internal/analysis/recommend", "internal/inference/openai", "internal/inference/ollama"},
 	{"api", "worker", "internal/local", "internal/analysis/evaluate"},
 	{"cmd/presswork", "internal/analysis/train", "internal/analysis/evaluate/cmd"},
 }

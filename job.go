@@ -1,9 +1,6 @@
 package presswork
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // Status is where a job stands. Completed, failed and cancelled are terminal
 // and never change.
@@ -17,9 +14,6 @@ const (
 	Failed     Status = "failed"
 	Cancelled  Status = "cancelled"
 )
-
-// Statuses lists every status in the order a job passes through them.
-func Statuses() []Status { return []Status{Queued, Processing, Completed, Failed, Cancelled} }
 
 // Terminal reports whether a job in this status is finished for good.
 func (s Status) Terminal() bool { return s == Completed || s == Failed || s == Cancelled }
@@ -46,9 +40,6 @@ const (
 	KindExport     Kind = "export"
 )
 
-// Kinds lists every kind of job.
-func Kinds() []Kind { return []Kind{KindConversion, KindExport} }
-
 // Job is the public record of one piece of accepted work.
 type Job struct {
 	ID     string `json:"job_id"`
@@ -62,8 +53,7 @@ type Job struct {
 	Theme string `json:"theme"`
 	// Cached reports whether the artifact came from the render cache.
 	Cached bool `json:"cached"`
-	// QueuePosition is how many jobs are expected to go before this one: keys take
-	// turns. Nil once it runs.
+	// QueuePosition is how many jobs are expected to run before; nil once it runs.
 	QueuePosition *int       `json:"queue_position"`
 	CreatedAt     time.Time  `json:"created_at"`
 	StartedAt     *time.Time `json:"started_at"`
@@ -73,8 +63,51 @@ type Job struct {
 	Warnings []Warning `json:"warnings"`
 	Artifact *Artifact `json:"artifact"`
 	Error    *Error    `json:"error"`
-	// Analysis is the analyser's verdict on the text (theme "auto"), else null.
-	Analysis json.RawMessage `json:"analysis"`
+	// Analysis is of a document whose theme was to be chosen, else nil.
+	Analysis *Analysis `json:"analysis"`
+}
+
+// Analysis is what a document's text says about it, and the themes that suit it.
+type Analysis struct {
+	// DocumentType is one of analysis.DocumentTypes; TypeConfidence, 0 to 1, is how often
+	// an answer given with it is right.
+	DocumentType   string  `json:"document_type"`
+	TypeConfidence float64 `json:"type_confidence"`
+	// EmotionalTone is one of analysis.Tones.
+	EmotionalTone string `json:"emotional_tone"`
+	// Sentiment is positive, negative, neutral or mixed, −1 to 1.
+	Sentiment Leaning `json:"sentiment"`
+	// Formality is formal, neutral or informal, 0 to 1.
+	Formality Leaning `json:"formality"`
+	// Keywords are the document's terms, the most telling first.
+	Keywords []Keyword `json:"keywords"`
+	// Language is a BCP 47 tag, "und" where the text does not tell.
+	Language string `json:"language"`
+	// ReadingMinutes is how long a reader needs, rounded up.
+	ReadingMinutes int            `json:"reading_minutes"`
+	Recommendation Recommendation `json:"recommendation"`
+}
+
+// Leaning is a label and how far, by its score, a text leans that way.
+type Leaning struct {
+	Label string  `json:"label"`
+	Score float64 `json:"score"`
+}
+
+// Keyword is a term of one or more words with its weight, 0 to 1.
+type Keyword struct {
+	Term  string  `json:"term"`
+	Score float64 `json:"score"`
+}
+
+// Recommendation is a choice of theme.
+type Recommendation struct {
+	Primary      string   `json:"primary"`
+	Alternatives []string `json:"alternatives"`
+	// Confidence, 0 to 1, is how often a choice made with it suits.
+	Confidence float64 `json:"confidence"`
+	// Reasons say in words why it was chosen.
+	Reasons []string `json:"reasons"`
 }
 
 // Warning is something the reader of the result should know, but no failure.
@@ -105,7 +138,7 @@ const (
 // Artifact is the stored result of a job.
 type Artifact struct {
 	ID string `json:"id"`
-	// URL is where it is downloaded; package api fills it in when it answers.
+	// URL is where it is downloaded; the API fills it in on the way out.
 	URL         string    `json:"url"`
 	Size        int64     `json:"size"`
 	Pages       int       `json:"pages"`

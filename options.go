@@ -1,16 +1,10 @@
 package presswork
 
-import (
-	"bytes"
-	"encoding/json"
-	"reflect"
-	"strings"
-)
-
 // Options are the choices a caller may make about a document. Every field is
 // optional: the zero value means "not set", so that front matter can be laid
-// under a request (Over). The JSON names are also the front-matter keys.
-// Values are checked by pdf.CheckOptions.
+// under a request. The JSON names are also the front-matter keys. People may write
+// some values in shorter forms, which input.DecodeValue reads; pdf.CheckOptions
+// checks them.
 type Options struct {
 	// PageSize is A3 A4 A5 A6 B5 Letter Legal Tabloid in any case, or
 	// "210mm x 297mm". Default A4.
@@ -43,9 +37,8 @@ type Options struct {
 	Scale *float64 `json:"scale,omitempty"`
 	// PageRanges keeps only these pages: "1-3,5".
 	PageRanges string `json:"page_ranges,omitempty"`
-	// Tagged writes the structure tree (default true).
-	Tagged *bool `json:"tagged,omitempty"`
-	// Outline writes bookmarks (default true).
+	// Tagged writes the structure tree, Outline bookmarks (both default true).
+	Tagged  *bool `json:"tagged,omitempty"`
 	Outline *bool `json:"outline,omitempty"`
 	// PDFA is the PDF/A level: 2b, 2u or 3b; true is 2b.
 	PDFA         *PDFALevel `json:"pdf_a,omitempty"`
@@ -67,80 +60,31 @@ type Margins struct {
 	Left   string `json:"left,omitempty"`
 }
 
-// Over returns o laid over base: each field o does not set is base's. Margins
-// are laid side by side.
-func (o Options) Over(base Options) Options {
-	layer(reflect.ValueOf(&o).Elem(), reflect.ValueOf(base))
-	return o
-}
-
-func layer(top, base reflect.Value) {
-	for i := range top.NumField() {
-		switch f := top.Field(i); {
-		case f.Kind() == reflect.Struct:
-			layer(f, base.Field(i))
-		case f.IsZero():
-			f.Set(base.Field(i))
-		}
-	}
-}
-
-// Depth is a heading level 1 to 6; 0 is none. In JSON also true (3) and false.
+// Depth is a heading level 1 to 6; 0 is none.
 type Depth int
 
-// UnmarshalJSON reads true, false or a number.
-func (d *Depth) UnmarshalJSON(b []byte) error {
-	switch string(b) {
-	case "true":
-		*d = 3
-		return nil
-	case "false":
-		*d = 0
-		return nil
-	}
-	return json.Unmarshal(b, (*int)(d))
-}
-
-// Keywords is a list; in JSON also one comma-separated string.
+// Keywords are a document's, without commas in them.
 type Keywords []string
 
-// UnmarshalJSON reads a list of strings or "a, b".
-func (k *Keywords) UnmarshalJSON(b []byte) error {
-	if !bytes.HasPrefix(b, []byte(`"`)) {
-		return json.Unmarshal(b, (*[]string)(k))
-	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
-	}
-	*k = nil
-	for part := range strings.SplitSeq(s, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			*k = append(*k, part)
-		}
-	}
-	return nil
-}
-
-// PDFALevel is "2b", "2u" or "3b"; "" is no PDF/A. In JSON also true (2b),
-// false, and the long form "PDF/A-2b".
+// PDFALevel is "2b", "2u" or "3b"; "" is no PDF/A.
 type PDFALevel string
 
-// UnmarshalJSON reads true, false or a level in either form.
-func (l *PDFALevel) UnmarshalJSON(b []byte) error {
-	switch string(b) {
-	case "true":
-		*l = "2b"
-		return nil
-	case "false":
-		*l = ""
-		return nil
-	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
-	}
-	s = strings.ToLower(s)
-	*l = PDFALevel(strings.TrimPrefix(strings.TrimPrefix(s, "pdf/a-"), "pdfa-"))
-	return nil
+// Page is one document ready for the browser: complete HTML that needs nothing
+// from outside, and how to put it on paper.
+type Page struct {
+	HTML  string
+	Sheet Sheet
+}
+
+// Sheet is what the printer gets beside the HTML, whose @page rule has the page's
+// size and margins.
+type Sheet struct {
+	// Width and Height, in inches, are for layout before that rule is read.
+	Width, Height float64
+	// Scale is 0.1 to 2; 0 means 1.
+	Scale float64
+	// PageRanges is "1-3,5"; empty prints all.
+	PageRanges string
+	// Tagged writes the structure tree, Outline the bookmarks (which need it).
+	Tagged, Outline bool
 }

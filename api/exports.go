@@ -27,15 +27,15 @@ const (
 
 // pdfExport and screenshot are the bodies of the two requests.
 type pdfExport struct {
-	URL        string                  `json:"url"`
-	Options    presswork.ExportOptions `json:"options"`
-	WebhookURL string                  `json:"webhook_url"`
+	URL        string            `json:"url"`
+	Options    export.PDFOptions `json:"options"`
+	WebhookURL string            `json:"webhook_url"`
 }
 
 type screenshot struct {
-	URL        string                      `json:"url"`
-	Options    presswork.ScreenshotOptions `json:"options"`
-	WebhookURL string                      `json:"webhook_url"`
+	URL        string                   `json:"url"`
+	Options    export.ScreenshotOptions `json:"options"`
+	WebhookURL string                   `json:"webhook_url"`
 }
 
 func (s *Server) exportPDF(c *fiber.Ctx) error {
@@ -75,7 +75,7 @@ func (s *Server) parseExport(c *fiber.Ctx, into any) error {
 // exportRequest is a parsed request of either sort.
 type exportRequest struct {
 	task      tasks.PageExport
-	visit     *presswork.VisitOptions
+	visit     *export.VisitOptions
 	webhook   string
 	extension string
 	check     func(page *url.URL) error

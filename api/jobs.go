@@ -187,14 +187,14 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		status, err := oneOf("status", text, presswork.Statuses())
+		status, err := oneOf("status", text, []presswork.Status{presswork.Queued, presswork.Processing, presswork.Completed, presswork.Failed, presswork.Cancelled})
 		if err != nil {
 			return q, err
 		}
 		q.Statuses = append(q.Statuses, status)
 	}
 	if text := c.Query("kind"); text != "" {
-		kind, err := oneOf("kind", text, presswork.Kinds())
+		kind, err := oneOf("kind", text, []presswork.Kind{presswork.KindConversion, presswork.KindExport})
 		if err != nil {
 			return q, err
 		}

@@ -10,10 +10,13 @@ import (
 	"presswork/tasks/stream"
 )
 
-// Call puts a call in line and returns its answer, which is to be closed. An
+// Call puts a call in line, with an id of its own where it has none, and returns its answer, which is to be closed. An
 // error means that nobody will work at it. ctx bounds the putting in line only.
 // Errors: QueueFull, QueueUnavailable, IdempotencyConflict.
 func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
+	if call.ID == "" {
+		call.ID = NewID()
+	}
 	if !ValidID(call.ID) {
 		return nil, fmt.Errorf("call id %q is not from NewID", call.ID)
 	}

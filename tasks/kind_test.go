@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presswork"
+	"presswork/internal/export"
 	"presswork/tasks"
 )
 
@@ -29,11 +30,11 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 	decodes(t, "testdata/preview_v1.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
 	decodes(t, "testdata/export_v1.json", tasks.PageExport{
 		URL: "https://example.com/", Keep: 600,
-		PDF: &presswork.ExportOptions{
-			Format: "a4", Margin: presswork.ExportMargin{Top: "10px"}, Scale: new(0.9),
-			VisitOptions: presswork.VisitOptions{
-				WaitUntil: "networkidle0", Timeout: new(5000), FailOnHTTPStatusCodes: []presswork.StatusRange{{From: 500, To: 599}},
-				Cookies: []presswork.Cookie{{Name: "a", Value: "b"}},
+		PDF: &export.PDFOptions{
+			Format: "a4", Margin: export.Margin{Top: "10px"}, Scale: new(0.9),
+			VisitOptions: export.VisitOptions{
+				WaitUntil: "networkidle0", Timeout: new(5000), FailOnHTTPStatusCodes: []export.StatusRange{{From: 500, To: 599}},
+				Cookies: []export.Cookie{{Name: "a", Value: "b"}},
 			},
 		},
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/export"
 	"presswork/tasks"
 )
 
@@ -30,13 +31,13 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	}
 	s.Task = task
 	b.submit(t, s)
-	export := submission(t)
-	export.Task, err = tasks.ExportPage.Task(tasks.PageExport{URL: "https://example.com/", PDF: &presswork.ExportOptions{VisitOptions: presswork.VisitOptions{
-		ExtraHTTPHeaders: map[string]string{"Authorization": "Bearer hunter3"}, Cookies: []presswork.Cookie{{Name: "id", Value: "hunter4"}}}}})
+	page := submission(t)
+	page.Task, err = tasks.ExportPage.Task(tasks.PageExport{URL: "https://example.com/", PDF: &export.PDFOptions{VisitOptions: export.VisitOptions{
+		ExtraHTTPHeaders: map[string]string{"Authorization": "Bearer hunter3"}, Cookies: []export.Cookie{{Name: "id", Value: "hunter4"}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.submit(t, export)
+	b.submit(t, page)
 	m, err := tasks.NewMonitor(b.address, "/monitor", true)
 	if err != nil {
 		t.Fatal(err)

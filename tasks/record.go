@@ -113,9 +113,7 @@ func decodeRecord(values []any) (*stored, error) {
 	d.json(fieldPrinted, m[fieldPrinted], &s.Printed)
 	d.json(fieldArtifact, m[fieldArtifact], &s.Artifact)
 	d.json(fieldError, m[fieldError], &s.Error)
-	if a := m[fieldAnalysis]; a != "" {
-		s.Analysis = json.RawMessage(a)
-	}
+	d.json(fieldAnalysis, m[fieldAnalysis], &s.Analysis)
 	if d.err != nil {
 		return nil, fmt.Errorf("job record %s: %w", s.ID, d.err)
 	}

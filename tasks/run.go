@@ -85,12 +85,13 @@ func (r *Run) SetTheme(ctx context.Context, name string) error {
 	return r.checked(r.records.note(ctx, r.ID, r.fence, "theme "+name, nil, fieldTheme, name))
 }
 
-// SetAnalysis records the analyser's verdict, as JSON.
-func (r *Run) SetAnalysis(ctx context.Context, analysis json.RawMessage) error {
-	if !json.Valid(analysis) {
-		return errors.New("the analysis is not JSON")
+// SetAnalysis records what the document's text says about it.
+func (r *Run) SetAnalysis(ctx context.Context, analysis presswork.Analysis) error {
+	b, err := json.Marshal(analysis)
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
 	}
-	return r.checked(r.records.note(ctx, r.ID, r.fence, "analyzed", nil, fieldAnalysis, []byte(analysis)))
+	return r.checked(r.records.note(ctx, r.ID, r.fence, "analyzed", nil, fieldAnalysis, b))
 }
 
 // Complete ends the job with its artifact. Only one run of a job ever succeeds

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/export"
 	"presswork/tasks/asynqext"
 )
 
@@ -134,9 +135,9 @@ type Preview struct {
 
 // PageExport is the payload of ExportPage: exactly one of PDF and Screenshot.
 type PageExport struct {
-	URL        string                       `json:"url"`
-	PDF        *presswork.ExportOptions     `json:"pdf,omitempty"`
-	Screenshot *presswork.ScreenshotOptions `json:"screenshot,omitempty"`
+	URL        string                    `json:"url"`
+	PDF        *export.PDFOptions        `json:"pdf,omitempty"`
+	Screenshot *export.ScreenshotOptions `json:"screenshot,omitempty"`
 	// Keep is how long the result is kept, in seconds; 0 is the retention of
 	// every artifact.
 	Keep int64 `json:"keep,omitempty"`

@@ -30,7 +30,7 @@ func TestWatcherSeesTheWholeLifeOfAJob(t *testing.T) {
 			t.Errorf("run %+v of %+v", run, c)
 		}
 		return errors.Join(
-			run.SetAnalysis(ctx, []byte(`{"language":"en"}`)),
+			run.SetAnalysis(ctx, presswork.Analysis{Language: "en"}),
 			run.SetTheme(ctx, "corporate"),
 			run.Progress(ctx, presswork.StageRendering, 40, "rendering"),
 			run.Warn(ctx, presswork.Warning{Code: presswork.ImageFailed, Message: "a", Line: 12}, presswork.Warning{Code: presswork.AltMissing, Message: "b"}),
@@ -55,7 +55,7 @@ func TestWatcherSeesTheWholeLifeOfAJob(t *testing.T) {
 	}
 	rec := b.job(t, id)
 	if rec.Status != presswork.Completed || !rec.Cached || rec.Artifact == nil || rec.Artifact.ID != id || rec.Theme != "corporate" ||
-		len(rec.Warnings) != 2 || string(rec.Analysis) != `{"language":"en"}` || rec.StartedAt == nil || rec.FinishedAt == nil ||
+		len(rec.Warnings) != 2 || rec.Analysis == nil || rec.Analysis.Language != "en" || rec.StartedAt == nil || rec.FinishedAt == nil ||
 		rec.Attempts != 1 || rec.QueuePosition != nil {
 		t.Errorf("%+v", rec)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -107,11 +106,7 @@ func (w *Worker) choose(ctx context.Context, run *tasks.Run, theme string, conte
 	if err != nil {
 		return "", err
 	}
-	verdict, err := json.Marshal(advice.Analysis)
-	if err != nil {
-		return "", err
-	}
-	return advice.Recommendation.Primary, run.SetAnalysis(ctx, verdict)
+	return advice.Recommendation.Primary, run.SetAnalysis(ctx, advice.Analysis)
 }
 
 func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert) (pdf.Composed, error) {

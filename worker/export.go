@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
@@ -77,7 +78,7 @@ type developed struct {
 }
 
 // visit opens the page and makes of it what was asked for.
-func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExport, o presswork.VisitOptions) (developed, error) {
+func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExport, o export.VisitOptions) (developed, error) {
 	if err := run.Progress(ctx, presswork.StageRendering, 20, "loading the page"); err != nil {
 		return developed{}, err
 	}
@@ -163,7 +164,7 @@ func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExp
 	return artifactOf(run, info), true, nil
 }
 
-func visitOf(task tasks.PageExport) presswork.VisitOptions {
+func visitOf(task tasks.PageExport) export.VisitOptions {
 	if task.Screenshot != nil {
 		return task.Screenshot.VisitOptions
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"presswork"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 	"presswork/internal/input"
 	"presswork/internal/local"
@@ -186,13 +187,13 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 		}
 		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	var cookies []presswork.Cookie
+	var cookies []export.Cookie
 	for _, c := range e.cookies {
 		name, value, found := strings.Cut(c, "=")
 		if !found {
 			return page, fmt.Errorf("--cookie %q: write NAME=VALUE", c)
 		}
-		cookies = append(cookies, presswork.Cookie{Name: name, Value: value})
+		cookies = append(cookies, export.Cookie{Name: name, Value: value})
 	}
 	extension := strings.ToLower(filepath.Ext(e.output))
 	picture, isPicture := pictures()[extension]
@@ -202,14 +203,14 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 	// Strings and checked JSON always encode.
 	fields, _ := json.Marshal(e.options)
 	if isPicture {
-		page.Screenshot = &presswork.ScreenshotOptions{}
+		page.Screenshot = &export.ScreenshotOptions{}
 		if err := e.decode(fields, page.Screenshot); err != nil {
 			return page, err
 		}
 		page.Screenshot.Type, page.Screenshot.ExtraHTTPHeaders, page.Screenshot.Cookies = picture, headers, cookies
 		return page, nil
 	}
-	page.PDF = &presswork.ExportOptions{}
+	page.PDF = &export.PDFOptions{}
 	if err := e.decode(fields, page.PDF); err != nil {
 		return page, err
 	}

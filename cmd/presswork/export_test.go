@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/export"
 )
 
 func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
@@ -16,7 +16,7 @@ func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 		}
 		// Null is "not said" for every field: only an unknown name is refused.
 		fields := []byte(`{"` + o.name + `":null}`)
-		pdf, picture := e.decode(fields, &presswork.ExportOptions{}), e.decode(fields, &presswork.ScreenshotOptions{})
+		pdf, picture := e.decode(fields, &export.PDFOptions{}), e.decode(fields, &export.ScreenshotOptions{})
 		if pdf != nil && picture != nil {
 			t.Errorf("%s is an option of neither: %v", o.name, pdf)
 		}

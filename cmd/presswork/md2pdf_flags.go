@@ -1,11 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"presswork/internal/input"
 
 	"github.com/spf13/pflag"
 
@@ -73,7 +74,7 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 		case **presswork.PDFALevel:
 			flags.BoolFunc(name, help[key], func(s string) error { return setLevel(field, s) })
 		case *presswork.Keywords:
-			flags.Func(name, help[key], func(s string) error { return field.UnmarshalJSON([]byte(strconv.Quote(s))) })
+			flags.Func(name, help[key], func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
 		case *presswork.Margins:
 			flags.StringVar(&field.Top, "margin-top", "", "top "+help[key])
 			flags.StringVar(&field.Right, "margin-right", "", "right "+help[key])
@@ -90,11 +91,9 @@ func jsonKey(f reflect.StructField) string {
 
 // setJSON reads a value whose JSON form is what is typed.
 func setJSON[T any](field **T, s, want string) error {
-	v := new(T)
-	if err := json.Unmarshal([]byte(s), v); err != nil {
+	if err := input.DecodeValue([]byte(s), field); err != nil {
 		return fmt.Errorf("it must be %s", want)
 	}
-	*field = v
 	return nil
 }
 

@@ -43,7 +43,7 @@ var pronouns = map[string]struct{ familiar, polite []string }{
 
 // scoreFormality returns a document's register: the median of its sentences,
 // moved by what only the whole shows.
-func scoreFormality(sentences []string, cues documentCues) presswork.Formality {
+func scoreFormality(sentences []string, cues documentCues) presswork.Leaning {
 	sample := sampleEvenly(sentences, maxFormalitySentences)
 	var score float64
 	if english(cues.Language) {
@@ -53,7 +53,7 @@ func scoreFormality(sentences []string, cues documentCues) presswork.Formality {
 		score = foreignFormality(sample, cues)
 	}
 	score = math.Round(1000*max(0, min(1, score))) / 1000
-	f := presswork.Formality{Label: "neutral", Score: score}
+	f := presswork.Leaning{Label: "neutral", Score: score}
 	switch {
 	case len(sentences) == 0:
 		f.Score = 0.5

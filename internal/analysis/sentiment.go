@@ -37,17 +37,17 @@ func SentenceSentiment(sentence string) float64 { return embeddedSentiment().Sco
 // scoreSentiment returns a document's polarity from the sentences of its prose:
 // their mean, weighed by length, above what is usual in the genre. Outside
 // English only emoji count.
-func scoreSentiment(sentences []string, cues documentCues) presswork.Sentiment {
+func scoreSentiment(sentences []string, cues documentCues) presswork.Leaning {
 	m := measureSentiment(sampleEvenly(sentences, maxSentimentSentences), cues)
 	if m.weight == 0 {
-		return presswork.Sentiment{Label: "neutral"}
+		return presswork.Leaning{Label: "neutral"}
 	}
 	gain := documentGain
 	if cues.Factual {
 		gain = factualGain
 	}
 	score := math.Round(1000*math.Tanh(gain*aboveUsual(m.mean, genreBaselines[cues.Type]))) / 1000
-	s := presswork.Sentiment{Label: "neutral", Score: score}
+	s := presswork.Leaning{Label: "neutral", Score: score}
 	switch {
 	case m.good >= 0.25 && m.bad >= 0.25 && math.Abs(score) < 0.3 && !cues.Factual:
 		s.Label = "mixed"

@@ -105,13 +105,13 @@ func (e *Exporter) Sandbox() (on bool, reason string) { return e.browser.Sandbox
 // PageError (its status, a fail condition, a limit, a crash), PageTimeout,
 // RenderFailed when the PDF is too large, BrowserUnavailable when another try
 // may heal it, ctx's own cause otherwise.
-func (e *Exporter) PDF(ctx context.Context, v Visit, o presswork.ExportOptions) (Exported, error) {
+func (e *Exporter) PDF(ctx context.Context, v Visit, o export.PDFOptions) (Exported, error) {
 	return e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckPDF(page, o) },
 		func(v *visit) ([]byte, string, error) { return v.pdf(o, e.browser.opt.MaxPDFBytes) })
 }
 
 // Screenshot takes a picture of the page. Errors: those of PDF.
-func (e *Exporter) Screenshot(ctx context.Context, v Visit, o presswork.ScreenshotOptions) (Exported, error) {
+func (e *Exporter) Screenshot(ctx context.Context, v Visit, o export.ScreenshotOptions) (Exported, error) {
 	return e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckScreenshot(page, o) },
 		func(v *visit) ([]byte, string, error) { return v.picture(o) })
 }
@@ -119,7 +119,7 @@ func (e *Exporter) Screenshot(ctx context.Context, v Visit, o presswork.Screensh
 // develop makes data of a loaded page.
 type develop func(*visit) (data []byte, contentType string, err error)
 
-func (e *Exporter) export(ctx context.Context, v Visit, o presswork.VisitOptions, check func(*url.URL) error, make develop) (Exported, error) {
+func (e *Exporter) export(ctx context.Context, v Visit, o export.VisitOptions, check func(*url.URL) error, make develop) (Exported, error) {
 	page, err := e.policy.CheckURL(v.URL)
 	if err != nil {
 		return Exported{}, err
@@ -157,7 +157,7 @@ func (e *Exporter) export(ctx context.Context, v Visit, o presswork.VisitOptions
 }
 
 // try exports once.
-func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o presswork.VisitOptions, make develop) (out Exported, err error) {
+func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o export.VisitOptions, make develop) (out Exported, err error) {
 	inst, err := e.browser.current(ctx)
 	if err != nil {
 		return out, err

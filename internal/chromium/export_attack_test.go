@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 )
 
@@ -178,7 +179,7 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	base, other := "http://site.test:"+ports[0], "http://site.test:"+ports[1]
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}}, guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: byName})
 	var jobs []func()
-	fails := func(address string, o presswork.ExportOptions, code presswork.Code) {
+	fails := func(address string, o export.PDFOptions, code presswork.Code) {
 		jobs = append(jobs, func() {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
 			wantCodeFor(t, address, err, code)
@@ -186,7 +187,7 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	}
 	// shows exports a page whose own words must be there, and nothing of what it
 	// may not have; the next page is not harmed.
-	shows := func(address string, o presswork.ExportOptions, words string) {
+	shows := func(address string, o export.PDFOptions, words string) {
 		jobs = append(jobs, func() {
 			out, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
 			if err != nil {
@@ -204,7 +205,7 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 			}
 		})
 	}
-	wait := presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForTimeout: 500}}
+	wait := export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 500}}
 
 	// As the page itself, however it is written.
 	for _, host := range hosts {
@@ -240,8 +241,8 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	for _, template := range []string{ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"] + "<img src=file:///etc/passwd>", inside, ways["iframe"]} {
 		template = strings.ReplaceAll(template, "HOST", "127.0.0.1:"+secret.port)
 		jobs = append(jobs, func() {
-			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, presswork.ExportOptions{DisplayHeaderFooter: new(true),
-				HeaderTemplate: template, FooterTemplate: template, Margin: presswork.ExportMargin{Top: "2cm", Bottom: "2cm"}})
+			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, export.PDFOptions{DisplayHeaderFooter: new(true),
+				HeaderTemplate: template, FooterTemplate: template, Margin: export.Margin{Top: "2cm", Bottom: "2cm"}})
 			if err != nil && presswork.CodeOf(err) != presswork.PageError {
 				t.Errorf("template: %v", err)
 			} else if err == nil && text(t, out.Data) != "next" {

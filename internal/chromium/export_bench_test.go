@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 )
 
@@ -37,7 +37,7 @@ func BenchmarkExportAgainstFloor(b *testing.B) {
 	url := "http://127.0.0.1:" + serve(b, site)
 	e := exporter(b, chromium.ExporterOptions{}, guard.Options{Allow: strings.TrimPrefix(url, "http://")})
 	ours := func() error {
-		_, err := e.PDF(b.Context(), chromium.Visit{URL: url}, presswork.ExportOptions{})
+		_, err := e.PDF(b.Context(), chromium.Visit{URL: url}, export.PDFOptions{})
 		return err
 	}
 	floor := func() error {

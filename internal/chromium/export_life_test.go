@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 )
 
@@ -32,7 +33,7 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
+		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, export.PDFOptions{})
 		done <- err
 	}()
 	eventually(t, 10*time.Second, "the page is asked for", func() bool { return len(asked) == 1 })
@@ -53,7 +54,7 @@ func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
 	dir := publicDir(t)
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}, IdleAfter: 100 * time.Millisecond}, guard.Options{Allow: "127.0.0.1:" + port})
 	for range 2 {
-		mustExport(t, e, "http://127.0.0.1:"+port, presswork.ExportOptions{})
+		mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{})
 		if running, err := e.Running(); !running || err != nil {
 			t.Errorf("after an export: running %v, %v", running, err)
 		}
@@ -73,7 +74,7 @@ func TestAnExportBrowserThatDoesNotStartSaysWhy(t *testing.T) {
 	if running, err := e.Running(); running || err != nil {
 		t.Errorf("before the first: running %v, %v", running, err)
 	}
-	_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://example.com"}, presswork.ExportOptions{})
+	_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://example.com"}, export.PDFOptions{})
 	wantCodeFor(t, "export", err, presswork.BrowserUnavailable)
 	running, err := e.Running()
 	if running {
@@ -88,7 +89,7 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 	port := serve(t, pages{"/": func(_ http.ResponseWriter, r *http.Request) { close(asked); <-r.Context().Done(); close(gone) }, "/ok": "<p>next"})
 	dir := publicDir(t)
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
-	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", presswork.ExportOptions{})
+	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", export.PDFOptions{})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the client left")
 	var left time.Time
@@ -97,7 +98,7 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 		left = time.Now()
 		cancel(why)
 	}()
-	_, err := e.PDF(ctx, chromium.Visit{URL: "http://127.0.0.1:" + port}, presswork.ExportOptions{})
+	_, err := e.PDF(ctx, chromium.Visit{URL: "http://127.0.0.1:" + port}, export.PDFOptions{})
 	if took := time.Since(left); !errors.Is(err, why) || took > 10*time.Second { // of 30
 		t.Errorf("%v, %s after the client left", err, took)
 	}
@@ -122,20 +123,20 @@ func TestTheNextExportHasARoomWaiting(t *testing.T) {
 	}})
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
 	// export returns the renderer that is left.
-	export := func(size *presswork.Viewport) int {
+	visit := func(size *export.Viewport) int {
 		t.Helper()
-		mustExport(t, e, "http://127.0.0.1:"+port, presswork.ExportOptions{VisitOptions: presswork.VisitOptions{Viewport: size, WaitForExpression: "fetch('/look').then(r=>r.text())"}})
+		mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{VisitOptions: export.VisitOptions{Viewport: size, WaitForExpression: "fetch('/look').then(r=>r.text())"}})
 		var after []int
 		eventually(t, 10*time.Second, "one renderer is left", func() bool { after = pids(t, dir, "renderer"); return len(after) == 1 })
 		return after[0]
 	}
-	first := export(nil)
-	second := export(nil)
+	first := visit(nil)
+	second := visit(nil)
 	if !slices.Contains(during, first) || first == second {
 		t.Errorf("renderer %d waited; the page was in one of %v, and then %d waited", first, during, second)
 	}
 	// It is no loss when it dies, or is not of the size asked for.
 	syscall.Kill(second, syscall.SIGKILL)
-	discarded = export(nil)
-	export(&presswork.Viewport{Width: 300, Height: 300})
+	discarded = visit(nil)
+	visit(&export.Viewport{Width: 300, Height: 300})
 }

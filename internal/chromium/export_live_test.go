@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 )
 
@@ -33,7 +33,7 @@ func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
 	port := serve(t, site)
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}}, guard.Options{Allow: "true", Lookup: byName})
 	base := "http://127.0.0.1:" + port
-	mustExport(t, e, base+"/all", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForExpression: "fetch('/used').then(r=>r.text())"}})
+	mustExport(t, e, base+"/all", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "fetch('/used').then(r=>r.text())"}})
 	for path, want := range map[string]string{"/meta": "/meta", "/script": "/jump", "/form": "/form", "/twice": "/twice", "/to?http://127.0.0.1:" + secret.port + "/to": "/to"} {
 		if got := text(t, mustExport(t, e, base+path, within(20_000)).Data); got != "the secret" {
 			t.Errorf("%s: %q", path, got)
@@ -48,7 +48,7 @@ func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
 		}
 	}
 	// What is shut, is shut for every host.
-	mustExport(t, e, base+"/shut", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForTimeout: 500}})
+	mustExport(t, e, base+"/shut", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 500}})
 	if n := closed.byUDP(); n != 0 || closed.was("/popup") {
 		t.Errorf("%d packets by UDP, requests %v", n, closed.paths)
 	}

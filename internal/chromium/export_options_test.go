@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 )
 
@@ -43,21 +44,21 @@ func TestWaits(t *testing.T) {
 	var jobs []func()
 	for name, tc := range map[string]struct {
 		path string
-		o    presswork.VisitOptions
+		o    export.VisitOptions
 		want string
 	}{
-		"load":         {"/hangs", presswork.VisitOptions{}, "page"},
-		"selector":     {"/later", presswork.VisitOptions{WaitForSelector: "#late"}, "page late"},
-		"expression":   {"/later", presswork.VisitOptions{WaitForExpression: "ready; "}, "page late"},
-		"time":         {"/later", presswork.VisitOptions{WaitForTimeout: 600}, "page late"},
-		"networkidle0": {"/fetches", presswork.VisitOptions{WaitUntil: "networkidle0"}, "page slow"},
-		"networkidle2": {"/hangs", presswork.VisitOptions{WaitUntil: "networkidle2"}, "page"},
-		"navigation":   {"/moves", presswork.VisitOptions{WaitForSelector: "#late"}, "page late"},
-		"policy":       {"/strict", presswork.VisitOptions{WaitForExpression: "1+1"}, "page"},
-		"dom":          {"/framed", presswork.VisitOptions{WaitUntil: "domcontentloaded"}, "page"},
+		"load":         {"/hangs", export.VisitOptions{}, "page"},
+		"selector":     {"/later", export.VisitOptions{WaitForSelector: "#late"}, "page late"},
+		"expression":   {"/later", export.VisitOptions{WaitForExpression: "ready; "}, "page late"},
+		"time":         {"/later", export.VisitOptions{WaitForTimeout: 600}, "page late"},
+		"networkidle0": {"/fetches", export.VisitOptions{WaitUntil: "networkidle0"}, "page slow"},
+		"networkidle2": {"/hangs", export.VisitOptions{WaitUntil: "networkidle2"}, "page"},
+		"navigation":   {"/moves", export.VisitOptions{WaitForSelector: "#late"}, "page late"},
+		"policy":       {"/strict", export.VisitOptions{WaitForExpression: "1+1"}, "page"},
+		"dom":          {"/framed", export.VisitOptions{WaitUntil: "domcontentloaded"}, "page"},
 	} {
 		jobs = append(jobs, func() {
-			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + tc.path}, presswork.ExportOptions{VisitOptions: tc.o})
+			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + tc.path}, export.PDFOptions{VisitOptions: tc.o})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			} else if got := text(t, out.Data); got != tc.want {
@@ -67,24 +68,24 @@ func TestWaits(t *testing.T) {
 	}
 	quick, loaded := new(1000), new(4000) // time for nothing, and to load the page
 	for name, tc := range map[string]struct {
-		o    presswork.VisitOptions
+		o    export.VisitOptions
 		code presswork.Code
 		says string
 	}{
-		"selector":          {presswork.VisitOptions{WaitForSelector: "#never", Timeout: loaded}, presswork.PageTimeout, "waitForSelector"},
-		"expression":        {presswork.VisitOptions{WaitForExpression: "nowhere.to", Timeout: loaded}, presswork.PageTimeout, "nowhere is not defined"},
-		"idle":              {presswork.VisitOptions{WaitUntil: "networkidle0", Timeout: quick}, presswork.PageTimeout, ""},
-		"endless":           {presswork.VisitOptions{WaitForExpression: "new Promise(()=>{})", Timeout: quick}, presswork.PageTimeout, ""},
-		"no selector":       {presswork.VisitOptions{WaitForSelector: "p["}, presswork.InvalidOption, "not a valid selector"},
-		"no expression":     {presswork.VisitOptions{WaitForExpression: "a b"}, presswork.InvalidOption, "Unexpected identifier"},
-		"throws its syntax": {presswork.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, presswork.PageTimeout, "JSON"},
+		"selector":          {export.VisitOptions{WaitForSelector: "#never", Timeout: loaded}, presswork.PageTimeout, "waitForSelector"},
+		"expression":        {export.VisitOptions{WaitForExpression: "nowhere.to", Timeout: loaded}, presswork.PageTimeout, "nowhere is not defined"},
+		"idle":              {export.VisitOptions{WaitUntil: "networkidle0", Timeout: quick}, presswork.PageTimeout, ""},
+		"endless":           {export.VisitOptions{WaitForExpression: "new Promise(()=>{})", Timeout: quick}, presswork.PageTimeout, ""},
+		"no selector":       {export.VisitOptions{WaitForSelector: "p["}, presswork.InvalidOption, "not a valid selector"},
+		"no expression":     {export.VisitOptions{WaitForExpression: "a b"}, presswork.InvalidOption, "Unexpected identifier"},
+		"throws its syntax": {export.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, presswork.PageTimeout, "JSON"},
 	} {
 		path := "/later"
 		if name == "idle" {
 			path = "/hangs"
 		}
 		jobs = append(jobs, func() {
-			_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, presswork.ExportOptions{VisitOptions: tc.o})
+			_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
 			if presswork.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -129,17 +130,17 @@ func TestPaperAndPictureOptions(t *testing.T) {
 	off := new(false)
 	for name, tc := range map[string]struct {
 		path       string
-		o          presswork.ExportOptions
+		o          export.PDFOptions
 		size, want string
 	}{
-		"default":   {"/", presswork.ExportOptions{}, "612 x 792 pts (letter)", "Head print box framed script scripted"},
-		"landscape": {"/", presswork.ExportOptions{Format: "a5", Landscape: new(true)}, "595.92 x 420 pts", "Head print"},
-		"lengths":   {"/", presswork.ExportOptions{Width: "10cm", Height: "960px"}, "283.92 x 720 pts", "Head print"},
-		"css size":  {"/sized", presswork.ExportOptions{PreferCSSPageSize: new(true)}, "282.96 x 282.96 pts", "x"},
-		"screen":    {"/", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{MediaType: "screen"}}, "", "Head screen box"},
-		"no script": {"/", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{JavaScriptEnabled: off}}, "", "Head print box quiet"},
-		"banners": {"/", presswork.ExportOptions{DisplayHeaderFooter: new(true), HeaderTemplate: "<b style='font-size:9px'>Top of <i class=title></i></b>",
-			FooterTemplate: "<b style='font-size:9px'><i class=pageNumber></i>/<i class=totalPages></i></b>", Margin: presswork.ExportMargin{Top: "2cm", Bottom: "2cm"}}, "", "Top of T Head print"},
+		"default":   {"/", export.PDFOptions{}, "612 x 792 pts (letter)", "Head print box framed script scripted"},
+		"landscape": {"/", export.PDFOptions{Format: "a5", Landscape: new(true)}, "595.92 x 420 pts", "Head print"},
+		"lengths":   {"/", export.PDFOptions{Width: "10cm", Height: "960px"}, "283.92 x 720 pts", "Head print"},
+		"css size":  {"/sized", export.PDFOptions{PreferCSSPageSize: new(true)}, "282.96 x 282.96 pts", "x"},
+		"screen":    {"/", export.PDFOptions{VisitOptions: export.VisitOptions{MediaType: "screen"}}, "", "Head screen box"},
+		"no script": {"/", export.PDFOptions{VisitOptions: export.VisitOptions{JavaScriptEnabled: off}}, "", "Head print box quiet"},
+		"banners": {"/", export.PDFOptions{DisplayHeaderFooter: new(true), HeaderTemplate: "<b style='font-size:9px'>Top of <i class=title></i></b>",
+			FooterTemplate: "<b style='font-size:9px'><i class=pageNumber></i>/<i class=totalPages></i></b>", Margin: export.Margin{Top: "2cm", Bottom: "2cm"}}, "", "Top of T Head print"},
 	} {
 		out := mustExport(t, e, base+tc.path, tc.o)
 		if got := text(t, out.Data); !strings.HasPrefix(got, tc.want) {
@@ -150,43 +151,43 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		o     presswork.ExportOptions
+		o     export.PDFOptions
 		pages string // of 20000 px
 	}{
-		"letter":   {presswork.ExportOptions{}, "19"},
-		"two":      {presswork.ExportOptions{PageRanges: "2-3"}, "2"},
-		"scaled":   {presswork.ExportOptions{Scale: new(0.5)}, "10"},
-		"margins":  {presswork.ExportOptions{Margin: presswork.ExportMargin{Top: "96", Bottom: "1in"}}, "24"},
-		"sideways": {presswork.ExportOptions{Landscape: new(true)}, "25"},
+		"letter":   {export.PDFOptions{}, "19"},
+		"two":      {export.PDFOptions{PageRanges: "2-3"}, "2"},
+		"scaled":   {export.PDFOptions{Scale: new(0.5)}, "10"},
+		"margins":  {export.PDFOptions{Margin: export.Margin{Top: "96", Bottom: "1in"}}, "24"},
+		"sideways": {export.PDFOptions{Landscape: new(true)}, "25"},
 	} {
 		if n := info(t, mustExport(t, e, base+"/tall", tc.o).Data, "Pages"); n != tc.pages {
 			t.Errorf("%s: %s pages, want %s", name, n, tc.pages)
 		}
 	}
 	for _, tc := range []struct {
-		o    presswork.ExportOptions
+		o    export.PDFOptions
 		want color.NRGBA
 	}{
-		{presswork.ExportOptions{}, color.NRGBA{0, 0, 255, 255}},
-		{presswork.ExportOptions{PrintBackground: off}, color.NRGBA{255, 255, 255, 255}},
-		{presswork.ExportOptions{Margin: presswork.ExportMargin{Top: "4cm"}}, color.NRGBA{255, 255, 255, 255}},
+		{export.PDFOptions{}, color.NRGBA{0, 0, 255, 255}},
+		{export.PDFOptions{PrintBackground: off}, color.NRGBA{255, 255, 255, 255}},
+		{export.PDFOptions{Margin: export.Margin{Top: "4cm"}}, color.NRGBA{255, 255, 255, 255}},
 	} {
 		out := mustExport(t, e, base+"/blue", tc.o)
 		if got := corner(t, []byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-"))); got != tc.want {
 			t.Errorf("%+v: the corner is %v, want %v", tc.o, got, tc.want)
 		}
 	}
-	if out := mustExport(t, e, base+"/", presswork.ExportOptions{Tagged: off}); info(t, out.Data, "Tagged") != "no" {
+	if out := mustExport(t, e, base+"/", export.PDFOptions{Tagged: off}); info(t, out.Data, "Tagged") != "no" {
 		t.Error("tagged all the same")
 	}
-	if out := mustExport(t, e, base+"/", presswork.ExportOptions{Outline: new(true)}); info(t, out.Data, "Tagged") != "yes" || !bytes.Contains(out.Data, []byte("/Outlines")) {
+	if out := mustExport(t, e, base+"/", export.PDFOptions{Outline: new(true)}); info(t, out.Data, "Tagged") != "yes" || !bytes.Contains(out.Data, []byte("/Outlines")) {
 		t.Error("no outline")
 	}
-	_, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/"}, presswork.ExportOptions{PageRanges: "90-95"})
+	_, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/"}, export.PDFOptions{PageRanges: "90-95"})
 	wantCodeFor(t, "page ranges", err, presswork.InvalidOption)
 
-	themed := presswork.VisitOptions{Theme: "nord"}
-	shot := func(o presswork.ScreenshotOptions) chromium.Exported {
+	themed := export.VisitOptions{Theme: "nord"}
+	shot := func(o export.ScreenshotOptions) chromium.Exported {
 		out, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/", ThemeCSS: ":root{--base-content:#f00}body{background:#00f!important}"}, o)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
@@ -194,16 +195,16 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		return out
 	}
 	for name, tc := range map[string]struct {
-		o             presswork.ScreenshotOptions
+		o             export.ScreenshotOptions
 		kind          string
 		width, height int
 	}{
-		"viewport": {presswork.ScreenshotOptions{}, "image/png", 800, 600},
-		"small":    {presswork.ScreenshotOptions{VisitOptions: presswork.VisitOptions{Viewport: &presswork.Viewport{Width: 300, Height: 200}}}, "image/png", 300, 200},
-		"window":   {presswork.ScreenshotOptions{VisitOptions: presswork.VisitOptions{Viewport: &presswork.Viewport{Width: 300, Height: 200, DeviceScaleFactor: 2}}}, "image/png", 600, 400},
-		"jpeg":     {presswork.ScreenshotOptions{Type: "jpeg", Quality: new(30), Clip: &presswork.Clip{X: 10, Y: 700, Width: 64, Height: 32}}, "image/jpeg", 64, 32},
-		"selector": {presswork.ScreenshotOptions{Selector: "#box"}, "image/png", 120, 50},
-		"themed":   {presswork.ScreenshotOptions{VisitOptions: themed}, "image/png", 800, 600},
+		"viewport": {export.ScreenshotOptions{}, "image/png", 800, 600},
+		"small":    {export.ScreenshotOptions{VisitOptions: export.VisitOptions{Viewport: &export.Viewport{Width: 300, Height: 200}}}, "image/png", 300, 200},
+		"window":   {export.ScreenshotOptions{VisitOptions: export.VisitOptions{Viewport: &export.Viewport{Width: 300, Height: 200, DeviceScaleFactor: 2}}}, "image/png", 600, 400},
+		"jpeg":     {export.ScreenshotOptions{Type: "jpeg", Quality: new(30), Clip: &export.Clip{X: 10, Y: 700, Width: 64, Height: 32}}, "image/jpeg", 64, 32},
+		"selector": {export.ScreenshotOptions{Selector: "#box"}, "image/png", 120, 50},
+		"themed":   {export.ScreenshotOptions{VisitOptions: themed}, "image/png", 800, 600},
 	} {
 		out := shot(tc.o)
 		c := decode(t, out.Data)
@@ -218,29 +219,29 @@ func TestPaperAndPictureOptions(t *testing.T) {
 			t.Errorf("the theme's background is not there: %v", img.At(0, 0))
 		}
 	}
-	if out := shot(presswork.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
+	if out := shot(export.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
 		t.Error("no webp")
 	}
-	shoot := func(path string, o presswork.ScreenshotOptions) chromium.Exported {
+	shoot := func(path string, o export.ScreenshotOptions) chromium.Exported {
 		out, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + path}, o)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
 		}
 		return out
 	}
-	if c := decode(t, shoot("/blue", presswork.ScreenshotOptions{FullPage: new(true)}).Data); c.Width != 800 || c.Height != 3000 {
+	if c := decode(t, shoot("/blue", export.ScreenshotOptions{FullPage: new(true)}).Data); c.Width != 800 || c.Height != 3000 {
 		t.Errorf("the whole page is %d × %d", c.Width, c.Height)
 	}
-	if a, b := shoot("/", presswork.ScreenshotOptions{Type: "jpeg", Quality: new(5)}), shoot("/", presswork.ScreenshotOptions{Type: "jpeg", Quality: new(95)}); len(a.Data) >= len(b.Data) {
+	if a, b := shoot("/", export.ScreenshotOptions{Type: "jpeg", Quality: new(5)}), shoot("/", export.ScreenshotOptions{Type: "jpeg", Quality: new(95)}); len(a.Data) >= len(b.Data) {
 		t.Errorf("the quality of 5 takes %d bytes, that of 95 %d", len(a.Data), len(b.Data))
 	}
 	for _, omit := range []bool{false, true} {
-		out := shoot("/clear", presswork.ScreenshotOptions{VisitOptions: presswork.VisitOptions{OmitBackground: new(omit)}})
+		out := shoot("/clear", export.ScreenshotOptions{VisitOptions: export.VisitOptions{OmitBackground: new(omit)}})
 		if got := corner(t, out.Data); (got.A == 0) != omit {
 			t.Errorf("omitBackground %v: the corner is %v", omit, got)
 		}
 	}
-	for says, o := range map[string]presswork.ScreenshotOptions{"16384": {FullPage: new(true)}, "million pixels": {Clip: &presswork.Clip{Width: 9000, Height: 9000}}, "selector": {Selector: "#none"}} {
+	for says, o := range map[string]export.ScreenshotOptions{"16384": {FullPage: new(true)}, "million pixels": {Clip: &export.Clip{Width: 9000, Height: 9000}}, "selector": {Selector: "#none"}} {
 		_, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/tall"}, o)
 		if presswork.CodeOf(err) != presswork.PageError || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v", err)

@@ -80,7 +80,7 @@ type exportTo struct {
 }
 
 // pdf prints the page.
-func (v *visit) pdf(o presswork.ExportOptions, limit int64) ([]byte, string, error) {
+func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 	paper, err := export.PaperOf(o)
 	if err != nil {
 		return nil, "", err
@@ -121,7 +121,7 @@ func (v *visit) pdf(o presswork.ExportOptions, limit int64) ([]byte, string, err
 }
 
 // picture takes a screenshot.
-func (v *visit) picture(o presswork.ScreenshotOptions) ([]byte, string, error) {
+func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 	format := cmp.Or(o.Type, "png")
 	params := map[string]any{"format": format}
 	if format != "png" {
@@ -164,7 +164,7 @@ func (v *visit) picture(o presswork.ScreenshotOptions) ([]byte, string, error) {
 }
 
 // area is what the options choose of the page; nil is the viewport.
-func (v *visit) area(o presswork.ScreenshotOptions) (*presswork.Clip, error) {
+func (v *visit) area(o export.ScreenshotOptions) (*export.Clip, error) {
 	const whole = `(()=>{const e=document.documentElement,b=document.body;
 		return {x:0,y:0,width:Math.max(e.scrollWidth,e.clientWidth),height:Math.max(e.scrollHeight,b?b.scrollHeight:0,e.clientHeight)}})()`
 	const element = `(()=>{const e=document.querySelector(%s);if(!e)return null;const r=e.getBoundingClientRect();
@@ -187,7 +187,7 @@ func (v *visit) area(o presswork.ScreenshotOptions) (*presswork.Clip, error) {
 	if err != nil {
 		return nil, err
 	}
-	var clip *presswork.Clip
+	var clip *export.Clip
 	if err := json.Unmarshal(result.Value, &clip); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 	"presswork/internal/test/sitetest"
 )
@@ -30,12 +31,12 @@ func TestARealSite(t *testing.T) {
 	t.Parallel()
 	site := sitetest.Serve(t)
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: site.Host})
-	o := presswork.ExportOptions{
-		VisitOptions: presswork.VisitOptions{
-			Cookies:           []presswork.Cookie{{Name: sitetest.Cookie, Value: "Ada"}},
+	o := export.PDFOptions{
+		VisitOptions: export.VisitOptions{
+			Cookies:           []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}},
 			WaitForExpression: "window.reportReady",
 		},
-		Format: "A4", Margin: presswork.ExportMargin{Top: "15mm", Right: "12mm", Bottom: "15mm", Left: "12mm"}, Outline: new(true),
+		Format: "A4", Margin: export.Margin{Top: "15mm", Right: "12mm", Bottom: "15mm", Left: "12mm"}, Outline: new(true),
 	}
 	out, err := e.PDF(t.Context(), chromium.Visit{URL: site.URL}, o)
 	if err != nil {
@@ -78,8 +79,8 @@ func TestARealSite(t *testing.T) {
 	if got := text(t, mustExport(t, e, site.URL, o).Data); !strings.HasPrefix(got, "Please sign in") {
 		t.Errorf("without the cookie: %q", got)
 	}
-	shot, err := e.Screenshot(t.Context(), chromium.Visit{URL: site.URL}, presswork.ScreenshotOptions{FullPage: new(true),
-		VisitOptions: presswork.VisitOptions{Cookies: []presswork.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, WaitForExpression: "reportReady;", Viewport: &presswork.Viewport{Width: 1200, Height: 800}}})
+	shot, err := e.Screenshot(t.Context(), chromium.Visit{URL: site.URL}, export.ScreenshotOptions{FullPage: new(true),
+		VisitOptions: export.VisitOptions{Cookies: []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, WaitForExpression: "reportReady;", Viewport: &export.Viewport{Width: 1200, Height: 800}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestARealSite(t *testing.T) {
 	if across, end := pixel(t, shot.Data, 5, 790), pixel(t, shot.Data, 5, -5); across != (color.NRGBA{255, 255, 255, 255}) || end.R > 80 {
 		t.Errorf("the fixed bar: %v across the page, %v at its end", across, end)
 	}
-	o.Cookies, o.MediaType = []presswork.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, "screen"
+	o.Cookies, o.MediaType = []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, "screen"
 	if got := text(t, mustExport(t, e, site.URL, o).Data); strings.Count(got, "We use cookies") != 1 || strings.Count(got, "Signed in as") != 1 {
 		t.Errorf("as on the screen: %q", got)
 	}
@@ -128,9 +129,9 @@ func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
 		"window.all=Promise.all([show('own','/echo'),show('port','" + other + "/port'),show('bounced','/bounce?" + other + "/bounced'),show('name','" + other + "/name')," +
 		"new Promise(d=>{const w=new Worker(URL.createObjectURL(new Blob([`fetch('http://site.test:" + port + "/echo').then(r=>r.text()).then(postMessage)`])));w.onmessage=e=>{document.body.append('worker'+e.data);d()}})]).then(()=>true)</script>"
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port, Lookup: byName})
-	o := presswork.ExportOptions{VisitOptions: presswork.VisitOptions{
+	o := export.PDFOptions{VisitOptions: export.VisitOptions{
 		ExtraHTTPHeaders: map[string]string{"X-Token": "secret"}, UserAgent: "Tester/1",
-		Cookies:           []presswork.Cookie{{Name: "id", Value: "7", Domain: "site.test", HTTPOnly: new(true)}},
+		Cookies:           []export.Cookie{{Name: "id", Value: "7", Domain: "site.test", HTTPOnly: new(true)}},
 		WaitForExpression: "window.all",
 	}}
 	got := text(t, mustExport(t, e, "http://site.test:"+port+"/", o).Data)
@@ -157,8 +158,8 @@ func TestNothingPassesFromVisitToVisit(t *testing.T) {
 	})
 	base := "http://127.0.0.1:" + port
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
-	mustExport(t, e, base+"/set", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForExpression: "window.done"}})
-	got := text(t, mustExport(t, e, base+"/get", presswork.ExportOptions{VisitOptions: presswork.VisitOptions{WaitForExpression: "window.found"}}).Data)
+	mustExport(t, e, base+"/set", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.done"}})
+	got := text(t, mustExport(t, e, base+"/get", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.found"}}).Data)
 	if got != "page ,0,0,0,0," {
 		t.Errorf("found %q", got)
 	}
@@ -174,7 +175,7 @@ func TestPagesFindNoServiceWorkers(t *testing.T) {
 		"/inside": "<p>inside",
 	})
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
-	if got := text(t, mustExport(t, e, "http://127.0.0.1:"+port, presswork.ExportOptions{}).Data); !strings.Contains(got, "undefinedundefinedundefined") {
+	if got := text(t, mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{}).Data); !strings.Contains(got, "undefinedundefinedundefined") {
 		t.Errorf("found %q", got)
 	}
 }
@@ -228,7 +229,7 @@ func TestPagesThatAreNotThere(t *testing.T) {
 		"http://127.0.0.1:" + port + "/cut": "CONTENT_LENGTH_MISMATCH",
 	} {
 		for _, way := range []string{"", "http://127.0.0.1:" + port + "/leads?"} {
-			_, err := e.PDF(t.Context(), chromium.Visit{URL: way + url}, presswork.ExportOptions{})
+			_, err := e.PDF(t.Context(), chromium.Visit{URL: way + url}, export.PDFOptions{})
 			if presswork.CodeOf(err) != presswork.PageUnreachable || !strings.Contains(presswork.AsError(err).Message, says) {
 				t.Errorf("%s%s: %v", way, url, err)
 			}
@@ -236,20 +237,20 @@ func TestPagesThatAreNotThere(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		path, says string
-		o          presswork.VisitOptions
+		o          export.VisitOptions
 	}{
-		"all fine":   {"/fine", "", presswork.VisitOptions{FailOnResourceLoadingFailed: new(true), FailOnConsoleExceptions: new(true)}},
-		"resource":   {"/", "gone.test", presswork.VisitOptions{FailOnResourceLoadingFailed: new(true)}},
-		"exception":  {"/", "missing is not defined", presswork.VisitOptions{FailOnConsoleExceptions: new(true)}},
-		"download":   {"/offers", "", presswork.VisitOptions{WaitForTimeout: 100}},
-		"none asked": {"/", "", presswork.VisitOptions{}},
-		"404":        {"/nothing", "status 404", presswork.VisitOptions{}},
-		"a way to":   {"/leads?/nothing", "status 404", presswork.VisitOptions{}},
-		"from 404":   {"/leads?/fine", "", presswork.VisitOptions{}},
-		"never":      {"/nothing", "", presswork.VisitOptions{FailOnHTTPStatusCodes: []presswork.StatusRange{}}},
-		"200":        {"/fine", "status 200", presswork.VisitOptions{FailOnHTTPStatusCodes: []presswork.StatusRange{{From: 200, To: 204}}}},
+		"all fine":   {"/fine", "", export.VisitOptions{FailOnResourceLoadingFailed: new(true), FailOnConsoleExceptions: new(true)}},
+		"resource":   {"/", "gone.test", export.VisitOptions{FailOnResourceLoadingFailed: new(true)}},
+		"exception":  {"/", "missing is not defined", export.VisitOptions{FailOnConsoleExceptions: new(true)}},
+		"download":   {"/offers", "", export.VisitOptions{WaitForTimeout: 100}},
+		"none asked": {"/", "", export.VisitOptions{}},
+		"404":        {"/nothing", "status 404", export.VisitOptions{}},
+		"a way to":   {"/leads?/nothing", "status 404", export.VisitOptions{}},
+		"from 404":   {"/leads?/fine", "", export.VisitOptions{}},
+		"never":      {"/nothing", "", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{}}},
+		"200":        {"/fine", "status 200", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{{From: 200, To: 204}}}},
 	} {
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path}, presswork.ExportOptions{VisitOptions: tc.o})
+		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path}, export.PDFOptions{VisitOptions: tc.o})
 		switch {
 		case tc.says == "" && err != nil, tc.says != "" && (presswork.CodeOf(err) != presswork.PageError || !strings.Contains(err.Error(), tc.says)):
 			t.Errorf("%s: %v", name, err)

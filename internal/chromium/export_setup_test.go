@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 )
 
@@ -183,7 +183,7 @@ func together(jobs []func()) {
 	work.Wait()
 }
 
-func mustExport(t testing.TB, e *chromium.Exporter, url string, o presswork.ExportOptions) chromium.Exported {
+func mustExport(t testing.TB, e *chromium.Exporter, url string, o export.PDFOptions) chromium.Exported {
 	t.Helper()
 	out, err := e.PDF(t.Context(), chromium.Visit{URL: url}, o)
 	if err != nil {
@@ -192,6 +192,6 @@ func mustExport(t testing.TB, e *chromium.Exporter, url string, o presswork.Expo
 	return out
 }
 
-func within(ms int) presswork.ExportOptions {
-	return presswork.ExportOptions{VisitOptions: presswork.VisitOptions{Timeout: &ms}}
+func within(ms int) export.PDFOptions {
+	return export.PDFOptions{VisitOptions: export.VisitOptions{Timeout: &ms}}
 }

@@ -18,7 +18,7 @@ type visit struct {
 	*pageContext
 	session *guard.Session
 	page    *url.URL
-	opts    presswork.VisitOptions
+	opts    export.VisitOptions
 
 	// ctx ends with the export, the tab, the guard session, or a reason to give
 	// the page up; its cause is which.
@@ -58,7 +58,7 @@ type document struct {
 
 // openVisit prepares a context for the page, the spare one if that suits. It is
 // paired with leave. Errors: errRetired and errSpareLost ask for another try.
-func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.URL, o presswork.VisitOptions) (*visit, error) {
+func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.URL, o export.VisitOptions) (*visit, error) {
 	if err := i.enter(); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"presswork"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 )
 
@@ -16,7 +16,7 @@ type pageContext struct {
 }
 
 // open makes it. After an error close frees what was made before it.
-func (r *pageContext) open(ctx context.Context, proxy *guard.Proxy, size presswork.Viewport) (err error) {
+func (r *pageContext) open(ctx context.Context, proxy *guard.Proxy, size export.Viewport) (err error) {
 	if r.gate, err = proxy.Reserve(); err != nil {
 		return unavailable(err)
 	}
@@ -34,7 +34,7 @@ func (r *pageContext) close() {
 
 // spare is a context that is made ahead of its page.
 type spare struct {
-	size  presswork.Viewport
+	size  export.Viewport
 	ready chan struct{}
 	made  *pageContext // nil when it could not be made; read it after ready only
 }
@@ -61,7 +61,7 @@ func (s *spare) discard() {
 // makeSpare begins to open a context for the next page, unless there is one: that
 // takes a quarter of the time of a small page. The next viewport is taken to have
 // the size of the last.
-func (i *instance) makeSpare(proxy *guard.Proxy, size presswork.Viewport) {
+func (i *instance) makeSpare(proxy *guard.Proxy, size export.Viewport) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.retired || i.spare != nil {
@@ -88,7 +88,7 @@ func (i *instance) makeSpare(proxy *guard.Proxy, size presswork.Viewport) {
 
 // takeSpare returns the context that is made ahead, or nil when there is none of
 // that size.
-func (i *instance) takeSpare(size presswork.Viewport) *spare {
+func (i *instance) takeSpare(size export.Viewport) *spare {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	s := i.spare

@@ -18,7 +18,7 @@ import (
 // CheckPDF refuses an option with a value outside the contract. The URL is the
 // page's, as guard.Policy.CheckURL returned it. Errors: InvalidOption, its Param
 // "options.NAME".
-func CheckPDF(page *url.URL, o presswork.ExportOptions) error {
+func CheckPDF(page *url.URL, o PDFOptions) error {
 	if err := checkVisit(page, o.VisitOptions); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func CheckPDF(page *url.URL, o presswork.ExportOptions) error {
 
 // CheckScreenshot refuses an option with a value outside the contract, as
 // CheckPDF does.
-func CheckScreenshot(page *url.URL, o presswork.ScreenshotOptions) error {
+func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 	if err := checkVisit(page, o.VisitOptions); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ const (
 )
 
 // TimeoutOf is how long the whole export may take.
-func TimeoutOf(o presswork.VisitOptions) time.Duration {
+func TimeoutOf(o VisitOptions) time.Duration {
 	if o.Timeout == nil {
 		return DefaultTimeout
 	}
@@ -107,10 +107,10 @@ func TimeoutOf(o presswork.VisitOptions) time.Duration {
 }
 
 // Fails reports whether a page that answered status has failed.
-func Fails(o presswork.VisitOptions, status int) bool {
+func Fails(o VisitOptions, status int) bool {
 	ranges := o.FailOnHTTPStatusCodes
 	if ranges == nil {
-		ranges = []presswork.StatusRange{{From: 400, To: 599}}
+		ranges = []StatusRange{{From: 400, To: 599}}
 	}
 	for _, r := range ranges {
 		if r.From <= status && status <= r.To {
@@ -121,9 +121,9 @@ func Fails(o presswork.VisitOptions, status int) bool {
 }
 
 // ViewportOf is the window the page is laid out in.
-func ViewportOf(o presswork.VisitOptions) presswork.Viewport {
+func ViewportOf(o VisitOptions) Viewport {
 	if o.Viewport == nil {
-		return presswork.Viewport{Width: 800, Height: 600, DeviceScaleFactor: 1}
+		return Viewport{Width: 800, Height: 600, DeviceScaleFactor: 1}
 	}
 	v := *o.Viewport
 	if v.DeviceScaleFactor == 0 {

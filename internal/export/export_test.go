@@ -17,13 +17,13 @@ var page = &url.URL{Scheme: "http", Host: "site.example", Path: "/"}
 // check reads options as a request brings them, and judges them.
 func check(text string, picture bool) error {
 	if picture {
-		var o presswork.ScreenshotOptions
+		var o export.ScreenshotOptions
 		if err := input.DecodeJSON([]byte(text), &o, "options."); err != nil {
 			return err
 		}
 		return export.CheckScreenshot(page, o)
 	}
-	var o presswork.ExportOptions
+	var o export.PDFOptions
 	if err := input.DecodeJSON([]byte(text), &o, "options."); err != nil {
 		return err
 	}
@@ -107,14 +107,14 @@ func TestOptionsThatAreNot(t *testing.T) {
 func TestPaper(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		o             presswork.ExportOptions
+		o             export.PDFOptions
 		width, height float64
 	}{
-		{presswork.ExportOptions{}, 8.5, 11},
-		{presswork.ExportOptions{Format: "A4", Width: "1in"}, 8.2677, 11.6929},
-		{presswork.ExportOptions{Width: "96px", Height: "72pt"}, 1, 1},
-		{presswork.ExportOptions{Width: "793.7007874015749px", Height: "1122.5196850393700px"}, 210 / 25.4, 297 / 25.4}, // as a script has it
-		{presswork.ExportOptions{Width: "2.54cm", Height: "25.4mm"}, 1, 1},
+		{export.PDFOptions{}, 8.5, 11},
+		{export.PDFOptions{Format: "A4", Width: "1in"}, 8.2677, 11.6929},
+		{export.PDFOptions{Width: "96px", Height: "72pt"}, 1, 1},
+		{export.PDFOptions{Width: "793.7007874015749px", Height: "1122.5196850393700px"}, 210 / 25.4, 297 / 25.4}, // as a script has it
+		{export.PDFOptions{Width: "2.54cm", Height: "25.4mm"}, 1, 1},
 	} {
 		p, err := export.PaperOf(tc.o)
 		if err != nil || math.Abs(p.Width-tc.width) > 1e-9 || math.Abs(p.Height-tc.height) > 1e-9 {
@@ -126,7 +126,7 @@ func TestPaper(t *testing.T) {
 // A job carries the options as JSON.
 func TestOptionsSurviveTheQueue(t *testing.T) {
 	t.Parallel()
-	var o, again presswork.ExportOptions
+	var o, again export.PDFOptions
 	const text = `{"failOnHttpStatusCodes":[],"margin":{"top":"96px"},"width":"10cm","cookies":[{"name":"a","value":"b"}],"tagged":false,"pdf_a":"2b"}`
 	if err := input.DecodeJSON([]byte(text), &o, ""); err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestOptionsSurviveTheQueue(t *testing.T) {
 	if again.FailOnHTTPStatusCodes == nil || export.Fails(again.VisitOptions, 404) || again.Margin.Top != "96px" || *again.Tagged || len(again.Cookies) != 1 {
 		t.Errorf("%s came back as %+v", b, again)
 	}
-	if !export.Fails(presswork.VisitOptions{}, 404) || export.Fails(presswork.VisitOptions{}, 399) {
+	if !export.Fails(export.VisitOptions{}, 404) || export.Fails(export.VisitOptions{}, 399) {
 		t.Error("the default is 400 to 599")
 	}
 }
@@ -160,7 +160,7 @@ func FuzzOptions(f *testing.F) {
 				t.Errorf("%q: %v", text, err)
 			}
 		}
-		var o presswork.ExportOptions
+		var o export.PDFOptions
 		if input.DecodeJSON([]byte(text), &o, "options.") != nil || export.CheckPDF(page, o) != nil {
 			return
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"presswork"
 	"presswork/internal/input"
 )
 
@@ -39,14 +38,14 @@ func formats() map[string][2]float64 {
 }
 
 // PaperOf reads the options that concern the paper. Errors: InvalidOption.
-func PaperOf(o presswork.ExportOptions) (Paper, error) {
+func PaperOf(o PDFOptions) (Paper, error) {
 	p := Paper{Landscape: isTrue(o.Landscape), Scale: 1}
 	if err := p.readSize(o); err != nil {
 		return p, err
 	}
 	for _, m := range []struct {
 		name  string
-		text  presswork.Length
+		text  Length
 		value *float64
 	}{
 		{"margin.top", o.Margin.Top, &p.Top}, {"margin.right", o.Margin.Right, &p.Right},
@@ -69,13 +68,13 @@ func PaperOf(o presswork.ExportOptions) (Paper, error) {
 		}
 	}
 	var ok bool
-	if p.Ranges, ok = presswork.PageRanges(o.PageRanges); !ok {
+	if p.Ranges, ok = input.PageRanges(o.PageRanges); !ok {
 		return p, invalid("pageRanges", `pageRanges %s is not valid; write page numbers and ranges such as "1-3,5"`, short(o.PageRanges))
 	}
 	return p, nil
 }
 
-func (p *Paper) readSize(o presswork.ExportOptions) error {
+func (p *Paper) readSize(o PDFOptions) error {
 	size := formats()["letter"]
 	if o.Format != "" {
 		var known bool
@@ -91,7 +90,7 @@ func (p *Paper) readSize(o presswork.ExportOptions) error {
 	}
 	for _, side := range []struct {
 		name  string
-		text  presswork.Length
+		text  Length
 		value *float64
 	}{{"width", o.Width, &p.Width}, {"height", o.Height, &p.Height}} {
 		if err := readLength(side.name, side.text, side.value); err != nil {
@@ -110,7 +109,7 @@ var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20
 
 // readLength sets inches from a length that is given. A number without a unit is
 // px, as in Puppeteer.
-func readLength(name string, l presswork.Length, inches *float64) error {
+func readLength(name string, l Length, inches *float64) error {
 	if l == "" {
 		return nil
 	}

@@ -5,11 +5,9 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
-
-	"presswork"
 )
 
-func checkVisit(page *url.URL, o presswork.VisitOptions) error {
+func checkVisit(page *url.URL, o VisitOptions) error {
 	if err := oneOf("waitUntil", o.WaitUntil, "load", "domcontentloaded", "networkidle0", "networkidle2"); err != nil {
 		return err
 	}
@@ -48,7 +46,7 @@ func checkVisit(page *url.URL, o presswork.VisitOptions) error {
 	return checkCookies(page, o.Cookies)
 }
 
-func checkViewport(v *presswork.Viewport) error {
+func checkViewport(v *Viewport) error {
 	if v == nil {
 		return nil
 	}
@@ -95,7 +93,7 @@ func checkHeaders(headers map[string]string) error {
 	return nil
 }
 
-func checkCookies(page *url.URL, cookies []presswork.Cookie) error {
+func checkCookies(page *url.URL, cookies []Cookie) error {
 	if len(cookies) > maxCookies {
 		return invalid("cookies", "cookies has %d cookies; at most %d are allowed", len(cookies), maxCookies)
 	}

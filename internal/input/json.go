@@ -74,7 +74,7 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 			return decodeList(raw, dst, param)
 		}
 	}
-	err := json.Unmarshal(raw, dst.Addr().Interface())
+	err := DecodeValue(raw, dst.Addr().Interface())
 	if err == nil {
 		return nil
 	}
@@ -82,6 +82,53 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 		return e.WithParam(param)
 	}
 	return invalidType(param, want(dst.Type())).WithCause(err)
+}
+
+// DecodeValue fills what dst points to from a JSON value. People may write some
+// options in shorter forms: a Depth also as true (3) or false (0), a PDFALevel as
+// true ("2b"), false ("") or "PDF/A-2b", Keywords as one string with commas.
+func DecodeValue(raw []byte, dst any) error {
+	switch dst := dst.(type) {
+	case **presswork.Depth:
+		raw = forBool(raw, "3", "0")
+	case **presswork.PDFALevel:
+		if err := json.Unmarshal(forBool(raw, `"2b"`, `""`), dst); err != nil || *dst == nil {
+			return err
+		}
+		level := strings.ToLower(string(**dst))
+		**dst = presswork.PDFALevel(strings.TrimPrefix(strings.TrimPrefix(level, "pdf/a-"), "pdfa-"))
+		return nil
+	case *presswork.Keywords:
+		if bytes.HasPrefix(raw, []byte(`"`)) {
+			return decodeKeywords(raw, dst)
+		}
+	}
+	return json.Unmarshal(raw, dst)
+}
+
+// forBool replaces true and false by other JSON.
+func forBool(raw []byte, yes, no string) []byte {
+	switch string(raw) {
+	case "true":
+		return []byte(yes)
+	case "false":
+		return []byte(no)
+	}
+	return raw
+}
+
+func decodeKeywords(raw []byte, dst *presswork.Keywords) error {
+	var list string
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	*dst = nil
+	for word := range strings.SplitSeq(list, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			*dst = append(*dst, word)
+		}
+	}
+	return nil
 }
 
 func isCustom(t reflect.Type) bool { return t.Implements(reflect.TypeFor[json.Unmarshaler]()) }

@@ -1,6 +1,7 @@
 package input_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -54,6 +55,34 @@ func TestDecodeNamesWhatIsWrong(t *testing.T) {
 		e := presswork.AsError(err)
 		if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) {
 			t.Errorf("%s: got %v (param %q), want %+v", body, err, e.Param, want)
+		}
+	}
+}
+
+func TestOptionsReadTheirShortForms(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"toc":true}`:          `{"toc":3}`,
+		`{"toc":false}`:         `{"toc":0}`,
+		`{"toc":5}`:             `{"toc":5}`,
+		`{"pdf_a":true}`:        `{"pdf_a":"2b"}`,
+		`{"pdf_a":"PDF/A-2u"}`:  `{"pdf_a":"2u"}`,
+		`{"pdf_a":"pdfa-3b"}`:   `{"pdf_a":"3b"}`,
+		`{"keywords":"a, ,b "}`: `{"keywords":["a","b"]}`,
+		`{"keywords":["a"]}`:    `{"keywords":["a"]}`,
+	} {
+		var o presswork.Options
+		if err := input.DecodeJSON([]byte(text), &o, ""); err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got, _ := json.Marshal(o); string(got) != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+	for _, text := range []string{`{"toc":"x"}`, `{"pdf_a":2}`, `{"keywords":1}`} {
+		if err := input.DecodeJSON([]byte(text), new(presswork.Options), ""); err == nil {
+			t.Errorf("%s: no error", text)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/export"
 	"presswork/internal/guard"
 	"presswork/internal/pdf"
 	"presswork/themes"
@@ -20,8 +20,8 @@ import (
 // WebPage is a page to export: exactly one of PDF and Screenshot.
 type WebPage struct {
 	URL        string
-	PDF        *presswork.ExportOptions
-	Screenshot *presswork.ScreenshotOptions
+	PDF        *export.PDFOptions
+	Screenshot *export.ScreenshotOptions
 	// Output is a file, or Std.
 	Output string
 }

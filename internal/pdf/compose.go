@@ -29,7 +29,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if err != nil {
 		return Composed{}, err
 	}
-	o := d.Options.Over(matter.Options)
+	o := over(d.Options, matter.Options)
 	if _, err := c.themes.Get(cmp.Or(matter.Theme, themes.Default)); err != nil && matter.Theme != themes.Auto {
 		matter.Drop("theme", presswork.AsError(err).Message)
 	}

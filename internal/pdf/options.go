@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
 // Errors: FrontMatterInvalid, InvalidOption.
 func sift(m *markdown.Matter, o presswork.Options) error {
 	for {
-		err := CheckOptions(o.Over(m.Options))
+		err := CheckOptions(over(o, m.Options))
 		if err == nil {
 			return nil
 		}
@@ -128,3 +129,21 @@ func short(s string) string {
 
 func isTrue(b *bool) bool   { return b != nil && *b }
 func notFalse(b *bool) bool { return b == nil || *b }
+
+// over returns o laid over base: each field o does not set is base's. Margins
+// are laid side by side.
+func over(o, base presswork.Options) presswork.Options {
+	layer(reflect.ValueOf(&o).Elem(), reflect.ValueOf(base))
+	return o
+}
+
+func layer(top, base reflect.Value) {
+	for i := range top.NumField() {
+		switch f := top.Field(i); {
+		case f.Kind() == reflect.Struct:
+			layer(f, base.Field(i))
+		case f.IsZero():
+			f.Set(base.Field(i))
+		}
+	}
+}

@@ -50,7 +50,7 @@ func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page,
 	if err != nil {
 		return presswork.Page{}, err
 	}
-	paper, err := sheetOf(d.Options.Over(matter.Options))
+	paper, err := sheetOf(over(d.Options, matter.Options))
 	if err != nil {
 		return presswork.Page{}, err
 	}

@@ -53,7 +53,7 @@ func sheetOf(o presswork.Options) (sheet, error) {
 		}
 	}
 	var ok bool
-	if s.ranges, ok = presswork.PageRanges(o.PageRanges); !ok {
+	if s.ranges, ok = input.PageRanges(o.PageRanges); !ok {
 		return s, invalid("page_ranges", `page_ranges %q is not valid; write page numbers and ranges such as "1-3,5"`, short(o.PageRanges))
 	}
 	return s, nil

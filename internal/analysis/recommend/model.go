@@ -68,12 +68,12 @@ func Engine(e inference.Engine, model, name string) *Model {
 // reading is what a model is asked for: an analysis without what a program
 // counts better.
 type reading struct {
-	DocumentType  string              `json:"document_type"`
-	EmotionalTone string              `json:"emotional_tone"`
-	Sentiment     presswork.Sentiment `json:"sentiment"`
-	Formality     presswork.Formality `json:"formality"`
-	Keywords      []string            `json:"keywords"`
-	Language      string              `json:"language"`
+	DocumentType  string            `json:"document_type"`
+	EmotionalTone string            `json:"emotional_tone"`
+	Sentiment     presswork.Leaning `json:"sentiment"`
+	Formality     presswork.Leaning `json:"formality"`
+	Keywords      []string          `json:"keywords"`
+	Language      string            `json:"language"`
 }
 
 var (

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"presswork/internal/inference"
-	"presswork/tasks"
 	"presswork/tasks/stream"
 )
 
@@ -46,7 +45,7 @@ func Queue(calls Caller, model string) *Model {
 		if err != nil {
 			return "", err
 		}
-		answer, err := calls.Call(ctx, stream.Call{ID: tasks.NewID(), Owner: owner, Tier: stream.OnDemand, Body: body})
+		answer, err := calls.Call(ctx, stream.Call{Owner: owner, Tier: stream.OnDemand, Body: body})
 		if err != nil {
 			return "", err
 		}

@@ -35,7 +35,7 @@ func catalogue(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
 // sure is the profile of a long English document of a type.
 func sure(docType string) Profile {
 	return Profile{Analysis: presswork.Analysis{DocumentType: docType, Language: "en", EmotionalTone: "neutral",
-		Formality: presswork.Formality{Label: "neutral", Score: 0.5}}, Words: 900, Types: []analysis.TypeProbability{{Type: docType, Probability: 0.95}, {Type: "other", Probability: 0.05}}}
+		Formality: presswork.Leaning{Label: "neutral", Score: 0.5}}, Words: 900, Types: []analysis.TypeProbability{{Type: docType, Probability: 0.95}, {Type: "other", Probability: 0.05}}}
 }
 
 func TestThemeRulesNameThemesThatExist(t *testing.T) {
@@ -140,7 +140,7 @@ func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 		"ghost story":       {with("story", tone("dark")), "night"},
 		"love poem":         {with("poem", func(p *Profile) { tone("romantic")(p); p.Topics = []Topic{{"love", 1}} }), "sunset"},
 		"halloween party":   {with("other", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"halloween", 1}} }), "halloween"},
-		"formal letter":     {with("letter", func(p *Profile) { p.Formality = presswork.Formality{Label: "formal", Score: 0.9} }), "corporate"},
+		"formal letter":     {with("letter", func(p *Profile) { p.Formality = presswork.Leaning{Label: "formal", Score: 0.9} }), "corporate"},
 		"solemn essay":      {with("essay", tone("solemn")), "autumn"},
 		"children's recipe": {with("recipe", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"children", 1}} }), "cupcake"},
 		"playful contract":  {with("legal", tone("playful")), "light"},

@@ -31,9 +31,8 @@ func TestTheThemeAutoAsksTheModelThroughTheQueue(t *testing.T) {
 		t.Fatalf("%s (%v)", accepted, err)
 	}
 	job := c.Completed(got.JobID)
-	var a presswork.Analysis
-	if err := json.Unmarshal(job.Analysis, &a); err != nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 {
-		t.Errorf("the job's analysis is %s", job.Analysis)
+	if a := job.Analysis; a == nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 {
+		t.Errorf("the job's analysis is %+v", a)
 	}
 	// The same text is not read twice.
 	if a := analyzed(t, c); a.DocumentType != "newsletter" || len(upstream.Requests()) != 1 {

@@ -1,14 +1,16 @@
-package presswork
+package export
 
 import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"presswork"
 )
 
 // VisitOptions are how a page is loaded before it is exported, and when that
 // counts as failed. The names are Puppeteer's. Every field is optional; values
-// are checked by export.CheckPDF and export.CheckScreenshot.
+// are checked by CheckPDF and CheckScreenshot.
 type VisitOptions struct {
 	// WaitUntil is load (default), domcontentloaded, networkidle0 or networkidle2.
 	WaitUntil string `json:"waitUntil,omitempty"`
@@ -54,17 +56,17 @@ type VisitOptions struct {
 	Save *bool `json:"save,omitempty"`
 }
 
-// ExportOptions are the choices about a page's PDF. The names are those of
+// PDFOptions are the choices about a page's PDF. The names are those of
 // Puppeteer's page.pdf.
-type ExportOptions struct {
+type PDFOptions struct {
 	VisitOptions
 	// Format is letter (default), legal, tabloid, ledger or a0 to a6, in any
 	// case; it beats Width and Height.
-	Format    string       `json:"format,omitempty"`
-	Width     Length       `json:"width,omitempty"`
-	Height    Length       `json:"height,omitempty"`
-	Landscape *bool        `json:"landscape,omitempty"`
-	Margin    ExportMargin `json:"margin,omitzero"`
+	Format    string `json:"format,omitempty"`
+	Width     Length `json:"width,omitempty"`
+	Height    Length `json:"height,omitempty"`
+	Landscape *bool  `json:"landscape,omitempty"`
+	Margin    Margin `json:"margin,omitzero"`
 	// Scale is 0.1 to 2; default 1.
 	Scale *float64 `json:"scale,omitempty"`
 	// PrintBackground is true by default.
@@ -84,7 +86,7 @@ type ExportOptions struct {
 	Outline *bool `json:"outline,omitempty"`
 	Tagged  *bool `json:"tagged,omitempty"`
 	// PDFA is the PDF/A level: 2b, 2u or 3b; true is 2b.
-	PDFA *PDFALevel `json:"pdf_a,omitempty"`
+	PDFA *presswork.PDFALevel `json:"pdf_a,omitempty"`
 }
 
 // ScreenshotOptions are the choices about a page's picture.
@@ -134,8 +136,8 @@ type Cookie struct {
 	Expires float64 `json:"expires,omitempty"`
 }
 
-// ExportMargin is the white border of the paper. Default 0 on each side.
-type ExportMargin struct {
+// Margin is the white border of the paper. Default 0 on each side.
+type Margin struct {
 	Top    Length `json:"top,omitempty"`
 	Right  Length `json:"right,omitempty"`
 	Bottom Length `json:"bottom,omitempty"`
@@ -153,7 +155,7 @@ func (l *Length) UnmarshalJSON(b []byte) error {
 	}
 	var px float64
 	if err := json.Unmarshal(b, &px); err != nil {
-		return Errorf(InvalidType, `a length is a number of pixels or a string with a unit, such as "20mm"`).WithCause(err)
+		return presswork.Errorf(presswork.InvalidType, `a length is a number of pixels or a string with a unit, such as "20mm"`).WithCause(err)
 	}
 	*l = Length(strconv.FormatFloat(px, 'f', -1, 64) + "px")
 	return nil
@@ -171,7 +173,7 @@ func (r *StatusRange) UnmarshalJSON(b []byte) error {
 	}
 	var pair []int
 	if err := json.Unmarshal(b, &pair); err != nil || len(pair) != 2 {
-		return Errorf(InvalidType, "failOnHttpStatusCodes is a list of statuses and of ranges such as [400,599]").WithCause(err)
+		return presswork.Errorf(presswork.InvalidType, "failOnHttpStatusCodes is a list of statuses and of ranges such as [400,599]").WithCause(err)
 	}
 	r.From, r.To = pair[0], pair[1]
 	return nil
