@@ -20,7 +20,6 @@ import (
 	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/tasks"
-	"presswork/themes"
 )
 
 const (
@@ -165,33 +164,15 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 			return "", webhookError(err)
 		}
 	}
-	if r.Theme != "" {
-		if err := s.checkTheme(r.Theme); err != nil {
-			return "", err
-		}
+	matter, wrong := pdf.Check([]byte(r.Content), r.Options)
+	// A theme in the front matter that does not exist is a warning of the job's.
+	if theme, _, err = s.Themes.Resolve(r.Theme, matter.Theme); err != nil {
+		return "", err
 	}
-	matter, err := pdf.Check([]byte(r.Content), r.Options)
-	if err != nil {
-		return "", ofContent(err)
-	}
-	theme = r.Theme
-	if theme == "" && matter.Theme != "" {
-		if s.checkTheme(matter.Theme) == nil { // else the job carries a warning
-			theme = matter.Theme
-		}
-	}
-	if theme == "" {
-		theme = themes.Default
+	if wrong != nil {
+		return "", ofContent(wrong)
 	}
 	return theme, nil
-}
-
-func (s *Server) checkTheme(name string) error {
-	if name == recommend.Auto {
-		return nil
-	}
-	_, err := s.Themes.Get(name)
-	return err
 }
 
 func ofContent(err error) error {

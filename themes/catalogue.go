@@ -90,6 +90,24 @@ func (c *Catalogue) Get(name string) (Theme, error) {
 	return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q does not exist%s", clip(name), input.DidYouMean(name, names)).WithParam("theme")
 }
 
+// Resolve decides which theme a document gets and returns its name: the one asked
+// for, else the one its front matter names, else Default. Auto is returned as it
+// is. A theme in the front matter that does not exist is passed over; ignored is
+// why. Errors: ThemeNotFound, for the theme asked for.
+func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, err error) {
+	exists := func(name string) error {
+		if name == "" || name == Auto {
+			return nil
+		}
+		_, err := c.Get(name)
+		return err
+	}
+	if ignored = exists(frontMatter); ignored != nil {
+		frontMatter = ""
+	}
+	return cmp.Or(asked, frontMatter, Default), ignored, exists(asked)
+}
+
 // reload reads the folder of custom themes anew.
 func (c *Catalogue) reload() {
 	s := &shelf{byName: map[string]Theme{}, rejected: map[string]string{}}

@@ -2,6 +2,7 @@ package themes_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -195,6 +196,35 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		case <-deadline:
 			t.Fatalf("%s: nothing happened", what)
 		case <-tick.C:
+		}
+	}
+}
+
+func TestWhichThemeADocumentGets(t *testing.T) {
+	t.Parallel()
+	c, err := themes.Open(themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		asked, matter, want string
+		ignored, fails      bool
+	}{
+		{"", "", themes.Default, false, false},
+		{"", "nord", "nord", false, false},
+		{"silk", "nord", "silk", false, false},
+		{"", themes.Auto, themes.Auto, false, false},
+		{themes.Auto, "nord", themes.Auto, false, false},
+		{"", "nrod", themes.Default, true, false},
+		{"silk", "nrod", "silk", true, false},
+		{"nrod", "silk", "nrod", false, true},
+	} {
+		name, ignored, err := c.Resolve(tc.asked, tc.matter)
+		if name != tc.want || (ignored != nil) != tc.ignored || (err != nil) != tc.fails {
+			t.Errorf("%+v: %q, %v, %v", tc, name, ignored, err)
+		}
+		if err := cmp.Or(ignored, err); err != nil && presswork.CodeOf(err) != presswork.ThemeNotFound {
+			t.Errorf("%+v: %v", tc, err)
 		}
 	}
 }

@@ -15,16 +15,14 @@ import (
 // chooseTheme replaces recommend.Auto, the document's or its front matter's, by the
 // theme that suits.
 func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Output) error {
-	theme := d.Theme
-	if theme == "" {
-		matter, err := markdown.FrontMatter(d.Content)
-		if err != nil {
-			return nil // which the composer says
-		}
-		theme = matter.Theme
+	var matter markdown.Matter
+	var err error
+	if d.Theme == "" {
+		matter, err = markdown.FrontMatter(d.Content)
 	}
-	if theme != recommend.Auto {
-		return nil
+	theme, _, unknown := c.catalogue.Resolve(d.Theme, matter.Theme)
+	if err != nil || unknown != nil || theme != recommend.Auto {
+		return nil // the composer reports what is wrong
 	}
 	c.o.Progress(out.Input, presswork.StageAnalyzing)
 	begun := time.Now()

@@ -30,11 +30,12 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		return Composed{}, err
 	}
 	o := over(d.Options, matter.Options)
-	if _, err := c.themes.Get(cmp.Or(matter.Theme, themes.Default)); err != nil && matter.Theme != themes.Auto {
-		matter.Drop("theme", presswork.AsError(err).Message)
+	name, ignored, err := c.themes.Resolve(d.Theme, matter.Theme)
+	if ignored != nil {
+		matter.Drop("theme", presswork.AsError(ignored).Message)
 	}
-	theme, err := c.themes.Get(cmp.Or(d.Theme, matter.Theme, themes.Default))
-	if err != nil {
+	theme, unknown := c.themes.Get(name)
+	if err := cmp.Or(err, unknown); err != nil {
 		return Composed{}, err
 	}
 	body, err := c.renderAll(ctx, d, matter, o, theme)
