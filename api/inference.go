@@ -39,7 +39,10 @@ type Inference struct {
 
 // Calls is the queue's part in inference: *tasks.Client.
 type Calls interface {
+	// Call queues a call and returns its answer, which the caller closes. One whose
+	// id is there already is joined. Errors: IdempotencyConflict, QueueUnavailable.
 	Call(ctx context.Context, call stream.Call) (*stream.Answer, error)
+	// Waiting returns how many calls wait for a worker. Errors: QueueUnavailable.
 	Waiting(ctx context.Context) (int64, error)
 }
 

@@ -8,9 +8,12 @@ import (
 
 // Prefixes of the key layout.
 const (
+	// Artifacts are the results of jobs, kept for the retention time.
 	Artifacts = "artifacts/"
-	Sources   = "sources/"
-	Renders   = "renders/"
+	// Sources are what submissions brought; they are deleted after their job's end.
+	Sources = "sources/"
+	// Renders are the render cache: what is under it can be made again.
+	Renders = "renders/"
 )
 
 // ArtifactKey is where the result of a job lies: a PDF.

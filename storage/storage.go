@@ -64,6 +64,7 @@ type Store interface {
 
 // Attrs travel with an object.
 type Attrs struct {
+	// ContentType is a media type, at most 255 bytes of printable ASCII.
 	ContentType string
 	// Meta holds a few short ASCII values ("pages": "3"); keys are lower-case
 	// letters, digits and dashes. At most 1 KiB in all.
@@ -103,7 +104,8 @@ func printable(s string) bool {
 
 // Info describes an object.
 type Info struct {
-	Key  string
+	Key string
+	// Size is in bytes.
 	Size int64
 	// SHA256 is the hex digest of the bytes. List may leave it empty.
 	SHA256 string
@@ -112,9 +114,11 @@ type Info struct {
 	Attrs
 }
 
-// Range selects Length bytes from Offset; the zero value is the whole object,
-// Length 0 means to the end.
-type Range struct{ Offset, Length int64 }
+// Range selects bytes of an object; the zero value is all of them.
+type Range struct {
+	// Offset is the first byte, Length how many follow; 0 means to the end.
+	Offset, Length int64
+}
 
 // Within cuts r to an object of this size: n bytes from off. Errors: ErrRange.
 func (r Range) Within(size int64) (off, n int64, err error) {

@@ -35,16 +35,26 @@ const (
 	recordPause   = 200 * time.Millisecond
 )
 
-// CompletionOptions wire Completions. All but the last three are mandatory.
+// CompletionOptions wire Completions.
 type CompletionOptions struct {
+	// Gateway runs the completions. Mandatory.
 	Gateway *inference.Gateway
-	Meter   *meter.Meter
-	// Store and Keeper hold requests too large for Redis.
-	Store   storage.Store
-	Keeper  *retention.Keeper
+	// Meter records what they used and settles it with the key's limits.
+	// Mandatory.
+	Meter *meter.Meter
+	// Store and Keeper hold requests too large for Redis; they are deleted once
+	// answered. Mandatory.
+	Store  storage.Store
+	Keeper *retention.Keeper
+	// Metrics is where the metrics of completions are registered. Default:
+	// nowhere.
 	Metrics prometheus.Registerer
-	Tracer  trace.TracerProvider
-	Log     *slog.Logger
+	// Tracer makes a span of every completion, below that of its request.
+	// Default: none is made.
+	Tracer trace.TracerProvider
+	// Log gets completions that failed, and what could not be recorded.
+	// Default: discard.
+	Log *slog.Logger
 }
 
 // Completions answers chat completions.

@@ -122,20 +122,24 @@ func (o Options) over(entries int, bytes int64) bool {
 type Stats struct {
 	// Backend is memory, file, sqlite or redis; Path is where it lies, "" for
 	// memory.
-	Backend string             `json:"backend"`
-	Path    string             `json:"path"`
-	Kinds   map[Kind]KindStats `json:"kinds"`
+	Backend string `json:"backend"`
+	Path    string `json:"path"`
+	// Kinds has an entry for every kind, stored or not.
+	Kinds map[Kind]KindStats `json:"kinds"`
 	// HitRate is the share of lookups that were served, 0 to 1.
 	HitRate float64 `json:"hit_rate"`
 }
 
-// KindStats describes the entries and lookups of one kind. A lookup is a hit or
-// a miss; a miss that met an entry past its time is counted as expired as well.
+// KindStats describes the entries and lookups of one kind.
 type KindStats struct {
+	// Entries are stored now, Bytes is what they take, as Options.MaxBytes counts.
 	Entries int   `json:"entries"`
 	Bytes   int64 `json:"bytes"`
-	Hits    int64 `json:"hits"`
-	Misses  int64 `json:"misses"`
+	// Hits and Misses count the lookups since the last Clear, those of every
+	// process that shares the cache.
+	Hits   int64 `json:"hits"`
+	Misses int64 `json:"misses"`
+	// Expired are the misses that met an entry past its time.
 	Expired int64 `json:"expired"`
 }
 

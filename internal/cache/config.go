@@ -18,8 +18,11 @@ import (
 
 // The backends of the local converter.
 const (
+	// BackendMemory ends with the process.
 	BackendMemory = "memory"
-	BackendFile   = "file"
+	// BackendFile is a JSON file per entry.
+	BackendFile = "file"
+	// BackendSQLite is one database file, the default.
 	BackendSQLite = "sqlite"
 )
 

@@ -12,6 +12,8 @@ const checkTimeout = 5 * time.Second
 
 // UpstreamStatus is how an upstream of a model stands.
 type UpstreamStatus struct {
+	// Model is the model's id, Upstream the upstream's name; Kind and BaseURL are
+	// as in Upstream.
 	Model    string `json:"model"`
 	Upstream string `json:"upstream"`
 	Kind     string `json:"kind"`
@@ -20,20 +22,24 @@ type UpstreamStatus struct {
 	Name     string `json:"name"`
 	Priority int    `json:"priority"`
 	// Share is the part of this priority's requests it gets, 0 to 1.
-	Share          float64 `json:"share"`
-	MaxConcurrency int     `json:"max_concurrency,omitempty"`
-	Active         int     `json:"active"`
+	Share float64 `json:"share"`
+	// MaxConcurrency is as in Upstream; Active requests of this process run there.
+	MaxConcurrency int `json:"max_concurrency,omitempty"`
+	Active         int `json:"active"`
 	// CoolingUntil and LastError are of the failure that keeps it from being
 	// chosen.
 	CoolingUntil time.Time `json:"cooling_until,omitzero"`
 	LastError    string    `json:"last_error,omitempty"`
-	// The rest is filled in by Check only. Served is whether the upstream lists
-	// the model; Serves are the names it lists, at most 50.
-	OK      bool          `json:"ok"`
-	Error   string        `json:"error,omitempty"`
+	// The rest is filled in by Check only. OK is whether the upstream answered,
+	// Error why it did not.
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	// Latency is what its list of models took.
 	Latency time.Duration `json:"latency,omitempty"`
-	Served  bool          `json:"served"`
-	Serves  []string      `json:"serves,omitempty"`
+	// Served is whether it lists the model; Serves are the names it lists, at most
+	// 50.
+	Served bool     `json:"served"`
+	Serves []string `json:"serves,omitempty"`
 }
 
 // Explain lists the upstreams a model's requests go to, in the order in which

@@ -11,36 +11,46 @@ type Chunk struct {
 	// Fingerprint names the configuration that answers; on the first chunk.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// Content is answer text; Reasoning is text of the reasoning field.
-	Content   string      `json:"content,omitempty"`
-	Reasoning string      `json:"reasoning,omitempty"`
+	Content   string `json:"content,omitempty"`
+	Reasoning string `json:"reasoning,omitempty"`
+	// ToolCalls are pieces of calls; those of one Index make up a call.
 	ToolCalls []ToolDelta `json:"tool_calls,omitempty"`
 	// Extra is a JSON object of the delta's other fields (annotations,
 	// executed_tools) as the upstream sent them.
 	Extra json.RawMessage `json:"extra,omitempty"`
 	// Finish is stop, length, tool_calls or content_filter; on the last chunk.
 	Finish string `json:"finish,omitempty"`
-	Usage  *Usage `json:"usage,omitempty"`
+	// Usage is on the last chunk, nil on the others.
+	Usage *Usage `json:"usage,omitempty"`
 }
 
-// ToolDelta is a piece of a tool call. ID and Name stand on the first piece of
-// the call and nowhere else; Arguments are to be joined.
+// ToolDelta is a piece of a tool call.
 type ToolDelta struct {
-	Index     int    `json:"index"`
-	ID        string `json:"id,omitempty"`
-	Name      string `json:"name,omitempty"`
+	// Index is the place of the call in the answer, from 0 and without a gap.
+	Index int `json:"index"`
+	// ID and Name stand on the first piece of the call and nowhere else.
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"`
+	// Arguments are a piece of JSON text, to be joined in order.
 	Arguments string `json:"arguments,omitempty"`
 }
 
-// Usage is what an answer took: tokens, and times in seconds. TotalTime leaves
-// QueueTime out.
+// Usage is what an answer took: tokens, and times in seconds.
 type Usage struct {
-	QueueTime        float64 `json:"queue_time"`
-	PromptTokens     int     `json:"prompt_tokens"`
+	// QueueTime is what the request waited for a worker, and what the upstream
+	// reports of its own queue.
+	QueueTime float64 `json:"queue_time"`
+	// PromptTokens and CompletionTokens are the upstream's counts, summed over all
+	// tries.
+	PromptTokens int `json:"prompt_tokens"`
+	// PromptTime is the upstream's own figure, or the time to its first piece;
+	// CompletionTime likewise, or from there to the last.
 	PromptTime       float64 `json:"prompt_time"`
 	CompletionTokens int     `json:"completion_tokens"`
 	CompletionTime   float64 `json:"completion_time"`
-	TotalTokens      int     `json:"total_tokens"`
-	TotalTime        float64 `json:"total_time"`
+	// TotalTokens and TotalTime are sums; TotalTime leaves QueueTime out.
+	TotalTokens int     `json:"total_tokens"`
+	TotalTime   float64 `json:"total_time"`
 	// CachedTokens and ReasoningTokens are parts of the prompt and of the
 	// completion; nil when nothing is known of them.
 	CachedTokens    *int `json:"cached_tokens,omitempty"`
@@ -56,8 +66,9 @@ type Result struct {
 	// answered, or that was tried last.
 	Model    string `json:"model"`
 	Upstream string `json:"upstream,omitempty"`
-	Finish   string `json:"finish,omitempty"`
-	Usage    Usage  `json:"usage"`
+	// Finish is as in Chunk; "" after an error.
+	Finish string `json:"finish,omitempty"`
+	Usage  Usage  `json:"usage"`
 	// Attempts counts calls of upstreams: 1, and one for each retry or repair.
 	Attempts int `json:"attempts"`
 	// Emitted is whether any chunk was emitted; a completion that failed before

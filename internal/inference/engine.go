@@ -31,22 +31,28 @@ type Traits struct {
 
 // Delta is a piece of an upstream's answer as it came.
 type Delta struct {
+	// Content may still hold reasoning, between tags; Reasoning is that of a field.
 	Content   string
 	Reasoning string
 	ToolCalls []RawToolDelta
 	// Extra holds the other fields of the delta, a JSON object.
-	Extra       json.RawMessage
-	Finish      string
+	Extra json.RawMessage
+	// Finish is the finish_reason, "" before the end.
+	Finish string
+	// Fingerprint is the system_fingerprint, "" where the engine sends none.
 	Fingerprint string
-	Usage       *RawUsage
+	// Usage is nil until the upstream sends its counts.
+	Usage *RawUsage
 }
 
 // RawToolDelta is a piece of a tool call as it came: engines repeat ids and
 // names, leave the index out, or give several calls the same one.
 type RawToolDelta struct {
-	Index     int
-	ID        string
-	Name      string
+	// Index is that of the engine, or the place in the delta where it sent none.
+	Index int
+	ID    string
+	Name  string
+	// Arguments are JSON text, or a piece of it.
 	Arguments string
 }
 
@@ -54,10 +60,14 @@ type RawToolDelta struct {
 type RawUsage struct {
 	PromptTokens     int
 	CompletionTokens int
-	CachedTokens     *int
-	ReasoningTokens  *int
-	PromptTime       float64
-	CompletionTime   float64
+	// CachedTokens are part of PromptTokens, ReasoningTokens of CompletionTokens;
+	// nil where the upstream does not count them.
+	CachedTokens    *int
+	ReasoningTokens *int
+	// PromptTime is what the prompt took to be read, CompletionTime the answer to
+	// be generated.
+	PromptTime     float64
+	CompletionTime float64
 	// QueueTime is what the upstream itself queued.
 	QueueTime float64
 }

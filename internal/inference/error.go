@@ -11,24 +11,40 @@ import (
 
 // The codes of the inference API, beside those of presswork.
 const (
-	ModelNotFound       presswork.Code = "model_not_found"
-	ToolUseFailed       presswork.Code = "tool_use_failed"
-	ToolUnavailable     presswork.Code = "tool_unavailable"
-	JSONValidateFailed  presswork.Code = "json_validate_failed"
-	ContextLength       presswork.Code = "context_length_exceeded"
-	UpstreamError       presswork.Code = "upstream_error"
-	UpstreamTimeout     presswork.Code = "upstream_timeout"
+	// ModelNotFound is 404: no such model, or none that the key may use.
+	ModelNotFound presswork.Code = "model_not_found"
+	// ToolUseFailed is 400: the model called a tool it may not call, with wrong
+	// arguments, or none where it had to. FailedGeneration is what it wrote.
+	ToolUseFailed presswork.Code = "tool_use_failed"
+	// ToolUnavailable is 400: a built-in tool that this server does not have.
+	ToolUnavailable presswork.Code = "tool_unavailable"
+	// JSONValidateFailed is 400: the answer misses the response format.
+	JSONValidateFailed presswork.Code = "json_validate_failed"
+	// ContextLength is 400: the request is larger than the model's context.
+	ContextLength presswork.Code = "context_length_exceeded"
+	// UpstreamError is 502: the upstream failed, or its answer cannot be read.
+	UpstreamError presswork.Code = "upstream_error"
+	// UpstreamTimeout is 504, or 502 when the model fell silent midway: a time of
+	// Routing has passed.
+	UpstreamTimeout presswork.Code = "upstream_timeout"
+	// UpstreamUnavailable is 503: no upstream answers or has capacity.
 	UpstreamUnavailable presswork.Code = "upstream_unavailable"
-	RequestCancelled    presswork.Code = "request_cancelled"
-	RateLimitExceeded   presswork.Code = "rate_limit_exceeded"
+	// RequestCancelled is 499, which nobody receives: the caller left.
+	RequestCancelled presswork.Code = "request_cancelled"
+	// RateLimitExceeded is 429, or 413 for a request that alone is over the limit.
+	RateLimitExceeded presswork.Code = "rate_limit_exceeded"
 )
 
 // The types of an error body.
 const (
+	// InvalidRequestType is of 4xx other than 429.
 	InvalidRequestType = "invalid_request_error"
-	ServerErrorType    = "internal_server_error"
-	UnavailableType    = "service_unavailable"
-	RequestsType       = "requests" // of a rate limit
+	// ServerErrorType is of 5xx other than 503.
+	ServerErrorType = "internal_server_error"
+	// UnavailableType is of 503.
+	UnavailableType = "service_unavailable"
+	// RequestsType is of 429; where tokens are limited it is "tokens".
+	RequestsType = "requests"
 )
 
 type coined = presswork.Error

@@ -7,28 +7,32 @@ import (
 	"presswork"
 )
 
-// Frame is one word of a worker to the API about a completion. Of Chunk, Result
-// and Error one is set; Result and Error are the last word.
+// Frame is one message of a worker to the API about a completion: a Chunk, or at
+// the end the Result, with the Error of one that failed.
 type Frame struct {
 	// QueueTime is how long the request waited for the worker, in seconds; it
 	// stands on the first frame.
 	QueueTime float64 `json:"queue_time,omitempty"`
 	Chunk     *Chunk  `json:"chunk,omitempty"`
-	Result    *Result `json:"result,omitempty"`
-	Error     *Error  `json:"error,omitempty"`
+	// Result and Error are on the last frame.
+	Result *Result `json:"result,omitempty"`
+	Error  *Error  `json:"error,omitempty"`
 }
 
-// Job is the body of a call: a request that Admit has let in, and the limits on
-// tokens that its use is to be settled with; 0 is none.
+// Job is the body of a call, as the API hands it to a worker.
 type Job struct {
+	// Request is one that Admit has let in.
 	Request *Request `json:"request"`
-	TPM     int      `json:"tpm,omitempty"`
-	TPD     int      `json:"tpd,omitempty"`
+	// TPM and TPD are the limits of the key, in tokens per minute and per day,
+	// from which the tokens were reserved and with which the use is settled; 0 is
+	// none.
+	TPM int `json:"tpm,omitempty"`
+	TPD int `json:"tpd,omitempty"`
 }
 
-// ReadFrames reads frames as they travelled. It returns those before an error
-// and, where they hold the last word, ended; a completion that failed is an
-// *Error.
+// ReadFrames decodes the JSON of frames. It returns those before an error; ended
+// reports whether the last of them ends the answer. A completion that failed is
+// an *Error.
 func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	frames = make([]Frame, len(raw))
 	for i, b := range raw {
@@ -43,8 +47,8 @@ func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	return frames, ended, nil
 }
 
-// GaveUp is what a caller hears of a worker that ended an answer without a last
-// word.
+// GaveUp is the error of an answer whose worker ended it with neither Result nor
+// Error: status 500.
 func GaveUp() *Error {
 	return Errorf(http.StatusInternalServerError, presswork.Internal, "the worker gave up without an answer")
 }

@@ -12,17 +12,20 @@ import (
 	"presswork"
 )
 
-// GatewayOptions are what a Gateway needs.
+// GatewayOptions wire a Gateway.
 type GatewayOptions struct {
-	// Catalogue gives the models as they are now: Source.Current.
+	// Catalogue returns the models as they are now: Source.Current. It is called
+	// for every request. Mandatory.
 	Catalogue func() *Catalogue
 	// Open makes the engine for an upstream; it is called once for each.
+	// Mandatory.
 	Open func(Upstream) (Engine, error)
 	// FetchImage gets an image a message points to, through the guard; the type
 	// is what the bytes are. Nil refuses such messages where the upstream cannot
 	// fetch for itself.
 	FetchImage func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	Log        *slog.Logger
+	// Log gets a warning for each try of an upstream that failed. Default: discard.
+	Log *slog.Logger
 }
 
 // Gateway runs chat completions. It is safe for concurrent use.
@@ -48,7 +51,7 @@ func NewGateway(o GatewayOptions) *Gateway {
 }
 
 // Complete runs the request and emits its chunks in order, from one goroutine:
-// the first as soon as the model speaks, the last with finish reason and usage.
+// the first with the model's first token, the last with finish reason and usage.
 // An error of emit, or the end of ctx, stops the upstream at once.
 //
 // The Result is always filled in, with what was used until an error; errors are

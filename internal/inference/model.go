@@ -5,15 +5,24 @@ import (
 	"time"
 )
 
-// The capabilities of a model.
+// The capabilities of a model, as models.yaml and GET /v1/models name them. Admit
+// refuses a request that needs one the model does not have.
 const (
-	CanChat         = "chat"
-	CanTools        = "tools"
-	CanVision       = "vision"
-	CanReason       = "reasoning"
-	CanJSONSchema   = "json_schema"
+	// CanChat takes chat completions.
+	CanChat = "chat"
+	// CanTools takes tools and answers with tool calls.
+	CanTools = "tools"
+	// CanVision takes images in user messages.
+	CanVision = "vision"
+	// CanReason thinks before it answers, and takes reasoning_effort.
+	CanReason = "reasoning"
+	// CanJSONSchema keeps to a JSON Schema while it generates, so that a streamed
+	// answer in JSON need not be held back until it is checked.
+	CanJSONSchema = "json_schema"
+	// CanBuiltinTools runs the tools BrowserSearch and CodeInterpreter.
 	CanBuiltinTools = "builtin_tools"
-	CanTranscribe   = "transcription"
+	// CanTranscribe turns recordings into text.
+	CanTranscribe = "transcription"
 )
 
 // Capabilities lists the capabilities a model may have.
@@ -21,14 +30,21 @@ func Capabilities() []string {
 	return []string{CanChat, CanTools, CanVision, CanReason, CanJSONSchema, CanBuiltinTools, CanTranscribe}
 }
 
-// The kinds of upstream.
+// The kinds of upstream. All speak OpenAI's chat completions; the kind decides on
+// what they add to them or leave out.
 const (
-	Ollama      = "ollama"
+	// Ollama is Ollama's /v1.
+	Ollama = "ollama"
+	// LlamaServer is llama-server of llama.cpp.
 	LlamaServer = "llama-server"
-	VLLM        = "vllm"
-	Groq        = "groq"
-	OpenAI      = "openai"
-	Plain       = "plain"
+	// VLLM is vLLM's OpenAI-compatible server.
+	VLLM = "vllm"
+	// Groq is api.groq.com.
+	Groq = "groq"
+	// OpenAI is api.openai.com.
+	OpenAI = "openai"
+	// Plain is any other server: it is sent only what all of them understand.
+	Plain = "plain"
 )
 
 // Kinds lists the kinds of upstream.
@@ -39,7 +55,8 @@ type Model struct {
 	// ID is what a caller names; Aliases are other names for it.
 	ID      string   `yaml:"id"`
 	Aliases []string `yaml:"aliases"`
-	OwnedBy string   `yaml:"owned_by"`
+	// OwnedBy is shown by GET /v1/models.
+	OwnedBy string `yaml:"owned_by"`
 	// ContextWindow and MaxCompletionTokens are in tokens; 0 is unknown.
 	ContextWindow       int `yaml:"context_window"`
 	MaxCompletionTokens int `yaml:"max_completion_tokens"`
@@ -48,10 +65,11 @@ type Model struct {
 	Reasoning    Reasoning `yaml:"reasoning"`
 	// ToolValidation is what becomes of a call whose arguments miss the tool's
 	// schema: ValidateOff (default), ValidateFeedBack or ValidateStrict.
-	ToolValidation string     `yaml:"tool_validation"`
-	Routing        Routing    `yaml:"routing"`
-	Upstreams      []Upstream `yaml:"upstreams"`
-	Price          Price      `yaml:"price"`
+	ToolValidation string  `yaml:"tool_validation"`
+	Routing        Routing `yaml:"routing"`
+	// Upstreams are the servers that have the model; at least one.
+	Upstreams []Upstream `yaml:"upstreams"`
+	Price     Price      `yaml:"price"`
 	// Created is when the entry was read.
 	Created time.Time `yaml:"-"`
 }
@@ -116,6 +134,7 @@ const (
 
 // Routing is how requests of a model are spread and how long they may take.
 type Routing struct {
+	// Strategy is ByPriority (default) or LeastBusy.
 	Strategy string `yaml:"strategy"`
 	// Timeout bounds the whole answer. Default 10 min.
 	Timeout time.Duration `yaml:"timeout"`
@@ -140,7 +159,8 @@ type Upstream struct {
 	Kind string `yaml:"kind"`
 	// BaseURL ends before /chat/completions, such as "http://127.0.0.1:8000/v1".
 	BaseURL string `yaml:"base_url"`
-	APIKey  string `yaml:"api_key"`
+	// APIKey is sent as a bearer token; "" sends none.
+	APIKey string `yaml:"api_key"`
 	// Model is the model's name there. Default: the model's id.
 	Model string `yaml:"model"`
 	// Weight is the share of requests within a priority. Default 1.
@@ -156,6 +176,7 @@ type Upstream struct {
 // Price is in the operator's currency per million tokens. Nothing is billed by
 // it: it stands in the file for those who do.
 type Price struct {
+	// InputPerM is of prompt tokens, OutputPerM of completion tokens.
 	InputPerM  float64 `yaml:"input_per_m"`
 	OutputPerM float64 `yaml:"output_per_m"`
 }

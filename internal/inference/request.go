@@ -10,29 +10,40 @@ import (
 // form is what the queue carries.
 type Request struct {
 	// Model is an id or an alias of the catalogue; after Admit, the id.
-	Model    string    `json:"model"`
+	Model string `json:"model"`
+	// Messages are the conversation, oldest first; at least one.
 	Messages []Message `json:"messages"`
 	// MaxTokens bounds the answer, reasoning included; 0 leaves it to the
 	// upstream.
-	MaxTokens        int      `json:"max_tokens,omitempty"`
-	Temperature      *float64 `json:"temperature,omitempty"`
-	TopP             *float64 `json:"top_p,omitempty"`
+	MaxTokens int `json:"max_tokens,omitempty"`
+	// Temperature is 0 to 2, TopP 0 to 1; nil leaves it to the upstream.
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	// FrequencyPenalty and PresencePenalty are -2 to 2; nil as above.
 	FrequencyPenalty *float64 `json:"frequency_penalty,omitempty"`
 	PresencePenalty  *float64 `json:"presence_penalty,omitempty"`
-	Stop             []string `json:"stop,omitempty"`
-	Seed             *int64   `json:"seed,omitempty"`
-	User             string   `json:"user,omitempty"`
+	// Stop are at most four texts that end the answer before they appear in it.
+	Stop []string `json:"stop,omitempty"`
+	// Seed is for sampling; an upstream may not honour it.
+	Seed *int64 `json:"seed,omitempty"`
+	// User is the caller's name for its own user; it is only passed on.
+	User string `json:"user,omitempty"`
 	// Stream is whether the caller reads chunks; IncludeUsage, whether it asked
 	// for the usage chunk of stream_options.
 	Stream       bool `json:"stream,omitempty"`
 	IncludeUsage bool `json:"include_usage,omitempty"`
 
+	// Format is response_format; the zero value is text.
 	Format Format `json:"format,omitzero"`
 
-	Tools                 []Tool     `json:"tools,omitempty"`
-	ToolChoice            ToolChoice `json:"tool_choice,omitzero"`
-	ParallelToolCalls     *bool      `json:"parallel_tool_calls,omitempty"`
-	DisableToolValidation bool       `json:"disable_tool_validation,omitempty"`
+	// Tools are what the model may call, as far as ToolChoice allows it.
+	Tools      []Tool     `json:"tools,omitempty"`
+	ToolChoice ToolChoice `json:"tool_choice,omitzero"`
+	// ParallelToolCalls false keeps the first call of an answer only; nil is true.
+	ParallelToolCalls *bool `json:"parallel_tool_calls,omitempty"`
+	// DisableToolValidation passes calls on unchecked: of tools that are not in
+	// the request and with arguments that miss the schema, too.
+	DisableToolValidation bool `json:"disable_tool_validation,omitempty"`
 	// LegacyFunctions is set when the caller spoke of functions, the form before
 	// tools, and so expects function_call in the answer.
 	LegacyFunctions bool `json:"legacy_functions,omitempty"`
@@ -60,21 +71,28 @@ type Request struct {
 
 // The roles of a message.
 const (
+	// System and Developer instruct the model. Developer is OpenAI's newer name.
 	System    = "system"
 	Developer = "developer"
-	User      = "user"
+	// User is what the caller's user wrote; it may hold images.
+	User = "user"
+	// Assistant is an earlier answer of the model.
 	Assistant = "assistant"
-	ToolRole  = "tool"
+	// ToolRole is the result of the call that ToolCallID names.
+	ToolRole = "tool"
 )
 
 // Message is one turn of the conversation.
 type Message struct {
+	// Role is one of those above.
 	Role string `json:"role"`
+	// Name distinguishes participants of one role; it may be "".
 	Name string `json:"name,omitempty"`
 	// Parts is the content: one text part for a plain string, empty for null.
 	Parts []Part `json:"parts,omitempty"`
 	// Reasoning echoes what the assistant thought.
-	Reasoning string     `json:"reasoning,omitempty"`
+	Reasoning string `json:"reasoning,omitempty"`
+	// ToolCalls are those of an assistant message.
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
 	// ToolCallID is the call that a tool message answers.
 	ToolCallID string `json:"tool_call_id,omitempty"`
@@ -109,6 +127,7 @@ type Image struct {
 
 // ToolCall is a finished call: Arguments is JSON text as the model wrote it.
 type ToolCall struct {
+	// ID is what the tool message with the result refers to.
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -116,7 +135,10 @@ type ToolCall struct {
 
 // The types of a tool.
 const (
-	FunctionTool    = "function"
+	// FunctionTool is run by the caller.
+	FunctionTool = "function"
+	// BrowserSearch and CodeInterpreter are built in: the server runs them. Admit
+	// refuses those that are not available with ToolUnavailable.
 	BrowserSearch   = "browser_search"
 	CodeInterpreter = "code_interpreter"
 )
@@ -124,44 +146,60 @@ const (
 // Tool is something the model may call. A tool of a built-in type has no
 // function fields.
 type Tool struct {
-	Type        string `json:"type"`
+	// Type is one of those above.
+	Type string `json:"type"`
+	// Name is that of the function, Description what the model reads of it.
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
 	// Parameters is the JSON Schema of the arguments, an object; nil for a
 	// function without any.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
-	Strict     bool            `json:"strict,omitempty"`
+	// Strict asks an upstream that can to keep to Parameters while it generates.
+	Strict bool `json:"strict,omitempty"`
 }
 
 // The modes of a tool choice; "" is auto when there are tools.
 const (
-	ChooseNone     = "none"
-	ChooseAuto     = "auto"
+	// ChooseNone keeps the model from calling tools.
+	ChooseNone = "none"
+	// ChooseAuto leaves it to the model.
+	ChooseAuto = "auto"
+	// ChooseRequired makes an answer without a call fail with ToolUseFailed.
 	ChooseRequired = "required"
-	ChooseNamed    = "named"
+	// ChooseNamed is ChooseRequired of one function.
+	ChooseNamed = "named"
 )
 
-// ToolChoice is whether the model may or must call a tool. Names holds one function
-// with ChooseNamed, and those the caller restricted the choice to (OpenAI's
-// allowed_tools) with ChooseAuto and ChooseRequired; empty is all.
+// ToolChoice is whether the model may or must call a tool.
 type ToolChoice struct {
-	Mode  string   `json:"mode,omitempty"`
+	// Mode is one of those above or "".
+	Mode string `json:"mode,omitempty"`
+	// Names holds one function with ChooseNamed, and those the caller restricted
+	// the choice to (OpenAI's allowed_tools) with ChooseAuto and ChooseRequired;
+	// empty is all.
 	Names []string `json:"names,omitempty"`
 }
 
 // The types of a response format; "" is text.
 const (
+	// JSONObject is any JSON object.
 	JSONObject = "json_object"
+	// JSONSchema is JSON that is valid by Format.Schema.
 	JSONSchema = "json_schema"
 )
 
-// Format is the form the answer must have.
+// Format is the form the answer must have; one that misses it fails with
+// JSONValidateFailed.
 type Format struct {
-	Type        string          `json:"type,omitempty"`
-	Name        string          `json:"name,omitempty"`
-	Description string          `json:"description,omitempty"`
-	Schema      json.RawMessage `json:"schema,omitempty"`
-	Strict      bool            `json:"strict,omitempty"`
+	// Type is one of those above or "".
+	Type string `json:"type,omitempty"`
+	// Name and Description of the schema are for the model.
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	// Schema is the JSON Schema of JSONSchema, nil with the others.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// Strict asks an upstream that can to keep to Schema while it generates.
+	Strict bool `json:"strict,omitempty"`
 }
 
 // JSON reports whether the answer must be JSON.
@@ -170,11 +208,13 @@ func (f Format) JSON() bool { return f.Type != "" }
 // ReasoningFormat is where a model's reasoning goes.
 type ReasoningFormat string
 
-// The reasoning formats: in the content between <think> tags, in a field of its
-// own, nowhere.
+// The reasoning formats.
 const (
-	Raw    ReasoningFormat = "raw"
+	// Raw is in the content, between <think> tags.
+	Raw ReasoningFormat = "raw"
+	// Parsed is in the field reasoning of the message.
 	Parsed ReasoningFormat = "parsed"
+	// Hidden is left out; its tokens are counted all the same.
 	Hidden ReasoningFormat = "hidden"
 )
 

@@ -18,22 +18,26 @@ import (
 // maxCatalogueFile is the largest models.yaml, in bytes.
 const maxCatalogueFile = 1 << 20
 
-// SourceOptions are where the models come from.
+// SourceOptions wire a Source: they are where the models come from.
 type SourceOptions struct {
-	// Path is the models.yaml; "" has none, and then Discover is asked.
+	// Path is the models.yaml, of at most 1 MiB. Default: none, and then Discover
+	// is asked.
 	Path string
 	// Optional lets the file be absent: until it appears Discover is asked.
+	// Default: a missing file is an error.
 	Optional bool
-	// Getenv gives the values of ${NAME} in the file.
+	// Getenv gives the values of ${NAME} in the file. Default os.Getenv.
 	Getenv func(string) string
 	// Discover find the models of engines on this machine. An error is an engine
 	// without models, unless it is a time-out: a busy one keeps those it had.
+	// Default: none.
 	Discover []func(context.Context) ([]Model, error)
 	// Interval is how often the file is looked at. Default 2 s.
 	Interval time.Duration
 	// DiscoverInterval is how often Discover is asked. Default 15 s.
 	DiscoverInterval time.Duration
-	Log              *slog.Logger
+	// Log gets reloads, and files that cannot be read. Default: discard.
+	Log *slog.Logger
 }
 
 // Source holds the catalogue as it is now and follows its file. It is safe for

@@ -23,7 +23,9 @@ const MaxDays = 366
 // Usage is what was used, of one key, model and day, or summed over some of
 // them, whose names are "" then.
 type Usage struct {
-	Key, Model, Day  string
+	// Key is the name of the key, Model the id of the model, Day as in Day.
+	Key, Model, Day string
+	// Requests are completions that were run, with those that failed.
 	Requests         int64
 	PromptTokens     int64
 	CompletionTokens int64

@@ -41,10 +41,13 @@ type Dimension string
 
 // The dimensions.
 const (
-	RPM         Dimension = "RPM"
-	RPD         Dimension = "RPD"
-	TPM         Dimension = "TPM"
-	TPD         Dimension = "TPD"
+	// RPM and RPD are requests per minute and per day.
+	RPM Dimension = "RPM"
+	RPD Dimension = "RPD"
+	// TPM and TPD are tokens per minute and per day, of prompt and completion.
+	TPM Dimension = "TPM"
+	TPD Dimension = "TPD"
+	// Concurrency is requests at a time.
 	Concurrency Dimension = "concurrency"
 )
 
@@ -95,6 +98,7 @@ func (l Limits) of(d Dimension) int {
 
 // State is how one dimension stands after a reservation.
 type State struct {
+	// Limit and Remaining are in requests or tokens, by the dimension.
 	Limit, Remaining int
 	// Reset is when all of it is free again.
 	Reset time.Duration
@@ -102,6 +106,7 @@ type State struct {
 
 // Exceeded is a refusal: nothing was taken.
 type Exceeded struct {
+	// Dimension is the one that refused; the numbers are in its unit.
 	Dimension              Dimension
 	Limit, Used, Requested int
 	// After is when it may be tried again; 0 with Concurrency, where nobody
@@ -135,6 +140,7 @@ func New(rdb redis.UniversalClient, log *slog.Logger) *Meter {
 
 // Grant is a reservation that was made.
 type Grant struct {
+	// States is how every limited dimension stands after it.
 	States map[Dimension]State
 
 	meter   *Meter

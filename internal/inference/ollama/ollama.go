@@ -177,6 +177,7 @@ func (c *Client) do(ctx context.Context, method, path string, question any) (*ht
 
 // Progress is how far a fetch is. Total is 0 while there is nothing to count.
 type Progress struct {
+	// Status is Ollama's own line, such as "pulling manifest".
 	Status           string
 	Completed, Total int64 // bytes of the layer that is fetched
 }
