@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ var technologies = map[string][]string{
 	"github.com/spf13/cobra":        {"cmd/presswork"},
 	"database/sql":                  {"internal/cache"},
 	"modernc.org/sqlite":            {"internal/cache"},
-	"github.com/goccy/go-yaml":      {"api", "internal/config", "internal/inference", "internal/markdown", "cmd/presswork"},
+	"github.com/goccy/go-yaml":      {"api", "internal/inference", "internal/markdown"},
 	"go.opentelemetry.io/otel/sdk":  {"cmd/presswork"},
 	"github.com/fsnotify/":          {"themes"},
 	"github.com/santhosh-tekuri/":   {"internal/inference"},
@@ -95,6 +96,44 @@ func TestArchitecturePageHoldsTheSameFloors(t *testing.T) {
 				return strings.HasPrefix(line, row) && strings.Contains(line, "`"+strings.Replace(pkg, ".", "presswork", 1)+"`")
 			}) {
 				t.Errorf("docs/architecture.md: the row %q lacks `%s`", row, pkg)
+			}
+		}
+	}
+}
+
+// TestArchitecturePageNamesWhatExists holds the paths of the page to the tree.
+func TestArchitecturePageNamesWhatExists(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := regexp.MustCompile("`((?:api|cmd|docs|internal|storage|tasks|themes|worker)/[a-z0-9_./]+|[a-z_]+\\.go)`").FindAllStringSubmatch(string(b), -1)
+	if len(paths) < 60 {
+		t.Errorf("only %d paths were found", len(paths))
+	}
+	for _, p := range paths {
+		if _, err := os.Stat(strings.TrimSuffix(p[1], "/...")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTechnologiesAreUsedWhereTheyMayBe reports a package of technologies that
+// has no use of the library any more.
+func TestTechnologiesAreUsedWhereTheyMayBe(t *testing.T) {
+	t.Parallel()
+	for tech, owners := range technologies {
+		for _, pkg := range owners {
+			files, err := fs.Glob(os.DirFS(pkg), "*.go")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(files, func(name string) bool {
+				src, err := os.ReadFile(path.Join(pkg, name))
+				return err == nil && !strings.HasSuffix(name, "_test.go") && strings.Contains(string(src), `"`+tech)
+			}) {
+				t.Errorf("%s has no need of %s", pkg, tech)
 			}
 		}
 	}

@@ -134,7 +134,10 @@ func (c *Converter) Reload() error {
 // CheckTheme refuses a name that is neither a theme's nor recommend.Auto. Errors:
 // ThemeNotFound.
 func (c *Converter) CheckTheme(name string) error {
-	_, _, err := c.catalogue.Resolve(name, "")
+	if name == recommend.Auto {
+		return nil
+	}
+	_, err := c.catalogue.Get(name)
 	return err
 }
 
