@@ -74,7 +74,6 @@ func (d *draft) placeBlocks(root ast.Node) {
 				replace(n, &pageBreak{})
 			}
 		case *east.Table:
-			markWide(n)
 			tables = append(tables, n)
 		case *alert:
 			n.setTitle(d.options.Lang)
@@ -118,16 +117,6 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 		}
 	}
 	placeFigure(p)
-}
-
-// markWide gives tables of many columns a class for smaller type.
-func markWide(t *east.Table) {
-	switch columns := len(t.Alignments); {
-	case columns >= 11:
-		addClass(t, "wider")
-	case columns >= 7:
-		addClass(t, "wide")
-	}
 }
 
 // alertKind tells which alert a quote is, and takes its marker off.

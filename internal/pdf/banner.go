@@ -33,7 +33,7 @@ func checkBanner(name, text string) error {
 	return nil
 }
 
-// namesChapter says whether header or footer name the chapter.
+// namesChapter reports whether header or footer name the chapter.
 func namesChapter(o presswork.Options) bool {
 	for _, text := range []*string{o.HeaderText, o.FooterText} {
 		if text != nil && strings.Contains(*text, "{chapter}") {
@@ -43,9 +43,9 @@ func namesChapter(o presswork.Options) bool {
 	return false
 }
 
-// room is how many letters of a header or footer fit into a margin of so many
+// capacity is how many letters of a header or footer fit into a margin of so many
 // millimetres: Chromium clips nothing there, it would print over the text.
-func (s sheet) room(margin float64) int {
+func (s sheet) capacity(margin float64) int {
 	const (
 		size   = 8.5 * pointInMM // of paper.css
 		line   = 1.3 * size
@@ -60,23 +60,23 @@ func (s sheet) room(margin float64) int {
 func (p page) bannerContent(text string, margin float64) string {
 	const counterDigits = 4
 	var parts []string
-	room := p.sheet.room(margin)
-	if room == 0 {
+	capacity := p.sheet.capacity(margin)
+	if capacity == 0 {
 		return "none"
 	}
 	literal := func(s string) {
-		if s == "" || room <= 0 {
+		if s == "" || capacity <= 0 {
 			return
 		}
-		if letters := []rune(s); len(letters) > room {
-			s = string(letters[:room]) + "…"
+		if letters := []rune(s); len(letters) > capacity {
+			s = string(letters[:capacity]) + "…"
 		}
-		room -= utf8.RuneCountInString(s)
+		capacity -= utf8.RuneCountInString(s)
 		parts = append(parts, themes.QuoteCSS(s))
 	}
 	counter := func(value string, letters int) {
 		parts = append(parts, value)
-		room -= letters
+		capacity -= letters
 	}
 	at := 0
 	for _, m := range placeholder.FindAllStringIndex(text, -1) {

@@ -35,7 +35,7 @@ func chaptersOf(headings []markdown.Heading) []markdown.Heading {
 	return chapters
 }
 
-// titled says whether the first heading is the document's title: the only one
+// titled reports whether the first heading is the document's title: the only one
 // of level 1.
 func titled(headings []markdown.Heading) bool {
 	if len(headings) == 0 || headings[0].Level != 1 {

@@ -36,7 +36,7 @@ func tableSizes() []tableSize {
 // tableWidths is what a table's columns hold.
 type tableWidths struct {
 	columns []column
-	// spans says that cells reach over columns or rows, holdsMore that some hold
+	// spans reports that cells reach over columns or rows, holdsMore that some hold
 	// other things than text.
 	spans, holdsMore bool
 }
@@ -45,12 +45,12 @@ type tableWidths struct {
 type column struct {
 	word int // its longest word
 	cell int // its longest cell
-	// prose says that some cell below the head has several words, or one that
+	// prose reports that some cell below the head has several words, or one that
 	// may be broken.
 	prose bool
 }
 
-// short says whether the column's cells are to stay on one line: numbers with
+// short reports whether the column's cells are to stay on one line: numbers with
 // their units, dates, names.
 func (c column) short() bool { return c.cell <= 14 }
 
@@ -88,7 +88,7 @@ func (t tableWidths) least() (letters int) {
 	return letters
 }
 
-// surelyFits says that the table does not leave an area of so many millimetres
+// surelyFits reports that the table does not leave an area of so many millimetres
 // even if every letter is as wide as the widest.
 func (t tableWidths) surelyFits(area float64) bool {
 	const widest = 1
@@ -248,7 +248,7 @@ func measure(table string) tableWidths {
 	return tableWidths{columns, spans, holdsMore}
 }
 
-// wideRune says whether a character is as wide as two letters.
+// wideRune reports whether a character is as wide as two letters.
 func wideRune(r rune) bool {
 	if r < 0x1100 {
 		return false

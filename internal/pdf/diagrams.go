@@ -86,7 +86,7 @@ func fitDiagrams(body string, s sheet) string {
 	return out.String() + body
 }
 
-// turns tells whether a drawing is to have a turned page.
+// turns reports whether a drawing is to have a turned page.
 func turns(svg string, s sheet) bool {
 	z := html.NewTokenizer(strings.NewReader(svg))
 	z.Next()

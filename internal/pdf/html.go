@@ -125,7 +125,7 @@ func (p page) banners() string {
 	return "@page{@top-center{content:" + p.bannerContent(header, p.sheet.top) + "}@bottom-center{content:" + p.bannerContent(footer, p.sheet.bottom) + "}}\n"
 }
 
-// writeAnchors writes links to the chapters, unseen: Chromium tells the place of
+// writeAnchors writes links to the chapters, unseen: Chromium writes the place of
 // what a link points to.
 func (p page) writeAnchors(b *strings.Builder) {
 	if len(p.chapters) == 0 {

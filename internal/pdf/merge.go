@@ -87,7 +87,7 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 	return m.merged(), nil
 }
 
-// inPart says which of several files an error is about.
+// inPart names the one of several files that an error is about.
 func inPart(name string, err error) error {
 	e := presswork.AsError(err)
 	if e.Code == presswork.Internal {

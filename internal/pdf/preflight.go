@@ -19,7 +19,7 @@ type preflight struct {
 	sheet   sheet
 	cover   bool
 	rtl     bool
-	// wide says that the page holds something that could be wider than its
+	// wide reports that the page holds something that could be wider than its
 	// column: text, and code as the print sheet sets it, always breaks.
 	wide bool
 }
@@ -27,7 +27,7 @@ type preflight struct {
 // formulaWidth is what markdown guesses the width of a formula to be, in em.
 var formulaWidth = regexp.MustCompile(`style="--em:([0-9.]+)"`)
 
-// holdsWideFormula says that a formula may not fit an area of so many
+// holdsWideFormula reports that a formula may not fit an area of so many
 // millimetres.
 func holdsWideFormula(body string, area float64) bool {
 	const doubt = 1.4 // guesses are not that far off
@@ -93,7 +93,7 @@ func (p preflight) areaOf(page int, width, height float64) *file.Area {
 	return &a
 }
 
-// maxOverflows is how many pages are told of; more tell nothing new.
+// maxOverflows is how many pages are reported; more add nothing new.
 const maxOverflows = 10
 
 // linesOverflow words what does not fit, page by page.

@@ -3,5 +3,5 @@
 package pdf_test
 
 // raceEnabled is true under the race detector, which makes what a test computes
-// several times as dear.
+// several times as expensive.
 const raceEnabled = true

@@ -16,7 +16,7 @@ const (
 	minContent = 10.0   // mm, what margins must leave
 )
 
-// sheet is the paper and what is told the printer of it, in millimetres.
+// sheet is the paper and its margins, in millimetres.
 type sheet struct {
 	width, height            float64
 	top, right, bottom, left float64
@@ -173,7 +173,7 @@ func round(mm float64) float64 {
 	return v
 }
 
-// forPrinter is what the browser is told beside the HTML.
+// forPrinter is what the browser needs beside the HTML.
 func (s sheet) forPrinter() presswork.Sheet {
 	const inch = 25.4
 	return presswork.Sheet{Width: s.width / inch, Height: s.height / inch, Scale: s.scale, PageRanges: s.ranges, Tagged: s.tagged, Outline: s.outline}

@@ -12,7 +12,7 @@ const turnedStart = `<div class="turned">`
 
 // fitTables sets each table of a body in the largest type in which it fits the
 // page: turned to the other side when even the smallest is too wide. What is
-// too wide for that too is broken within words. doubtful says that some table
+// too wide for that too is broken within words. doubtful reports that some table
 // may be wider all the same, because letters differ in width.
 func fitTables(body string, s sheet) (fitted string, doubtful bool) {
 	if !strings.Contains(body, "<table") {

@@ -64,7 +64,7 @@ func BenchmarkTOC(b *testing.B) {
 	}
 }
 
-// stopwatch is a printer that tells how long its last revised print took.
+// stopwatch is a printer that notes how long its last revised print took.
 type stopwatch struct {
 	pdf.Printer
 	took time.Duration

@@ -44,8 +44,8 @@ type drawing struct {
 	Error  string  `json:"error"`
 }
 
-// run draws diagrams in one page, up to the first that breaks it: of that one
-// the error tells.
+// run draws diagrams in one page, up to the first that breaks it: the error names
+// that one.
 func (r *Renderer) run(ctx context.Context, names []string, sources map[string]string, s Style) ([]Picture, error) {
 	library, err := mermaidJS()
 	if err != nil {
@@ -96,7 +96,7 @@ var (
 )
 
 // plainError makes a few words of a parser's report, "unexpected 'PE'", without
-// the piece of source and the arrow under it, and tells the line it names.
+// the piece of source and the arrow under it, and returns the line it names.
 func plainError(report string) (text string, line int) {
 	var kept []string
 	for line := range strings.Lines(report) {

@@ -11,12 +11,12 @@ import (
 // Style is what a diagram takes over from the document around it. Colours are
 // "#rrggbb".
 type Style struct {
-	// Dark tells that the page is darker than its text.
+	// Dark reports that the page is darker than its text.
 	Dark bool
 	// Page is what the diagram stands on, Text the colour of all its texts,
 	// Line that of its lines and borders.
 	Page, Text, Line string
-	// Accents colour what is told apart by colour; at least one. Draw passes over
+	// Accents colour what is distinguished by colour; at least one. Draw passes over
 	// those that look like an earlier one.
 	Accents []string
 	// Font is a CSS font stack, Size the text's size in CSS pixels.
@@ -64,7 +64,7 @@ func (s Style) sheet() string {
 `)
 }
 
-// distinct leaves out colours that can hardly be told from one before.
+// distinct leaves out colours that can hardly be distinguished from one before.
 func distinct(colors []string) (kept []string) {
 	const near = 40 // of 255, in each channel
 	for _, c := range colors {

@@ -174,7 +174,7 @@ func (c *cleaner) attribute(name, value string) {
 	c.out.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
 }
 
-// label is what a reader who does not see the diagram is told.
+// label is the alternative text of the diagram.
 func (c *cleaner) label() string {
 	if title := strings.Join(strings.Fields(c.Title), " "); title != "" {
 		if r := []rune(title); len(r) > 1000 {

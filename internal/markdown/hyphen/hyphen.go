@@ -36,7 +36,7 @@ func files() map[string]string {
 }
 
 // longest is the longest word that is divided, in characters: no language has
-// longer ones, and nobody can make the search dear.
+// longer ones, and no input can make the search expensive.
 const longest = 80
 
 // Library holds the dictionaries, each read when it is first asked for: up to

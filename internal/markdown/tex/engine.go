@@ -96,7 +96,7 @@ func newEngine() (*engine, error) {
 	return &engine{vm: vm, render: render}, nil
 }
 
-// run renders a formula; sound tells whether the engine may be used again.
+// run renders a formula; sound reports whether the engine may be used again.
 func (e *engine) run(ctx context.Context, src string, display bool) (mathML string, sound bool, err error) {
 	timer := time.AfterFunc(maxTime, func() { e.vm.Interrupt(errTime) })
 	unwatch := context.AfterFunc(ctx, func() { e.vm.Interrupt(errTime) })

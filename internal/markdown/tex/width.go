@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The width of a formula is guessed from its characters: nobody asks a browser
+// The width of a formula is guessed from its characters: no browser is asked
 // while the page is composed, and paper does not scroll. Numbers are means of
 // STIX Two Math, in em, rounded up.
 const (

@@ -18,7 +18,7 @@ type marker struct {
 	out    bytes.Buffer
 	in     []byte
 	copied int // bytes of in that are in out
-	// marks says of each open mark whether it covers what lies in it.
+	// marks holds for each open mark whether it covers what lies in it.
 	marks []bool
 	// covering counts the covering ones.
 	covering           int

@@ -20,7 +20,7 @@ func (f *File) attach(catalog *dict, sources []Attachment, date time.Time) {
 	for _, a := range slices.SortedFunc(slices.Values(sources), func(a, b Attachment) int {
 		return bytes.Compare(stringBytes([]byte(textString(a.Name))), stringBytes([]byte(textString(b.Name))))
 	}) {
-		// MD5 is what the format asks for; it guards nothing.
+		// MD5 is what the format asks for; it secures nothing.
 		params := fmt.Sprintf("<</Size %d\n/ModDate %s\n/CheckSum <%X>>>", len(a.Data), date.Format("(D:20060102150405+00'00')"), md5.Sum(a.Data))
 		file := f.add(nil)
 		f.setStream(file, dict{{"Type", []byte("/EmbeddedFile")}, {"Subtype", []byte("/text#2Fmarkdown")}, {"Params", []byte(params)}}, a.Data)

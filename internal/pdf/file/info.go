@@ -29,7 +29,7 @@ var (
 )
 
 // describe lays our words over the producer and date that the original Info
-// dictionary tells. A date that is not zero wins over the original's.
+// dictionary has. A date that is not zero wins over the original's.
 func describe(original []byte, m Meta, lang string, date time.Time) (description, error) {
 	producer, written := infoProducer.FindSubmatch(original), infoDate.FindSubmatch(original)
 	if producer == nil || written == nil {

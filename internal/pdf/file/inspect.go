@@ -9,7 +9,7 @@ import (
 )
 
 // Area is where text may lie on a page, in points from the left and from below.
-// Above and below it nobody asks: there is the text of the margins.
+// Text above and below it is not looked at: it is that of the margins.
 type Area struct {
 	Left, Right, Bottom, Top float64
 	// LineEnd is where lines end at the latest, on the right or, from right to
@@ -68,7 +68,7 @@ const maxFindings = 1000
 // Inspect looks through a print for characters that no font has, among those
 // wanted for certain, and for text that does not fit: areaOf returns where the
 // text of a page may lie, by the page's number, from 1, and its size in points.
-// A nil area, or areaOf, asks nothing of it. Errors: the file's, ctx's cause.
+// Where the area, or areaOf, is nil, any place will do. Errors: the file's, ctx's cause.
 func (f *File) Inspect(ctx context.Context, wanted []rune, areaOf func(page int, width, height float64) *Area) (Findings, error) {
 	i := &inspector{file: f, widths: map[int]widths{}, wanted: map[rune]bool{}, shown: map[rune]bool{}}
 	for _, r := range wanted {

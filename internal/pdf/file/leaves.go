@@ -51,7 +51,7 @@ func readLeaf(n int, o []byte) (l leaf, ok bool) {
 	return l, ok
 }
 
-// takesText says whether an element may hold text itself. A list item may not:
+// takesText reports whether an element may hold text itself. A list item may not:
 // its text belongs into a body.
 func takesText(o []byte) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(o, structElem), []byte("/S /"))

@@ -74,7 +74,7 @@ func (f *File) headingLevel(element []byte) int {
 	return level
 }
 
-// beginning is what tells a title from others: its first letters and digits.
+// beginning is what distinguishes a title from others: its first letters and digits.
 func beginning(title string) string {
 	const enough = 8
 	var b strings.Builder

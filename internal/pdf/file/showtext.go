@@ -31,7 +31,7 @@ var (
 	nowhere    = span{math.Inf(1), math.Inf(-1)}
 )
 
-// cuts tells whether an edge of s goes through what reaches over t, so that more
+// cuts reports whether an edge of s goes through what reaches over t, so that more
 // than overhang points of it are gone.
 func (s span) cuts(t span, overhang float64) bool {
 	return t.from < s.to && t.to > s.to+overhang || t.to > s.from && t.from < s.from-overhang
@@ -48,7 +48,7 @@ type reader struct {
 	*inspector
 	page   int
 	faces  map[string]face
-	inside *Area // nil: nobody asks where text lies
+	inside *Area // nil: text may lie anywhere
 
 	view  view
 	saved []view // by q
@@ -61,7 +61,7 @@ type reader struct {
 	run     []piece
 	outside bool    // some of run lies outside
 	tiny    float64 // the size of what of run is too small to read; 0: nothing is
-	// shapeCut says that a shape is cut off where the column ends. Skia leaves out
+	// shapeCut reports that a shape is cut off where the column ends. Skia leaves out
 	// the letters beyond, and maybe all that would be cut.
 	shapeCut bool
 }
@@ -74,7 +74,7 @@ type piece struct {
 
 type mark struct {
 	text string
-	// replaces says that text stands for what is shown, missing that some of
+	// replaces reports that text stands for what is shown, missing that some of
 	// that is glyph 0.
 	replaces, missing bool
 }
@@ -222,9 +222,9 @@ func (r *reader) show(operands [][]byte) error {
 			return err
 		}
 	}
-	var told *mark // what tells the text in place of the glyphs
+	var replaced *mark // whose text stands for the glyphs
 	if n := len(r.marks) - 1; n >= 0 && r.marks[n].replaces {
-		told = &r.marks[n]
+		replaced = &r.marks[n]
 	}
 	before, along, last := len(r.run), 0.0, 0.0
 	font := r.widthsOf(r.face.object)
@@ -246,7 +246,7 @@ func (r *reader) show(operands [][]byte) error {
 			if r.face.width == 2 {
 				code = code<<8 | int(codes[at+1])
 			}
-			r.glyph(code, told)
+			r.glyph(code, replaced)
 			if r.inside != nil {
 				last = along
 				along += font.of(code)
@@ -254,7 +254,7 @@ func (r *reader) show(operands [][]byte) error {
 		}
 	}
 	if r.inside != nil && !r.outside {
-		seen := func() bool { return told != nil || strings.TrimSpace(r.text(r.run[before:])) != "" }
+		seen := func() bool { return replaced != nil || strings.TrimSpace(r.text(r.run[before:])) != "" }
 		r.outside = r.liesOutside(last, along) && seen()
 		if size := r.height(); size < r.inside.Smallest && r.tiny == 0 && seen() {
 			r.tiny = size
@@ -263,7 +263,7 @@ func (r *reader) show(operands [][]byte) error {
 	return nil
 }
 
-// liesOutside tells whether text lies where it should not, given how far from
+// liesOutside reports whether text lies where it should not, given how far from
 // its start its last glyph begins and ends, in thousandths of its size. A glyph
 // counts as where it begins: what hangs over its area by less than one does so
 // on purpose.
@@ -286,11 +286,11 @@ func (r *reader) height() float64 {
 	return r.size * math.Hypot(m.c, m.d)
 }
 
-// glyph takes in one glyph. Inside a span with its ActualText, that tells what
-// it stands for; else its font's map does.
-func (r *reader) glyph(code int, told *mark) {
-	if told != nil {
-		told.missing = told.missing || code == 0
+// glyph takes in one glyph. Inside a span with its ActualText, that is the text
+// it stands for; else its font's map has it.
+func (r *reader) glyph(code int, replaced *mark) {
+	if replaced != nil {
+		replaced.missing = replaced.missing || code == 0
 		return
 	}
 	r.run = append(r.run, piece{font: r.face.object, code: code})
@@ -299,7 +299,7 @@ func (r *reader) glyph(code int, told *mark) {
 	}
 }
 
-// text is what a run says.
+// text is that of a run.
 func (r *reader) text(run []piece) string {
 	var b strings.Builder
 	for _, p := range run {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// roleMap says what the types of PDF 2.0 that Chromium uses are in terms of
+// roleMap gives the types of PDF 2.0 that Chromium uses in terms of
 // PDF 1.7.
 const roleMap = "<</Strong /Span\n/Em /Span\n/Aside /Div\n/Title /P\n/Sub /Span\n/FENote /Div\n/DocumentFragment /Div>>"
 
@@ -29,7 +29,7 @@ var (
 )
 
 // improveTags finishes the structure tree as Chromium writes it: the types it
-// uses are explained, formulas are told from images, links say where they lead,
+// uses are explained, formulas are distinguished from images, links name their target,
 // and ids are numbered from one.
 func (f *File) improveTags(catalog dict) error {
 	value := catalog.get("StructTreeRoot")

@@ -11,7 +11,7 @@ import (
 var nothing = regexp.MustCompile(`(?m)^(<[0-9A-F]+>) <0000>$`)
 
 // mapAllGlyphs maps the glyphs that stand for no character to U+FFFD: PDF/A-2u
-// and PDF/UA want a character for each. What such glyphs mean together is told
+// and PDF/UA want a character for each. What such glyphs mean together is given
 // by the text of the span or formula they are in.
 func (f *File) mapAllGlyphs() error {
 	for _, o := range f.objects {

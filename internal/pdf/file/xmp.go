@@ -73,7 +73,7 @@ func (d description) xmp(level presswork.PDFALevel, ua bool) []byte {
 	return []byte(b.String())
 }
 
-// uaSchema tells a PDF/A reader what pdfuaid is: PDF/A wants every property
+// uaSchema describes pdfuaid to a PDF/A reader: PDF/A wants every property
 // described that it does not know itself.
 const uaSchema = `<rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">` +
 	`<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource"><pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>` +
