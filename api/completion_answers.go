@@ -17,20 +17,20 @@ import (
 	"presswork/tasks/stream"
 )
 
-// heard decodes the frames a worker sends for a completion.
-type heard struct {
+// frameReader decodes the frames a worker sends for a completion.
+type frameReader struct {
 	answer *stream.Answer
-	// ended is set after the last word.
+	// ended is set after the last frame.
 	ended bool
 }
 
-// next returns the frames that came, waiting for some. After the last word it
+// next returns the frames that came, waiting for some. After the last it
 // returns io.EOF. An error of the completion is an *inference.Error.
-func (h *heard) next(ctx context.Context) ([]inference.Frame, error) {
-	if h.ended {
+func (f *frameReader) next(ctx context.Context) ([]inference.Frame, error) {
+	if f.ended {
 		return nil, io.EOF
 	}
-	raw, err := h.answer.Next(ctx)
+	raw, err := f.answer.Next(ctx)
 	if errors.Is(err, io.EOF) {
 		return nil, inference.GaveUp()
 	}
@@ -38,7 +38,7 @@ func (h *heard) next(ctx context.Context) ([]inference.Frame, error) {
 		return nil, err
 	}
 	frames, ended, err := inference.ReadFrames(raw)
-	h.ended = ended
+	f.ended = ended
 	return frames, err
 }
 
@@ -56,7 +56,7 @@ func (s *Server) collectCompletion(c *fiber.Ctx, ctx context.Context, cmpl *comp
 	ctx, cancel := cmpl.patience(ctx)
 	defer cancel()
 	whole := openai.NewCollector(cmpl.head)
-	for h := (&heard{answer: answer}); ; {
+	for h := (&frameReader{answer: answer}); ; {
 		frames, err := h.next(ctx)
 		if errors.Is(err, io.EOF) {
 			return s.sendJSON(c, whole.Append(nil))
@@ -82,7 +82,7 @@ func setQueueTime(c *fiber.Ctx, f inference.Frame) {
 // streamCompletion relays the completion as server-sent events. finish is
 // called when the answer has ended.
 func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *stream.Answer, finish func()) error {
-	h := &heard{answer: answer}
+	h := &frameReader{answer: answer}
 	first, err := cmpl.firstWords(ctx, s.Inference.Patience, h)
 	if err != nil && len(first) == 0 {
 		finish()
@@ -99,14 +99,14 @@ func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *compl
 	c.Set("X-Accel-Buffering", "no")
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer finish()
-		(&completionStream{out: w, events: openai.NewWriter(cmpl.head), heard: h, patience: s.Inference.Patience}).run(ctx, first, err)
+		(&completionStream{out: w, events: openai.NewWriter(cmpl.head), frames: h, patience: s.Inference.Patience}).run(ctx, first, err)
 	})
 	return nil
 }
 
 // firstWords waits for what decides the status: nothing and no error when it
 // takes longer than a client or a proxy may be kept without headers.
-func (cmpl *completion) firstWords(ctx context.Context, patience time.Duration, h *heard) ([]inference.Frame, error) {
+func (cmpl *completion) firstWords(ctx context.Context, patience time.Duration, h *frameReader) ([]inference.Frame, error) {
 	ctx, cancel := cmpl.patience(ctx)
 	defer cancel()
 	ctx, stop := context.WithTimeoutCause(ctx, patience, errNoWordYet)
@@ -124,7 +124,7 @@ var errNoWordYet = errors.New("no word yet")
 type completionStream struct {
 	out    *bufio.Writer
 	events *openai.Writer
-	heard  *heard
+	frames *frameReader
 	buffer []byte
 	// patience is how long a stream may be silent before a comment is sent.
 	patience time.Duration
@@ -141,11 +141,11 @@ func (r *completionStream) run(ctx context.Context, frames []inference.Frame, er
 				r.buffer = r.events.Append(r.buffer, f.Chunk)
 			}
 		}
-		last := err != nil || r.heard.ended
+		last := err != nil || r.frames.ended
 		switch {
 		case err != nil:
 			r.buffer = openai.AppendErrorEvent(r.buffer, inferenceError(err))
-		case r.heard.ended:
+		case r.frames.ended:
 			r.buffer = append(r.buffer, openai.Done...)
 		case len(r.buffer) == 0:
 			r.buffer = append(r.buffer, openai.Ping...)
@@ -161,7 +161,7 @@ func (r *completionStream) run(ctx context.Context, frames []inference.Frame, er
 func (r *completionStream) wait(ctx context.Context) ([]inference.Frame, error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, r.patience, errNoWordYet)
 	defer cancel()
-	frames, err := r.heard.next(waiting)
+	frames, err := r.frames.next(waiting)
 	if errors.Is(err, errNoWordYet) {
 		return nil, nil
 	}

@@ -100,7 +100,7 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		setHeaders(ctx, meta)
 		defer s.leave(ctx, meta)
 		defer s.recover(ctx, meta)
-		if answered := s.welcome(ctx, meta); answered {
+		if answered := s.checkOrigin(ctx, meta); answered {
 			return
 		}
 		if !isMethod(meta.method) {

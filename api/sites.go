@@ -91,14 +91,14 @@ func corsHeader(name string) bool {
 	return strings.HasPrefix(name, "x-stainless-")
 }
 
-// welcome holds the rules of browsers: it refuses what a foreign page sends to
+// checkOrigin applies the rules for requests of browsers: it refuses what a foreign page sends to
 // a server without keys, and answers CORS. It reports whether the request is
 // answered already.
-func (s *Server) welcome(ctx *fasthttp.RequestCtx, meta *metadata) bool {
+func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 	path := string(ctx.Path())
 	probe := path == "/healthz" || path == "/readyz"
 	if !s.keys.required() && !probe {
-		if err := s.refuseStrangers(ctx, meta); err != nil {
+		if err := s.refuseForeign(ctx, meta); err != nil {
 			s.fail(ctx, err)
 			return true
 		}
@@ -125,9 +125,9 @@ func (s *Server) welcome(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 	return false
 }
 
-// refuseStrangers protects a server that needs no key from web pages: those of
+// refuseForeign protects a server that needs no key from web pages: those of
 // other sites, and those whose name was re-pointed here (DNS rebinding).
-func (s *Server) refuseStrangers(ctx *fasthttp.RequestCtx, meta *metadata) error {
+func (s *Server) refuseForeign(ctx *fasthttp.RequestCtx, meta *metadata) error {
 	if !s.sites.knows(meta.site) {
 		return presswork.Errorf(presswork.Forbidden,
 			"this server has no key and answers to its address and localhost only, not to %s; set API_KEY, or list the origin in ALLOWED_ORIGINS", quote(string(meta.site)))

@@ -7,8 +7,9 @@ import (
 	"presswork/tasks"
 )
 
-// Choose handles tasks.ChooseTheme: it chooses the theme of a document and lets
-// its conversion follow.
+// Choose handles tasks.ChooseTheme: it chooses the theme of a document and makes
+// the job a conversion, on the queue that the task names. It is a kind of its own
+// so that a slow model holds no place of a print.
 func (w *Worker) Choose(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
 	content, err := w.content(ctx, task.Convert)
 	if err != nil {

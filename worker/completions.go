@@ -77,7 +77,9 @@ func NewCompletions(o CompletionOptions) *Completions {
 
 // Complete handles a call of the inference API: it runs the completion and
 // sends each inference.Frame as it comes. What was used is recorded however it
-// ends.
+// ends. A failure of the completion is sent as the last frame and is no error;
+// errors are those of Redis, and the cause of ctx when the caller left or the
+// worker stops.
 func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	job, err := c.job(ctx, run)
 	if err != nil {
@@ -134,8 +136,8 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	return c.end(run, inference.Frame{Result: &result})
 }
 
-// Own completes a request of the program itself; what it uses is recorded under a
-// key of its own.
+// Own completes a request of the program itself, without a queue and its limits;
+// what it uses is recorded in the ledger under key. Errors: *inference.Error.
 func (c *Completions) Own(ctx context.Context, key string, r *inference.Request, emit func(*inference.Chunk) error) error {
 	result, err := c.Gateway.Complete(ctx, r, emit)
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hasteTimeout)

@@ -27,7 +27,11 @@ const (
 	discardTimeout = 30 * time.Second
 )
 
-// Convert handles tasks.ConvertPDF: Markdown to a stored PDF.
+// Convert handles tasks.ConvertPDF: Markdown to a stored PDF. A document whose
+// page is in the render cache is not printed again. Errors, besides those of a
+// store or a queue that does not answer: those of Converter.Compose and Print
+// (ThemeNotFound, InvalidOption, StrictFindings, RenderFailed,
+// BrowserUnavailable), and RenderTimeout.
 func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
 	ctx, ended := w.observe(ctx, run)
 	cached, err := w.convert(ctx, run, task)

@@ -18,7 +18,8 @@ import (
 )
 
 // Export handles tasks.ExportPage: the page at an address to a stored PDF or
-// picture.
+// picture. Errors, besides those of a store or a queue that does not answer:
+// those of Exporter.PDF.
 func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
 	ctx, ended := w.observe(ctx, run)
 	err := w.export(ctx, run, task)

@@ -12,7 +12,8 @@ import (
 )
 
 // Preview handles tasks.RenderPreview: the sample of a theme, as a PDF or as a
-// picture of its first page, to the store.
+// PNG of its first page, to the store under the task's key. It fails, for another
+// try elsewhere, when the theme of that name is not the one the API has seen.
 func (w *Worker) Preview(ctx context.Context, task tasks.Preview) error {
 	composed, err := w.Converter.Preview(ctx, task.Theme)
 	if err != nil {

@@ -1,6 +1,13 @@
 // Package worker is what to do for each kind of task. A worker takes a typed
 // task from the queue, reports every step on the job, and leaves the result in
 // the store; it knows neither HTTP routes nor Asynq.
+//
+// Handlers may run twice for one task, on two machines: what they store has a key
+// made from the job, and only one of them completes it. They return the error of
+// the job: a coined one that is final, such as InvalidOption, fails it; after
+// StoreUnavailable, StoreFull or QueueUnavailable the task is tried again for a
+// day, and after BrowserUnavailable or an un-coined error as often as the kind's
+// Retries allow. tasks.ErrCancelled ends a run whose job has been cancelled.
 package worker
 
 import (

@@ -137,11 +137,11 @@ func TestWhatIsNotTheUpstreamsFaultIsNotTriedAgain(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}
 	}
-	deaf := inference.Errorf(503, inference.UpstreamError, "nobody listens")
+	refused := inference.Errorf(503, inference.UpstreamError, "nobody listens")
 	e := &engine{}
 	g := setup(map[string]*engine{"a": e}, nil)
-	_, err := g.Complete(t.Context(), request(), func(*inference.Chunk) error { return deaf })
-	if !errors.Is(err, deaf) || e.calls.Load() != 1 {
+	_, err := g.Complete(t.Context(), request(), func(*inference.Chunk) error { return refused })
+	if !errors.Is(err, refused) || e.calls.Load() != 1 {
 		t.Errorf("got %v after %d calls", err, e.calls.Load())
 	}
 	if s := g.Explain(&inference.Model{Upstreams: []inference.Upstream{{Name: "a", BaseURL: "http://a", Model: "m", Weight: 1}}}); !s[0].CoolingUntil.IsZero() {

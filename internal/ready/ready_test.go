@@ -109,10 +109,10 @@ func TestAProbeThatCostsSomethingIsMadeNowAndThen(t *testing.T) {
 func TestChecksRunTogetherAndNoneOutlastsTheCap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		deaf := make(chan struct{})
+		silent := make(chan struct{})
 		began := time.Now()
 		ok, body := ready.Run(t.Context(), []ready.Check{
-			{Name: "deaf", Probe: func(context.Context) (map[string]any, error) { <-deaf; return nil, nil }},
+			{Name: "silent", Probe: func(context.Context) (map[string]any, error) { <-silent; return nil, nil }},
 			{Name: "obedient", Probe: func(ctx context.Context) (map[string]any, error) { <-ctx.Done(); return nil, ctx.Err() }},
 			{Name: "slow", Probe: func(context.Context) (map[string]any, error) { time.Sleep(ready.Cap / 2); return nil, nil }},
 		})
@@ -122,12 +122,12 @@ func TestChecksRunTogetherAndNoneOutlastsTheCap(t *testing.T) {
 		if !body.Checks["slow"].OK {
 			t.Error("a check within the cap failed")
 		}
-		for _, name := range []string{"deaf", "obedient"} {
+		for _, name := range []string{"silent", "obedient"} {
 			b, _ := json.Marshal(body.Checks[name])
 			if !strings.Contains(string(b), "no answer within 2s") {
 				t.Errorf("%s: %s", name, b)
 			}
 		}
-		close(deaf)
+		close(silent)
 	})
 }

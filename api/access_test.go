@@ -26,7 +26,7 @@ func basic(key string) string {
 	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("anybody:"+key))
 }
 
-func TestKeysOpenTheirDoors(t *testing.T) {
+func TestKeysOpenTheirRoutes(t *testing.T) {
 	t.Parallel()
 	h := serve(t, keysFile(t, "keys:\n  - name: alice\n    key: alices\n"), func(o *api.Options) { o.Monitor = page("monitor") })
 	h.key = ""
@@ -100,7 +100,7 @@ func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 	serve(t).get("/monitor").want(t, http.StatusNotFound, presswork.NotFound)
 }
 
-func TestAServerWithoutKeysRefusesStrangers(t *testing.T) {
+func TestAServerWithoutKeysRefusesForeignPages(t *testing.T) {
 	t.Parallel()
 	h := serve(t, open, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 	h.key = ""
@@ -225,7 +225,7 @@ func TestNamedKeys(t *testing.T) {
 	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
 }
 
-func TestAFileOfKeysThatAppearsLocksTheDoor(t *testing.T) {
+func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	h := serve(t, open, func(o *api.Options) { o.KeysFile, o.KeysFileOptional = path, true })
