@@ -12,9 +12,9 @@ import (
 	"presswork"
 )
 
-// glance is how often the records of running jobs are looked at, in case the
+// recheckEvery is how often the records of running jobs are looked at, in case the
 // message of a cancellation was lost.
-const glance = 500 * time.Millisecond
+const recheckEvery = 500 * time.Millisecond
 
 // activeRun is a handler at work. The fence is "" for a task without a job.
 type activeRun struct {
@@ -56,12 +56,12 @@ func (a *active) jobs() []*activeRun {
 }
 
 // watchCancels ends the runs of cancelled jobs: at once by the channel, and
-// within half a second by their records, which also tell of a newer run.
+// within half a second by their records, which also show a newer run.
 func (s *Server) watchCancels(ctx context.Context) {
 	sub := s.rdb.Subscribe(ctx, cancelChannel)
 	defer sub.Close()
 	messages := sub.Channel()
-	tick := time.NewTicker(glance)
+	tick := time.NewTicker(recheckEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -97,7 +97,7 @@ func (s *Server) checkActive(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		// An outage: the next glance, or the fence at the run's end, decides.
+		// An outage: the next check, or the fence at the run's end, decides.
 		return
 	}
 	for i, r := range runs {

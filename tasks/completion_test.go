@@ -34,7 +34,7 @@ func TestATaskWhoseEndIsDroppedIsStillRemoved(t *testing.T) {
 		t.Errorf("%d keys of the task remain", n)
 	}
 	s.rdb.LPush(ctx, AsynqActive(Render), "ghost")
-	if _, err := s.sweepGhosts(ctx, Render, nil); err != nil {
+	if _, err := asynqext.Reconcile(ctx, s.rdb, Render, nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.rdb.Exists(ctx, AsynqActive(Render)).Val(); n != 0 {

@@ -55,7 +55,7 @@ func public(err error) *presswork.Error {
 	return e
 }
 
-// retryError tells Asynq that, and when, a task shall run again.
+// retryError makes Asynq run a task again, and says when.
 type retryError struct {
 	delay   time.Duration
 	counted bool
@@ -67,7 +67,7 @@ func (e *retryError) Unwrap() error { return e.cause }
 
 // delayOf is how long to wait before a further try: counted ones by the kind's
 // own table or 1, 4, 15, 60 s; patient ones double up to 30 s. A tenth of
-// jitter keeps a herd apart.
+// jitter spreads retries that would come at once.
 func delayOf(v verdict, tried int, backoff []time.Duration) time.Duration {
 	var d time.Duration
 	switch {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks/asynqext"
 )
 
 // What the tests of package tasks_test see of the inside.
@@ -61,7 +63,7 @@ func (s *Server) SweepLedger(ctx context.Context, ahead time.Duration) error {
 
 // SweepGhosts is the sweeper's comparison of a queue's lists.
 func (s *Server) SweepGhosts(ctx context.Context, q Queue, before []string) ([]string, error) {
-	return s.sweepGhosts(ctx, q, before)
+	return asynqext.Reconcile(ctx, s.rdb, q, before)
 }
 
 // Watchers counts the open watches.

@@ -29,8 +29,8 @@ type handler struct {
 // kind's own queue and, when it prints, on Bulk. The handler ends the job by
 // Run.Complete, or hands it on by Run.Next; an error that it returns ends the job as failed, or makes the
 // task run again, by the table in errors.go. ctx ends when the job is
-// cancelled, after the kind's Timeout, and when the server stops; its cause says
-// which. Call Handle before Start.
+// cancelled, after the kind's Timeout, and when the server stops, and
+// context.Cause(ctx) is why. Call Handle before Start.
 func Handle[P any](s *Server, k Kind[P], h func(ctx context.Context, run *Run, payload P) error) {
 	s.handle(k.Name, handler{
 		queue: k.Queue, retries: k.Retries, timeout: k.Timeout, backoff: k.Backoff,

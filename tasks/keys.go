@@ -18,7 +18,7 @@ const (
 	eventsChannel = "pw:events"
 	// cancelChannel carries the ids of cancelled jobs.
 	cancelChannel = "pw:cancel"
-	// callChannel hears when a call has been put in line.
+	// callChannel carries an empty message when a call has been put in line.
 	callChannel = "pw:call"
 )
 

@@ -40,7 +40,7 @@ var (
 	// ServeCall serves the call whose turn it is; see package stream. What it bounds is a
 	// run; the caller bounds the call by leaving.
 	ServeCall = Kind[Ticket]{Name: "call:v1", Queue: Infer, Retries: 5, Timeout: time.Hour}
-	// DeliverWebhook tells a webhook of a job's end: 8 tries over about a day.
+	// DeliverWebhook sends a job's end to a webhook: 8 tries over about a day.
 	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second, Backoff: []time.Duration{
 		5 * time.Second, time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 15 * time.Hour,
 	}}

@@ -124,7 +124,7 @@ func (d dialer) MakeRedisClient() any {
 var _ asynq.RedisConnOpt = dialer("")
 
 // showPayload shortens the documents in a payload and hides passwords, and the
-// cookies and headers of exports, so that a page of tasks stays a page and tells
+// cookies and headers of exports, so that a page of tasks stays a page and shows
 // no secret.
 func showPayload(_ string, payload []byte) string {
 	var v any

@@ -49,7 +49,7 @@ func recordFields() []string {
 	}
 }
 
-// stored is a Record with what of it stays in this room.
+// stored is a Record with what of it stays in this package.
 type stored struct {
 	Record
 	queue   Queue

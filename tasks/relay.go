@@ -171,7 +171,7 @@ func (r *relay) route(message string) {
 	}
 }
 
-// check tells the watchers of every watched job how far it has got.
+// check sends the watchers of every watched job how far it has got.
 func (r *relay) check() {
 	r.mu.Lock()
 	ids := make([]string, 0, len(r.watchers))
@@ -213,7 +213,7 @@ func (r *relay) check() {
 	}
 }
 
-// add makes w hear the news of its job, or tells why there will be none.
+// add sends w the news of its job from now on; an error is why there will be none.
 func (r *relay) add(w *watcher) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

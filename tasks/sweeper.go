@@ -54,7 +54,7 @@ func (s *Server) sweep(ctx context.Context, queues []Queue) {
 			}
 		case <-ghosts.C:
 			for _, q := range queues {
-				found, err := s.sweepGhosts(ctx, q, suspects[q])
+				found, err := asynqext.Reconcile(ctx, s.rdb, q, suspects[q])
 				if err != nil && ctx.Err() == nil {
 					s.log.Warn("a queue could not be swept", "queue", q, "err", err)
 				}
@@ -131,10 +131,4 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 		return err
 	}
 	return state.Err()
-}
-
-// sweepGhosts heals one queue's lists and returns the ids that are active
-// without a lease; those that are so twice in a row go back on the queue.
-func (s *Server) sweepGhosts(ctx context.Context, q Queue, before []string) ([]string, error) {
-	return asynqext.Reconcile(ctx, s.rdb, q, before)
 }

@@ -94,7 +94,7 @@ type Page struct {
 }
 
 // Convert is the payload of ConvertPDF. It is a promise: testdata/convert_v1.json
-// must decode for ever.
+// must always decode.
 type Convert struct {
 	// Content is the Markdown when it is at most InlineLimit bytes.
 	Content string `json:"content,omitempty"`
@@ -151,7 +151,7 @@ type Ticket struct {
 }
 
 // Webhook is the payload of DeliverWebhook. It carries the whole body, so that
-// a delivery outlives the job it tells of.
+// a delivery outlives its job.
 type Webhook struct {
 	// MessageID is the webhook-id header, the same on every try.
 	MessageID string    `json:"message_id"`

@@ -32,7 +32,7 @@ func NewWatch(snapshot presswork.Event, events <-chan presswork.Event, stop func
 	return &Watch{Snapshot: snapshot, Events: events, stop: stop, err: err}
 }
 
-// Err tells why Events was closed: nil after the terminal event or Close,
+// Err returns why Events was closed: nil after the terminal event or Close,
 // ErrSlow when the reader fell too far behind, else an outage.
 func (w *Watch) Err() error { return w.err() }
 

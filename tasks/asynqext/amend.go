@@ -119,7 +119,7 @@ end
 return 1
 `
 
-// extension is what to send in the place of Asynq's heartbeat, which says until
+// extension is what to send in the place of Asynq's heartbeat, which writes until
 // when leases, servers and workers count; nil for any other command.
 func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 	if cmd.Name() != "zadd" {

@@ -79,8 +79,6 @@ type Dequeuer struct {
 	announcements chan struct{}
 	// unsupported: Redis refused BLMOVE.
 	unsupported atomic.Bool
-
-	dequeues, wakeups atomic.Int64
 }
 
 // NewDequeuer makes a Dequeuer, which takes tasks until ctx ends.
@@ -92,7 +90,6 @@ func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
 func (d *Dequeuer) Hook() redis.Hook {
 	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 		if q, ok := dequeueOf(cmd); ok {
-			d.dequeues.Add(1)
 			return d.dequeue(ctx, cmd, q, next)
 		}
 		return next(ctx, cmd)
@@ -134,7 +131,6 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 			if woken = d.wait(q); !woken {
 				return redis.Nil
 			}
-			d.wakeups.Add(1)
 			d.empty.Delete(q)
 		}
 		if !d.o.Slots.Acquire(patience, q) {
@@ -238,17 +234,17 @@ func (d *Dequeuer) wait(q Queue) bool {
 	return false
 }
 
-// Listen hears the announcements until ctx ends: each ends a wait, and so does the
+// Listen receives the announcements until ctx ends: each ends a wait, and so does the
 // subscription whenever it stands anew, because some may have been missed.
 func (d *Dequeuer) Listen(ctx context.Context) {
 	sub := d.o.Redis.Subscribe(ctx, d.o.Channel)
 	defer sub.Close()
-	heard := sub.ChannelWithSubscriptions()
+	announced := sub.ChannelWithSubscriptions()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case _, open := <-heard:
+		case _, open := <-announced:
 			if !open {
 				return
 			}

@@ -14,12 +14,13 @@ func nothing(context.Context, *asynq.Task) error { return nil }
 func TestTheDequeueOfThePinnedAsynqIsRecognised(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	d := w.serve(t, nothing)
-	eventually(t, "the queue is found empty", func() bool { return d.dequeues.Load() >= 2 })
+	waits := w.serve(t, nothing)
+	w.handled(t, w.enqueue(t))
 	for range 5 {
-		before := d.wakeups.Load()
+		eventually(t, "the worker waits", func() bool { return w.blocked(t) })
+		before := waits.Load()
 		w.handled(t, w.enqueue(t))
-		if d.wakeups.Load() == before {
+		if waits.Load() == before {
 			t.Error("a task was picked up without a wait for it")
 		}
 	}
@@ -31,11 +32,11 @@ func TestWithoutBLMOVETheQueueIsPolled(t *testing.T) {
 	if err := w.rdb.Do(t.Context(), "acl", "setuser", "default", "-blmove").Err(); err != nil {
 		t.Fatal(err)
 	}
-	d := w.serve(t, nothing)
+	waits := w.serve(t, nothing)
 	for range 5 {
 		w.handled(t, w.enqueue(t))
 	}
-	if n := d.wakeups.Load(); n != 0 {
+	if n := waits.Load(); n != 0 {
 		t.Errorf("BLMOVE returned %d times", n)
 	}
 }
@@ -46,11 +47,11 @@ func TestPausedQueueRests(t *testing.T) {
 	if err := w.inspector.PauseQueue(string(render)); err != nil {
 		t.Fatal(err)
 	}
-	d := w.serve(t, nothing)
+	waits := w.serve(t, nothing)
 	id := w.enqueue(t)
-	eventually(t, "the task is seen", func() bool { return d.wakeups.Load() > 0 })
-	before, at := d.wakeups.Load(), time.Now()
-	eventually(t, "the queue is looked at again", func() bool { return d.wakeups.Load() >= before+3 })
+	eventually(t, "the task is seen", func() bool { return waits.Load() > 0 })
+	before, at := waits.Load(), time.Now()
+	eventually(t, "the queue is looked at again", func() bool { return waits.Load() >= before+3 })
 	if took := time.Since(at); took < 2*pausedWait {
 		t.Errorf("a paused queue was looked at thrice within %s", took)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,12 +59,23 @@ func (silent) Warn(...any)  {}
 func (silent) Error(...any) {}
 func (silent) Fatal(...any) {}
 
+// waits counts the ends of waits for a task.
+type waits struct{ atomic.Int64 }
+
 // serve starts an Asynq server on render, with everything that this package
 // changes.
-func (w *world) serve(t testing.TB, h asynq.HandlerFunc) *Dequeuer {
+func (w *world) serve(t testing.TB, h asynq.HandlerFunc) *waits {
 	t.Helper()
 	taking, stop := context.WithCancel(context.Background())
 	rdb, blocking, log := dial(t, w.address), dial(t, w.address), slog.New(slog.DiscardHandler)
+	ended := &waits{}
+	blocking.AddHook(hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+		err := next(ctx, cmd)
+		if cmd.Name() == "blmove" && err == nil {
+			ended.Add(1)
+		}
+		return err
+	}))
 	d := NewDequeuer(taking, DequeueOptions{
 		Redis: rdb, Blocking: blocking, Slots: unlimited{}, SetAside: func(_ Queue, id string, why error) { t.Errorf("task %s: %v", id, why) }, Log: log,
 	})
@@ -81,7 +93,7 @@ func (w *world) serve(t testing.TB, h asynq.HandlerFunc) *Dequeuer {
 		blocking.Close()
 		srv.Shutdown()
 	})
-	return d
+	return ended
 }
 
 // enqueue puts a task on render and returns its id.
@@ -108,6 +120,12 @@ func (w *world) state(t testing.TB, id string) string {
 func (w *world) handled(t testing.TB, id string) {
 	t.Helper()
 	eventually(t, "the task is done", func() bool { return w.state(t, id) == "" })
+}
+
+// blocked reports whether a connection waits for something in Redis.
+func (w *world) blocked(t testing.TB) bool {
+	t.Helper()
+	return strings.Contains(w.rdb.Info(t.Context(), "clients").Val(), "blocked_clients:1\r\n")
 }
 
 // eventually polls until the condition holds.

@@ -19,7 +19,7 @@ const lookAgain = 200 * time.Millisecond
 // answerBytes is how far a reader of an answer may lag behind.
 const answerBytes = 16 << 20
 
-// Answer is what a caller hears of its call. It is for one reader.
+// Answer is the answer of a call as its caller reads it. It is for one reader.
 type Answer struct {
 	// ID is the call's: another's, where an idempotency key joined it.
 	ID string
@@ -29,11 +29,11 @@ type Answer struct {
 	linger bool
 
 	mu sync.Mutex
-	// heard are frames in order, from seq next-len(heard) on.
-	heard []piece
-	bytes int
-	next  int64
-	// unsure tells that frames may have been missed.
+	// received are frames in order, from seq next-len(received) on.
+	received []piece
+	bytes    int
+	next     int64
+	// unsure: frames may have been missed.
 	unsure bool
 	// missed is how many renewals in a row found the call unknown to Redis; it is
 	// the relay's.
@@ -75,7 +75,7 @@ func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 	}
 }
 
-// Close says that the caller does not wait any more. The work ends, unless
+// Close ends the caller's waiting. The work ends, unless
 // others wait too, or a retry may join it soon.
 func (a *Answer) Close() {
 	a.once.Do(func() { a.client.leave(a) })
@@ -85,11 +85,11 @@ func (a *Answer) take() ([][]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var frames [][]byte
-	for _, p := range a.heard {
+	for _, p := range a.received {
 		frames = appendFrames(frames, p.data)
 		a.ended = a.ended || p.last
 	}
-	a.heard, a.bytes = nil, 0
+	a.received, a.bytes = nil, 0
 	switch {
 	case len(frames) > 0:
 		return frames, nil
@@ -109,8 +109,8 @@ func appendFrames(frames [][]byte, data []byte) [][]byte {
 	return frames
 }
 
-// hear takes a piece of the stream in.
-func (a *Answer) hear(seq int64, p piece) {
+// receive takes a piece of the stream in.
+func (a *Answer) receive(seq int64, p piece) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -120,12 +120,12 @@ func (a *Answer) hear(seq int64, p piece) {
 		a.unsure = true
 	default:
 		a.next++
-		a.heard = append(a.heard, p)
+		a.received = append(a.received, p)
 		if a.bytes += len(p.data); a.bytes > answerBytes {
-			a.heard, a.err = nil, ErrSlow
+			a.received, a.err = nil, ErrSlow
 		}
 	}
-	a.tell()
+	a.notify()
 }
 
 // fail ends the answer for a reason.
@@ -135,7 +135,7 @@ func (a *Answer) fail(err error) {
 	if a.err == nil {
 		a.err = err
 	}
-	a.tell()
+	a.notify()
 }
 
 // lookUp makes the reader look for frames that were missed.
@@ -143,10 +143,10 @@ func (a *Answer) lookUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.unsure = true
-	a.tell()
+	a.notify()
 }
 
-func (a *Answer) tell() {
+func (a *Answer) notify() {
 	select {
 	case a.news <- struct{}{}:
 	default:
@@ -163,7 +163,7 @@ func (a *Answer) isUnsure() bool {
 func (a *Answer) position() (next int64, open bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	last := a.ended || len(a.heard) > 0 && a.heard[len(a.heard)-1].last
+	last := a.ended || len(a.received) > 0 && a.received[len(a.received)-1].last
 	return a.next, !last && a.err == nil
 }
 
@@ -192,7 +192,7 @@ func (a *Answer) catchUp(ctx context.Context) error {
 			a.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue has lost a part of this answer; send the request again"))
 			return nil
 		}
-		a.hear(seq, piece{[]byte(data), e.Values["l"] == "1"})
+		a.receive(seq, piece{[]byte(data), e.Values["l"] == "1"})
 	}
 	return nil
 }

@@ -52,8 +52,8 @@ type Call struct {
 	QueuedAt time.Time `json:"queued_at"`
 
 	// IdempotencyKey, when set, makes a second call with the same Owner and
-	// Fingerprint hear the first one's answer, from its beginning: it gets the
-	// first one's ID. The first runs on for a while when its caller leaves, so that
+	// Fingerprint get the first one's answer, from its beginning, and its
+	// ID. The first runs on for a while when its caller leaves, so that
 	// a retry finds it.
 	IdempotencyKey string `json:"-"`
 	Fingerprint    string `json:"-"`
@@ -61,7 +61,7 @@ type Call struct {
 
 const (
 	// callTTL bounds a call's life; callMemory is how long a finished one can
-	// still be heard, joinMemory the same where a retry may join it.
+	// still be read, joinMemory the same where a retry may join it.
 	callTTL    = 6 * time.Hour
 	callMemory = time.Minute
 	joinMemory = 10 * time.Minute

@@ -6,9 +6,9 @@ import (
 )
 
 // Call puts a call in line, a ticket on the queue, and returns the answer, which
-// is to be closed. A call whose ID is there already is heard instead, from its
-// beginning. An error means that nobody will work at it. ctx bounds the making;
-// standing in line must not end half-way with it, and is bounded by redisTimeout.
+// is to be closed. A call whose ID is there already is joined instead, from the
+// beginning of its answer. An error means that nobody will work at it. ctx bounds the making;
+// standing in line must not end half-way with it, and is bounded by two seconds.
 // Errors: QueueUnavailable.
 func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	answer, err := c.listen(call.ID, call.IdempotencyKey != "")

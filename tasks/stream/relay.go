@@ -47,9 +47,9 @@ type Client struct {
 	ended   error
 }
 
-// NewClient makes a client. issue puts a ticket with an id of its own on the queue,
-// as if it were the id's first; a ticket that is there already is success. Workers
-// hear on the channel left which calls have been left.
+// NewClient makes a client. issue puts a ticket with a call's id on the queue; that
+// one with this id is there already is success. Workers receive on the channel left
+// the ids of calls that nobody waits for any more.
 func NewClient(rdb redis.UniversalClient, issue func(ctx context.Context, id string) error, left string, log *slog.Logger) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Client{
@@ -84,7 +84,7 @@ func (c *Client) Stop() {
 	c.running.Wait()
 }
 
-// listen begins to hear a call's frames. What is published before the
+// listen begins to receive a call's frames. What is published before the
 // subscription stands is looked up then.
 func (c *Client) listen(id string, linger bool) (*Answer, error) {
 	a := &Answer{ID: id, client: c, waiter: newID(), linger: linger, next: 1, news: make(chan struct{}, 1)}
@@ -110,7 +110,7 @@ func (c *Client) change(id string) {
 	}
 }
 
-// subscribe keeps the subscriptions those of the calls that somebody hears.
+// subscribe keeps the subscriptions those of the calls that somebody waits for.
 func (c *Client) subscribe() {
 	subscribed := map[string]bool{}
 	for {
@@ -145,7 +145,7 @@ func (c *Client) subscribe() {
 	}
 }
 
-// leave forgets an answer, and tells the call's worker when nobody waits for it
+// leave forgets an answer, and notifies the call's worker when nobody waits for it
 // any more.
 func (c *Client) leave(a *Answer) {
 	c.unlisten(a)
@@ -228,11 +228,11 @@ func (c *Client) route(channel, message string) {
 		return
 	}
 	for _, a := range c.of(idOfFrames(channel)) {
-		a.hear(seq, piece{[]byte(data), last == "1"})
+		a.receive(seq, piece{[]byte(data), last == "1"})
 	}
 }
 
-// renew tells now and then that somebody still waits for each call, and finds
+// renew writes now and then that somebody still waits for each call, and finds
 // what was lost on the way: frames, tickets, calls.
 func (c *Client) renew() {
 	tick := time.NewTicker(renewEvery)
@@ -288,7 +288,7 @@ func (c *Client) renewAll() {
 		}
 		return
 	}
-	// A worker needs a while, too, to tell again that it lives.
+	// A worker needs a while, too, to write again that it lives.
 	back := !c.away.IsZero()
 	c.away = time.Time{}
 	for _, w := range all {
@@ -318,7 +318,7 @@ func (c *Client) renewAll() {
 	}
 }
 
-// sent is how many entries the stream of an answer has, as renewScript says.
+// sent is how many entries the stream of an answer has, as renewScript answers.
 func sent(seq string) int64 {
 	n, _ := strconv.ParseInt(seq, 10, 64)
 	return n

@@ -29,8 +29,8 @@ type Run struct {
 	Call Call
 	// Attempt counts from 1.
 	Attempt int
-	// Begun tells that an earlier run has sent a part of the answer, which the
-	// caller has heard.
+	// Begun reports whether an earlier run has sent a part of the answer, which the
+	// caller has read.
 	Begun bool
 
 	fence  string
@@ -188,7 +188,7 @@ func (r *Run) hasSent() bool {
 func (r *Run) lose(cause error) {
 	r.lost = true
 	r.end(cause)
-	r.tell()
+	r.notify()
 }
 
 // giveUp is lose, for those who do not hold the lock.
@@ -198,7 +198,7 @@ func (r *Run) giveUp() {
 	r.lose(errCallLost)
 }
 
-func (r *Run) tell() {
+func (r *Run) notify() {
 	select {
 	case r.flushed <- struct{}{}:
 	default:
@@ -212,7 +212,7 @@ func (r *Run) take() (w write, ok bool) {
 	defer r.mu.Unlock()
 	if r.over || r.mayNotWrite() {
 		r.dirty = false
-		r.tell()
+		r.notify()
 		return write{}, false
 	}
 	if r.gone {
@@ -245,7 +245,7 @@ func (r *Run) written(w write) (more bool) {
 	answer, err := w.answer.Int()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	defer r.tell()
+	defer r.notify()
 	switch {
 	case err != nil:
 		if r.failing.IsZero() {

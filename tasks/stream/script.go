@@ -5,7 +5,7 @@ import "github.com/redis/go-redis/v9"
 // Volatile begins every script of a call. It keeps what the script writes out of
 // the append-only file and from replicas. A call lives as long as its caller's
 // connection, so there is nothing to bring back after a restart of Redis: the
-// caller hears that the call is lost. Where every write is synced, the nine on the
+// caller gets an error. Where every write is synced, the nine on the
 // way to a first token would cost as many syncs of the disk, and every token one
 // more.
 const Volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"

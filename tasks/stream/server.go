@@ -13,7 +13,7 @@ import (
 )
 
 // lookAtCalls is how often a worker looks whether somebody still waits for the
-// calls that it runs, in case nobody could tell it.
+// calls that it runs, in case it was not notified.
 const lookAtCalls = 2 * time.Second
 
 // Server runs the calls of a process.
@@ -105,7 +105,7 @@ func (s *Server) begin(ctx context.Context, id string) (*Run, error) {
 		err = json.Unmarshal([]byte(answer[3]), &run.Call)
 	}
 	if err != nil {
-		// No other worker could read it either: the caller hears that it is lost.
+		// No other worker could read it either: the caller gets an error.
 		s.log.Error("a call cannot be read", "call_id", id, "err", err)
 		s.forget(id, fence)
 		return nil, nil

@@ -58,7 +58,7 @@ func (w *writer) run() {
 	}
 }
 
-// mark tells the writer of a run that has something to write.
+// mark gives the writer runs that have something to write.
 func (w *writer) mark(runs ...*Run) {
 	w.mu.Lock()
 	w.dirty = append(w.dirty, runs...)
