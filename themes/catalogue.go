@@ -25,7 +25,7 @@ func builtinNames() []string {
 		"autumn", "business", "acid", "lemonade", "night", "coffee", "winter", "dim", "nord", "sunset", "caramellatte", "abyss", "silk"}
 }
 
-// Options say where custom themes are.
+// Options wire a Catalogue.
 type Options struct {
 	// Dir is the folder of custom themes (NAME.css). It may be absent and may
 	// appear later. Default: no custom themes.
@@ -40,13 +40,13 @@ type Catalogue struct {
 	options  Options
 	log      *slog.Logger
 	builtin  []Theme
-	present  atomic.Pointer[shelf]
+	present  atomic.Pointer[snapshot]
 	mu       sync.Mutex // guards watching
 	watching *watch
 }
 
-// shelf is the catalogue at one moment.
-type shelf struct {
+// snapshot is the catalogue at one moment.
+type snapshot struct {
 	list   []Theme
 	byName map[string]Theme
 	// rejected holds the reason of each custom theme that was left out.
@@ -110,7 +110,7 @@ func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, er
 
 // reload reads the folder of custom themes anew.
 func (c *Catalogue) reload() {
-	s := &shelf{byName: map[string]Theme{}, rejected: map[string]string{}}
+	s := &snapshot{byName: map[string]Theme{}, rejected: map[string]string{}}
 	custom := c.readDir(s.rejected)
 	for _, t := range c.builtin {
 		if own, ok := custom[t.Name]; ok {

@@ -8,7 +8,7 @@ import (
 // FilterCSS takes every reference to something outside out of a stylesheet
 // from a stranger: @import, url() other than data: images and fonts, and the
 // functions that fetch by a bare string. It also makes sure that no text in it
-// can end an HTML style element. Dropped says what was taken out.
+// can end an HTML style element. Dropped is what was taken out.
 func FilterCSS(css string) (clean string, dropped []string) {
 	f := cssFilter{scanner: newCSSScanner(css)}
 	f.run()

@@ -6,7 +6,7 @@ import (
 )
 
 // cssKind is the kind of a CSS token (CSS Syntax 3, section 4), as far as the
-// filter must tell them apart.
+// filter must distinguish them.
 type cssKind int
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// tokens are the custom properties of a theme by name, "--primary" say.
+// tokens are the custom properties of a theme by name, such as "--primary".
 type tokens map[string]string
 
 // colorNames are the colours of the catalogue, in daisyUI's order.

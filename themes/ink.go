@@ -30,7 +30,7 @@ func inkTokens(full tokens) tokens {
 	return own
 }
 
-// derivedAnyway tells the values that stand for a colour which derive makes
+// derivedAnyway reports whether a value stands for a colour which derive makes
 // for the paper at hand.
 func derivedAnyway(value string) bool {
 	switch strings.TrimSuffix(strings.TrimPrefix(value, "var("), ")") {

@@ -63,7 +63,7 @@ func resolveVars(own tokens) tokens {
 	return own
 }
 
-// describe fills what the catalogue tells of a theme from its tokens.
+// describe fills what the catalogue shows of a theme from its tokens.
 func (t *Theme) describe() {
 	get := t.all.get
 	t.Colors = map[string]string{}

@@ -18,11 +18,11 @@ func rootTokens(css string) tokens {
 // tokenReader follows a stylesheet token by token.
 type tokenReader struct {
 	found tokens
-	// depth counts open rules; conditional tells that the outermost is an
+	// depth counts open rules; conditional reports whether the outermost is an
 	// at-rule.
 	depth       int
 	conditional bool
-	// name is the property being read, from its name on; colon tells that its
+	// name is the property being read, from its name on; colon reports whether its
 	// value has begun.
 	name  string
 	colon bool

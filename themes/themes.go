@@ -28,13 +28,13 @@ type Theme struct {
 	// Colors are "#rrggbb" by name: primary, base_100, base_content, ….
 	Colors   map[string]string `json:"colors"`
 	Contrast Contrast          `json:"contrast"`
-	// Custom tells that the theme came from the folder.
+	// Custom reports whether the theme came from the folder.
 	Custom bool `json:"custom"`
 
 	css string
 	// own are the tokens the theme sets, all those and the derived ones.
 	own, all tokens
-	// ink tells the ink-saving variant.
+	// ink reports whether it is the ink-saving variant.
 	ink bool
 }
 

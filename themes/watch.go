@@ -75,7 +75,7 @@ func (w *watch) run() {
 	}
 }
 
-// concerns tells the folder, its files and its parents from their other
+// concerns distinguishes the folder, its files and its parents from their other
 // content.
 func (w *watch) concerns(path string) bool {
 	if filepath.Dir(path) == w.dir || path == w.dir {

@@ -37,7 +37,7 @@ type abbreviations struct {
 type letter struct {
 	next map[byte]*letter
 	long string
-	// used tells that the text has had it.
+	// used reports whether the text has had it.
 	used bool
 }
 

@@ -32,7 +32,7 @@ type attributes struct {
 // attribute is one key=value.
 type attribute struct{ key, value string }
 
-// readBraces reads attributes at the start of a line and tells their length,
+// readBraces reads attributes at the start of a line and returns their length,
 // 0 if there are none: they must close on the line.
 func readBraces(line []byte) (a attributes, size int) {
 	if len(line) < 3 || line[0] != '{' {
@@ -62,7 +62,7 @@ func readBraces(line []byte) (a attributes, size int) {
 	return attributes{}, 0
 }
 
-// readItem reads one item and tells its length.
+// readItem reads one item and returns its length.
 func (a *attributes) readItem(text []byte) (size int, ok bool) {
 	end := bytes.IndexAny(text, " \t\n=\"'{}")
 	if end < 0 {

@@ -26,9 +26,9 @@ type alert struct {
 	// kind is one of GitHub's five, name what the source calls it.
 	kind, name string
 	title      string
-	// titled tells that the source gives the title, which may be none.
+	// titled reports whether the source gives the title, which may be none.
 	titled bool
-	// fenced tells that a line of colons ends it.
+	// fenced reports whether a line of colons ends it.
 	fenced bool
 }
 
@@ -119,7 +119,7 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 	placeFigure(p)
 }
 
-// alertKind tells which alert a quote is, and takes its marker off.
+// alertKind returns which alert a quote is, and takes its marker off.
 func alertKind(quote *ast.Blockquote, src []byte) string {
 	p, ok := quote.FirstChild().(*ast.Paragraph)
 	if !ok {

@@ -17,7 +17,7 @@ type braces struct {
 	ast.BaseInline
 	attributes attributes
 	segment    text.Segment
-	// last tells that they end their block.
+	// last reports whether they end their block.
 	last bool
 }
 

@@ -62,7 +62,7 @@ func looksLikeBomb(src []byte) bool {
 		text := bytes.TrimLeft(line, " \t")
 		if len(text) <= 1 {
 			special = 0
-			// Blank lines are dear where many containers are open; those
+			// Blank lines are expensive where many containers are open; those
 			// show by the lines before them.
 			continue
 		}

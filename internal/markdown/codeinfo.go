@@ -12,17 +12,17 @@ import (
 // maxMarkedLines bounds the ranges of highlighted lines of one block.
 const maxMarkedLines = 200
 
-// codeInfo is what the info string of a code block says.
+// codeInfo is the info string of a code block, read.
 type codeInfo struct {
 	language string
 	title    string
 	// marked are the ranges of highlighted lines.
 	marked []lineRange
-	// numbered is nil when the info string does not say; first is the number
+	// numbered is nil when the info string does not set it; first is the number
 	// of the first line.
 	numbered *bool
 	first    int
-	// diff tells that the first column of each line marks it as added, removed
+	// diff reports whether the first column of each line marks it as added, removed
 	// or kept.
 	diff       bool
 	attributes attributes

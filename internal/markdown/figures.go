@@ -53,7 +53,7 @@ func placeFigure(p *ast.Paragraph) {
 	f := &figure{caption: resolved(img.Title)}
 	f.SetPos(p.Pos())
 	img.Title = nil
-	for _, name := range []string{"id", "class"} { // what is said of the image is meant for the figure
+	for _, name := range []string{"id", "class"} { // attributes of the image are meant for the figure
 		for _, from := range []ast.Node{p, img} {
 			if value := attributeText(from, name); value != "" {
 				f.SetAttributeString(name, []byte(value))

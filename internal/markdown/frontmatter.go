@@ -18,7 +18,7 @@ const (
 	maxMatterNesting = 16
 )
 
-// Matter is what a document says about itself before its text begins.
+// Matter is what a document's front matter holds.
 type Matter struct {
 	// Theme is the theme the front matter asks for, "" when it does not.
 	Theme   string

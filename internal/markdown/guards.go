@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// The guards wrap goldmark's parsers and tell the budget what each step will
+// The guards wrap goldmark's parsers and charge the budget with what each step will
 // cost. Factors are measured in units of about 3 ns.
 const (
 	continueCost = 10  // one open block looked at on one line
@@ -91,7 +91,7 @@ func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	case line[0] == ']':
 		b.foreseeLink(line, segment, parent)
 	case line[0] == '~' && block.PrecendingCharacter() == '~':
-		return nil // as goldmark says too, after reading the run once more
+		return nil // as goldmark returns too, after reading the run once more
 	}
 	first, siblings := pc.FirstDelimiter(), parent.ChildCount()
 	node := g.InlineParser.Parse(parent, block, pc)

@@ -14,7 +14,7 @@ import (
 // softHyphen is where a word may be divided. It does not show elsewhere.
 const softHyphen = "\u00ad"
 
-// breaking says which words are divided: of at least so many letters, and how
+// breaking is which words are divided: of at least so many letters, and how
 // many stay on either side.
 type breaking struct{ letters, first, last int }
 
@@ -33,7 +33,7 @@ type textWriter struct {
 	out   *strings.Builder
 	words *hyphen.Dictionary // nil: words are not divided
 	cells int                // the table cells that are open
-	// heading tells that one is open.
+	// heading reports whether one is open.
 	heading bool
 	// whole is the open element whose words are not divided, nested of which
 	// are open.
@@ -76,7 +76,7 @@ func undivided(element []byte) bool {
 	return false
 }
 
-// isVoid tells the elements that have no end.
+// isVoid reports whether an element has no end tag (HTML, "void elements").
 func isVoid(element []byte) bool {
 	switch string(element) {
 	case "br", "col", "hr", "img", "input", "wbr":

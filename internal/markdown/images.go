@@ -52,7 +52,7 @@ type picture struct {
 	scaled bool
 	// plate reports that it is hard to see on a dark page without a light ground.
 	plate bool
-	// cut tells that a place was left without it because of maxImagesBytes.
+	// cut reports whether a place was left without it because of maxImagesBytes.
 	cut bool
 }
 
@@ -187,7 +187,7 @@ func isRemote(src string) bool {
 	return strings.HasPrefix(s, "http:") || strings.HasPrefix(s, "https:") || strings.HasPrefix(s, "//")
 }
 
-// open reads an image from where its source says.
+// open reads an image from where its source points.
 func (d *draft) open(ctx context.Context, src string) ([]byte, error) {
 	switch {
 	case src == "":
@@ -223,8 +223,8 @@ func (d *draft) open(ctx context.Context, src string) ([]byte, error) {
 	return data, public(err, "no such file came with the document")
 }
 
-// dataURI checks an image by its bytes, never by what it is said to be, and
-// writes it if there is room beside what is held. It also returns what there is
+// dataURI checks an image by its bytes, never by its declared type, and
+// writes it if the limit allows it beside what is held. It also returns what there is
 // to draw.
 func dataURI(data []byte, scaled bool, held *atomic.Int64) (uri string, work uint64, err error) {
 	if len(data) > maxImageBytes {
@@ -263,7 +263,7 @@ func public(err error, instead string) error {
 }
 
 // renderImage writes an img element, or the text that stands for it. One
-// warning tells of all the places that are left without an image for its size.
+// warning is about all the places that are left without an image for its size.
 func (d *draft) renderImage(images *inlined, t html.Token) string {
 	src := attr(t, "src")
 	p, uri := images.bySource[src], ""

@@ -19,7 +19,7 @@ import (
 )
 
 // Renderer renders documents. It is safe for concurrent use; making one is
-// dear, using it is not.
+// expensive, using it is not.
 type Renderer struct {
 	parser   parser.Parser
 	renderer renderer.Renderer
@@ -94,12 +94,12 @@ type Document struct {
 	// Title is the text of the first level-1 heading, "" without one.
 	Title    string
 	Headings []Heading
-	// TOC tells that the source asks for the contents at a place of its own:
+	// TOC reports whether the source asks for the contents at a place of its own:
 	// the HTML holds `<nav class="toc-here"></nav>` there, once.
 	TOC      bool
 	Warnings []presswork.Warning
 	// Lang is the language by which it is set: Options.Lang or what
-	// Options.Language said.
+	// Options.Language set.
 	Lang string
 	// Upright reports whether some of its letters are of scripts without italics.
 	Upright bool
@@ -169,7 +169,7 @@ type draft struct {
 	embeds []string
 	// equations is how many rows of formulas have a number.
 	equations int
-	// toc tells that the contents have a place.
+	// toc reports whether the contents have a place.
 	toc      bool
 	warnings []presswork.Warning
 }

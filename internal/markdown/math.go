@@ -160,7 +160,7 @@ type formulaBlock struct {
 	// it begins.
 	end    int
 	closed bool
-	// bare says that its marks belong to the formula.
+	// bare reports whether its marks belong to the formula.
 	bare  bool
 	embed int
 }

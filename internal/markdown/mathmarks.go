@@ -93,7 +93,7 @@ var (
 )
 
 // looksLikeFormula reports whether text between brackets is meant as LaTeX. A
-// command such as \frac says so, or one of the signs ^_=<>+{} unless there are
+// command such as \frac shows it, or one of the signs ^_=<>+{} unless there are
 // words; where it may be short, also a variable or two, such as x or f(n-1).
 func looksLikeFormula(source []byte, short bool) bool {
 	source = latexEscape.ReplaceAll(source, []byte("."))

@@ -26,7 +26,7 @@ const (
 	maxMathTime = 10 * time.Second
 )
 
-// FormulaMark begins the alternative text of a formula, so that it can be told
+// FormulaMark begins the alternative text of a formula, so that it can be distinguished
 // from an image in the printed page's tags. It is U+2061, function application:
 // invisible, and of no use at the start of a text.
 const FormulaMark = "\u2061"

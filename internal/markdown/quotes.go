@@ -7,7 +7,7 @@ type marks struct {
 	// open and shut are the outer quotation marks, inOpen and inShut those of a
 	// quotation in a quotation.
 	open, shut, inOpen, inShut string
-	// spaced tells that ; : ! and ? have a space before them, which must not
+	// spaced reports whether ; : ! and ? have a space before them, which must not
 	// be broken: all of them in French, only the colon in Canadian French.
 	spaced string
 }

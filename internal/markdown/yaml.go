@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// errNoMatter says that what looked like front matter is the text's.
+// errNoMatter means that what looked like front matter is part of the text.
 var errNoMatter = errors.New("no front matter")
 
 // readYAML fills m from the YAML. Of a key that stands twice the last counts, as

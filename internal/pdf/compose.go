@@ -21,7 +21,7 @@ import (
 // printed or packed into something else.
 const engineVersion = 3
 
-// Compose builds the HTML and everything the printer is told. Errors: those of
+// Compose builds the HTML and everything the printer needs. Errors: those of
 // Check, ContentTooComplex, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable
 // (Asset's), BrowserUnavailable (for diagrams), ctx's cause.
 func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {

@@ -16,7 +16,7 @@ const coverTitleWidth = 72
 func coverStyle(s sheet, title, subject string) string {
 	scale := min(max(min(s.width, s.height)/210, 0.4), 2) / s.scale
 	fit := 1.0
-	// Lines of the subject, in small type, take room from the title.
+	// Lines of the subject, in small type, take space from the title.
 	if n := letters(title) + letters(subject)/4; n > coverTitleWidth {
 		fit = max(math.Sqrt(coverTitleWidth/float64(n)), 0.4)
 	}
@@ -34,7 +34,7 @@ func letters(text string) (n int) {
 	return n
 }
 
-// coverClass tells a wide sheet's cover, where text and picture lie side by side,
+// coverClass is that of a wide sheet's cover, where text and picture lie side by side,
 // from the upright ones that covers are drawn for. Without a picture, the text
 // has any cover to itself.
 func coverClass(s sheet, inkSaver bool) string {

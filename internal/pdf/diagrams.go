@@ -49,7 +49,7 @@ const (
 	legible = 0.5
 	// worthTurning is how much larger a turned page must make it.
 	worthTurning = 1.25
-	// pageShare is how much of a page's height a diagram may take, with room for
+	// pageShare is how much of a page's height a diagram may take, with space for
 	// the heading above it.
 	pageShare = 0.85
 )

@@ -91,7 +91,7 @@ func inEntries(tag atom.Atom) bool {
 	return false
 }
 
-// entryText is what the contents say of a heading: what stands in it, without
+// entryText is a heading's text in the table of contents: what stands in it, without
 // its number; its plain text if that is not to be found.
 func entryText(h markdown.Heading, contents map[string]string) string {
 	text := contents[h.ID]

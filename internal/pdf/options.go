@@ -40,7 +40,7 @@ func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
 }
 
 // sift leaves out of the front matter what is not allowed, with a warning: it may
-// have been said to another program. What o says wins and counts for what goes
+// have been meant for another program. What o sets wins and counts for what goes
 // together. A document that asks for a password never goes out without one.
 // Errors: FrontMatterInvalid, InvalidOption.
 func sift(m *markdown.Matter, o presswork.Options) error {

@@ -30,7 +30,7 @@ func inkless(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) || r == '\u034f'
 }
 
-// remedy is a Debian package that has a kind of character, and what to say of
+// remedy is a Debian package that has a kind of character, and what to print of
 // them.
 type remedy struct {
 	of     func(rune) bool

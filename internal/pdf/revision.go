@@ -7,7 +7,7 @@ import (
 	"presswork/internal/pdf/file"
 )
 
-// revision is what a page can only say once it has been printed: the numbers of
+// revision is what a page can only hold once it has been printed: the numbers of
 // its contents, the titles of the chapters that run over its pages.
 type revision struct {
 	// chapters are those that header or footer name; none when they do not.
@@ -16,7 +16,7 @@ type revision struct {
 	contents []string
 }
 
-// revisionOf is nil when the page says nothing of the kind.
+// revisionOf is nil when the page has nothing of the kind.
 func revisionOf(chapters, contents []markdown.Heading) *revision {
 	if len(chapters) == 0 && len(contents) == 0 {
 		return nil

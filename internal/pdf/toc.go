@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// tocHere is where a document that says [[toc]] wants its contents.
+	// tocHere is where a document with [[toc]] wants its contents.
 	tocHere      = `<nav class="toc-here"></nav>`
 	defaultDepth = 3
 )

@@ -124,7 +124,7 @@ func content(value []byte) string {
 }
 
 func (d *decoder) call(value []byte) {
-	// Calls without an index are told apart by their place.
+	// Calls without an index are distinguished by their place.
 	raw := inference.RawToolDelta{Index: len(d.delta.ToolCalls)}
 	var function []byte
 	fields(value, func(key, value []byte) {

@@ -154,7 +154,7 @@ func contentOf(m inference.Message) any {
 }
 
 // tools sends the tools that may be called; a choice the engine would ignore is
-// said by the list of tools and in words.
+// expressed by the list of tools and in words.
 func (e engine) tools(b *body, r *inference.Request) {
 	for _, t := range r.Offered() {
 		b.Tools = append(b.Tools, tool{inference.FunctionTool, function{t.Name, t.Description, t.Parameters, t.Strict}})

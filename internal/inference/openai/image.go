@@ -38,7 +38,7 @@ func (p *parser) image(o object) *inference.Image {
 	return img
 }
 
-// dataURI looks at the image of a data URI: its bytes say what it is. It gives
+// dataURI looks at the image of a data URI: its type is that of its bytes. It gives
 // the address as engines know it, which compare the scheme and the type as they are.
 func (p *parser) dataURI(o object, path, rest string) string {
 	meta, encoded, ok := strings.Cut(rest, ",")

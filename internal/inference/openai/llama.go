@@ -13,7 +13,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// DefaultLlamaServer is where llama-server listens unless told otherwise.
+// DefaultLlamaServer is where llama-server listens by default.
 const DefaultLlamaServer = "http://127.0.0.1:8080"
 
 var errNoLlamaServer = errors.New("what listens there is not llama-server")

@@ -18,7 +18,7 @@ import (
 // asks for are ignored.
 type object struct {
 	fields map[string]json.RawMessage
-	path   string // "messages[2]." say
+	path   string // such as "messages[2]."
 	err    *error
 }
 
@@ -44,7 +44,7 @@ func (o object) fail(e *inference.Error) {
 	}
 }
 
-// failf says what is wrong with a field: the message follows its name.
+// failf notes what is wrong with a field: the message follows its name.
 func (o object) failf(name, format string, args ...any) {
 	e := inference.Invalidf(bounded(o.path+name, 200), format, args...)
 	e.Message = "'" + e.Param + "' : " + e.Message

@@ -201,7 +201,7 @@ func (p *parser) reasoning(r *inference.Request) {
 	}
 }
 
-// together checks what fields say to each other.
+// together checks the rules between fields.
 func (p *parser) together(r *inference.Request) {
 	if r.ReasoningFormat != inference.Raw || !(r.Format.JSON() || len(r.Tools) > 0) {
 		return

@@ -89,7 +89,7 @@ func failure(status int, body []byte) *inference.Error {
 // maxMessage is how much of an upstream's message is passed on, in bytes.
 const maxMessage = 2000
 
-// saidError is what an error body says, in any of the forms engines use.
+// saidError is what an error body holds, in any of the forms engines use.
 type saidError struct {
 	message, code, param, failedGeneration string
 	status                                 int

@@ -9,7 +9,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// Head is what every chunk of an answer, or the response, says of it.
+// Head is what every chunk of an answer, or the response, carries.
 type Head struct {
 	// ID is the completion's, as NewID makes it; RequestID the x-request-id.
 	ID, RequestID string
@@ -96,7 +96,7 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	return dst
 }
 
-// end closes the event. With include_usage every chunk but the last says that
+// end closes the event. With include_usage every chunk but the last shows that
 // it has none.
 func (w *Writer) end(dst []byte) []byte {
 	if w.head.IncludeUsage {

@@ -53,7 +53,7 @@ func New() *Renderer {
 }
 
 // Render renders a formula, without its dollars: in a line of its own if
-// display is set, else for running text. The error says in words for its author
+// display is set, else for running text. The error explains to its author
 // what is wrong with the formula, or is ctx's cause.
 func (r *Renderer) Render(ctx context.Context, src string, display bool) (Formula, error) {
 	src = strings.TrimSpace(src)

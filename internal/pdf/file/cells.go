@@ -68,7 +68,7 @@ func (t *tree) tableOf(row *element) *element {
 	return nil
 }
 
-// span is how many rows or columns a cell takes, 1 when it does not say.
+// span is how many rows or columns a cell takes, 1 when it sets none.
 func (e *element) span(name string) int {
 	const most = 1000 // as in HTML
 	_, after, ok := bytes.Cut(e.dict.get("A"), []byte("/"+name+" "))

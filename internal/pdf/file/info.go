@@ -14,7 +14,7 @@ import (
 // creator is the Creator of every PDF: Chromium would give its user agent.
 const creator = "Presswork"
 
-// description is all that a PDF says about itself. Info and XMP are both
+// description is all metadata of a PDF. Info and XMP are both
 // written from it, so that they agree, as PDF/A wants.
 type description struct {
 	Meta
@@ -68,7 +68,7 @@ func (d description) info() []byte {
 	return b.Bytes()
 }
 
-// xmlText replaces what XML 1.0 cannot hold, so that XMP and Info say the same.
+// xmlText replaces what XML 1.0 cannot hold, so that XMP and Info agree.
 func xmlText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0xfffe || r == 0xffff {

@@ -7,7 +7,7 @@ import (
 	"presswork"
 )
 
-// Meta is what a PDF says about itself.
+// Meta is the metadata of a PDF.
 type Meta struct {
 	Title, Author, Subject string
 	// Date is the document's own day, 2006-01-02, "" without one.
@@ -22,7 +22,7 @@ type Finish struct {
 	// PDFUA asks for PDF/UA-1, as far as the document allows.
 	PDFUA bool
 	// Undescribed is how many images have no alternative text in the source.
-	// Chromium takes them for decoration, which their author did not say.
+	// Chromium takes them for decoration, which their author did not declare.
 	Undescribed int
 	// Headings give the outline its words: Chromium's own lack spaces and repeat
 	// formulas. Those it does not list are left as they are.

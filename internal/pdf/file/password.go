@@ -19,7 +19,7 @@ import (
 // maxPassword is the longest password the format takes, in bytes of UTF-8.
 const maxPassword = 127
 
-// CheckPassword refuses a password that no reader could be given. The error says
+// CheckPassword refuses a password that no reader could be given. The error explains
 // of "password" what is wrong with it.
 func CheckPassword(password string) error {
 	if !utf8.ValidString(password) {

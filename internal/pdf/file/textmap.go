@@ -168,7 +168,7 @@ func decimal(value []byte) (n float64, ok bool) {
 		n, err := strconv.ParseFloat(string(value), 64)
 		return n, err == nil
 	}
-	whole, after := 0, 0.0 // what the digits say, and ten to the power of those after the point
+	whole, after := 0, 0.0 // the value of the digits, and ten to the power of those after the point
 	for _, c := range digits {
 		switch {
 		case c == '.' && after == 0:

@@ -6,7 +6,7 @@ import (
 )
 
 // accessible makes a print into PDF/UA-1 as far as it allows, and returns what
-// is missing for it. Undescribed is as in Finish; notdef says that glyph 0 is
+// is missing for it. Undescribed is as in Finish; notdef reports whether glyph 0 is
 // shown.
 func (f *File) accessible(catalog dict, undescribed int, notdef bool) (missing []string) {
 	root, err := f.dictionary(catalog.get("StructTreeRoot"))

@@ -57,7 +57,7 @@ func (w *writer) trailer() string {
 	return entries
 }
 
-// header writes the version and a comment that says the file is binary.
+// header writes the version and a comment that marks the file as binary.
 func (w *writer) header() { w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n") }
 
 // classic writes every object plainly and a table of offsets.
