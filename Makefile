@@ -79,7 +79,7 @@ eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
 
 .PHONY: train
 train: ## Learn the analysis' weights anew: make train CORPUS=DIR
-	go run ./internal/analysis/train -corpus "$(CORPUS)"
+	go run ./internal/analysis/train/cmd -corpus "$(CORPUS)"
 
 .PHONY: conformance
 conformance: setup-test ## Run veraPDF on every theme and sample, and print docs/pdfa.md's table

@@ -21,9 +21,9 @@ var floors = [][]string{
 	{".", "internal/imagetype", "internal/markdown/recent"},
 	{"internal/input", "tasks/stream", "tasks/asynqext", "internal/pdf/file", "internal/markdown/tex", "internal/markdown/hyphen", "internal/chromium/fonts", "internal/markdown/diagram"},
 	{"storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/inference/meter", "internal/embedded", "internal/ready", "internal/export", "internal/config", "internal/local/runlog"},
-	{"tasks", "storage/minio", "storage/retention", "internal/pdf", "internal/chromium", "internal/analysis/recommend", "internal/inference/openai", "internal/inference/ollama"},
+	{"tasks", "storage/minio", "storage/retention", "internal/pdf", "internal/chromium", "internal/analysis/recommend", "internal/analysis/train", "internal/inference/openai", "internal/inference/ollama"},
 	{"api", "worker", "internal/local", "internal/analysis/evaluate"},
-	{"cmd/presswork", "internal/analysis/train", "internal/analysis/evaluate/cmd"},
+	{"cmd/presswork", "internal/analysis/train/cmd", "internal/analysis/evaluate/cmd"},
 }
 
 // technologies says which packages alone may know a library.

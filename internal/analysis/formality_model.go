@@ -75,6 +75,20 @@ func (m *FormalityModel) Score(sentence string) float64 {
 	return m.weigh(measureFormality(sentence))
 }
 
+// NewFormalityModel makes a model of a weight for each of FormalityMeasures.
+func NewFormalityModel(weights []float64) *FormalityModel {
+	m := &FormalityModel{}
+	copy(m.weights[:], weights)
+	return m
+}
+
+// FormalityMeasures returns what a FormalityModel weighs in a sentence; the first
+// is always 1.
+func FormalityMeasures(sentence string) []float64 {
+	m := measureFormality(sentence)
+	return m[:]
+}
+
 func (m *FormalityModel) weigh(measures [len(formalityNames)]float64) float64 {
 	s := 0.0
 	for i, v := range measures {

@@ -1,8 +1,13 @@
 package analysis
 
 import (
+	"bufio"
 	_ "embed"
+	"fmt"
+	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -188,3 +193,71 @@ const gramScale = 1000
 
 // roundGram is a weight as it is stored.
 func roundGram(w float64) int { return int(math.Round(w * gramScale)) }
+
+// SentimentFeatures returns what a SentimentModel weighs in a sentence: its
+// measures, and its words and word pairs, each of which counts weight.
+func SentimentFeatures(sentence string) (measures []float64, grams []string, weight float64) {
+	tokens := tokenize(sentence)
+	neutralizeSenses(tokens, false)
+	values, social := measureSentence(sentence, tokens, scoreTokens(tokens, sentence))
+	for gram := range sentenceGrams(tokens) {
+		grams = append(grams, string(gram))
+	}
+	if social {
+		return values[:], grams, socialGrams
+	}
+	return values[:], grams, 1
+}
+
+// NewSentimentModel makes a model of a weight for each measure and of those of
+// words and pairs, as precise as the embedded file.
+func NewSentimentModel(measures []float64, grams map[string]float64) *SentimentModel {
+	m := &SentimentModel{grams: make(map[string]float32, len(grams))}
+	copy(m.measures[:], measures)
+	for g, w := range grams {
+		if n := roundGram(w); n != 0 {
+			m.grams[g] = float32(n) / gramScale
+		}
+	}
+	return m
+}
+
+// WriteTo writes the model as the file that is embedded.
+func (m *SentimentModel) WriteTo(w io.Writer) (int64, error) {
+	out := &countingWriter{w: bufio.NewWriter(w)}
+	fmt.Fprint(out, "# Sentiment of a sentence: weights of its measures, then thousandths of weight and\n"+
+		"# the words (\"!\": negated) and pairs (\"^\": sentence, \".\": clause begins) that have\n"+
+		"# it. Trained by `make train` on the ratings of Hutto & Gilbert (2014).\n\n")
+	for i, name := range measureNames {
+		fmt.Fprintf(out, "%s\t%.4f\n", name, m.measures[i])
+	}
+	byWeight := map[int][]string{}
+	for g, weight := range m.grams {
+		n := roundGram(float64(weight))
+		byWeight[n] = append(byWeight[n], g)
+	}
+	for _, n := range slices.Sorted(maps.Keys(byWeight)) {
+		slices.Sort(byWeight[n])
+		fmt.Fprintf(out, "%d\t%s\n", n, strings.Join(byWeight[n], " "))
+	}
+	if err := out.w.Flush(); err != nil {
+		return out.n, err
+	}
+	return out.n, out.err
+}
+
+// countingWriter counts what it writes and keeps the first error.
+type countingWriter struct {
+	w   *bufio.Writer
+	n   int64
+	err error
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
+}

@@ -242,3 +242,19 @@ func (l toneLexicon) count(evidence []float64, word string, seen map[string]int)
 		evidence[c.tone] += c.weight / math.Sqrt(float64(n))
 	}
 }
+
+// ToneEvidence returns how much speaks for each of Tones but the first in a
+// document's prose, and of how many words that is.
+func ToneEvidence(markdown []byte) (evidence []float64, words int) {
+	return toneEvidence(sampleEvenly(proseSentences(markdown), maxToneSentences))
+}
+
+// proseSentences are the sentences of a document's paragraphs, items and quotes.
+func proseSentences(markdown []byte) (sentences []string) {
+	for _, b := range scan(normalise(markdown)).blocks {
+		if b.kind == paragraph || b.kind == item || b.kind == quote {
+			sentences = append(sentences, splitSentences(plain(b.text, &evidence{}))...)
+		}
+	}
+	return sentences
+}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/train"
 )
 
 // folds is how many parts the samples are cut into when they are judged.
@@ -43,7 +44,7 @@ func heldOut(documents []Document) []prediction {
 		all.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			w := train(slices.DeleteFunc(slices.Clone(documents), func(d Document) bool { return d.Group == name }))
+			w := train.FitTypes(typeSamples(slices.DeleteFunc(slices.Clone(documents), func(d Document) bool { return d.Group == name })))
 			for _, d := range groups[name] {
 				found[i] = append(found[i], prediction{d, slices.Index(analysis.DocumentTypes(), d.Type),
 					w.Probabilities(d.Features), w.Probabilities(d.Bare)})
@@ -52,6 +53,14 @@ func heldOut(documents []Document) []prediction {
 	}
 	all.Wait()
 	return slices.Concat(found...)
+}
+
+func typeSamples(documents []Document) []train.TypeSample {
+	samples := make([]train.TypeSample, len(documents))
+	for i, d := range documents {
+		samples[i] = train.TypeSample{Type: d.Type, Features: d.Features}
+	}
+	return samples
 }
 
 // documentTypes measures the document type, leaving each repository out of what

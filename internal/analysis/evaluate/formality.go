@@ -8,11 +8,12 @@ import (
 	"strconv"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/train"
 )
 
 // FormalitySamples loads the rated sentences of the corpus (formality/*.csv:
 // label 0…1, text).
-func FormalitySamples(corpus string) (samples []analysis.FormalitySample, err error) {
+func FormalitySamples(corpus string) (samples []train.FormalitySample, err error) {
 	for _, name := range []string{"pavlick_en_train.csv", "pavlick_en_validation.csv"} {
 		file, err := os.Open(filepath.Join(corpus, "formality", name))
 		if err != nil {
@@ -28,7 +29,7 @@ func FormalitySamples(corpus string) (samples []analysis.FormalitySample, err er
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			samples = append(samples, analysis.FormalitySample{Text: r[1], Rating: rating})
+			samples = append(samples, train.FormalitySample{Text: r[1], Rating: rating})
 		}
 	}
 	return samples, nil
@@ -43,20 +44,20 @@ func formality(corpus string) ([]Row, error) {
 	}
 	scores, ratings := make([]float64, len(samples)), make([]float64, len(samples))
 	for fold := range folds {
-		var seen []analysis.FormalitySample
+		var seen []train.FormalitySample
 		for i, s := range samples {
 			if i%folds != fold {
 				seen = append(seen, s)
 			}
 		}
-		model := analysis.FitFormality(seen)
+		model := train.FitFormality(seen)
 		for i, s := range samples {
 			if i%folds == fold {
 				scores[i], ratings[i] = model.Score(s.Text), s.Rating
 			}
 		}
 	}
-	rows := []Row{AtLeast("formality r", analysis.Correlation(scores, ratings), 0.70)}
+	rows := []Row{AtLeast("formality r", correlation(scores, ratings), 0.70)}
 	documents, err := corpusDocuments(corpus)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/train"
 )
 
 //go:embed data/vader.tsv
@@ -19,7 +20,7 @@ var vaderData string
 type SentimentSet struct {
 	Name    string
 	Target  float64
-	Samples []analysis.SentimentSample
+	Samples []train.SentimentSample
 }
 
 // SentimentSets loads the rated sentences of the corpus (sentiment/NAME.tsv: id,
@@ -42,7 +43,7 @@ func SentimentSets(corpus string) ([]SentimentSet, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", sets[i].Name, err)
 			}
-			sets[i].Samples = append(sets[i].Samples, analysis.SentimentSample{Text: fields[3], Rating: rating / 4})
+			sets[i].Samples = append(sets[i].Samples, train.SentimentSample{Text: fields[3], Rating: rating / 4})
 		}
 	}
 	return sets, nil
@@ -76,7 +77,7 @@ func sentiment(corpus string) ([]Row, error) {
 				}
 			}
 		}
-		r, vader := analysis.Correlation(scores[i], ratings), analysis.Correlation(plain, ratings)
+		r, vader := correlation(scores[i], ratings), correlation(plain, ratings)
 		rows = append(rows, AtLeast("sentiment r "+set.Name, r, set.Target), AtLeast("sentiment over VADER "+set.Name, r-vader, -0.01))
 	}
 	if compared > 0 {
@@ -100,7 +101,7 @@ func heldOutSentiment(sets []SentimentSet) [][]float64 {
 		scores[i] = make([]float64, len(set.Samples))
 	}
 	for fold := range folds {
-		var seen []analysis.SentimentSample
+		var seen []train.SentimentSample
 		for _, set := range sets {
 			for k, s := range set.Samples {
 				if k/block%folds != fold {
@@ -108,7 +109,7 @@ func heldOutSentiment(sets []SentimentSet) [][]float64 {
 				}
 			}
 		}
-		model := analysis.FitSentiment(seen)
+		model := train.FitSentiment(seen)
 		for i, set := range sets {
 			for k, s := range set.Samples {
 				if k/block%folds == fold {

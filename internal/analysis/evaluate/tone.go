@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/train"
 )
 
 // ToneSamples are the corpus documents, whose words tell how often the cues of a
 // tone occur by chance.
-func ToneSamples(corpus string) (samples []analysis.ToneSample, err error) {
+func ToneSamples(corpus string) (samples []train.ToneSample, err error) {
 	documents, err := corpusDocuments(corpus)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range documents {
-		samples = append(samples, analysis.ToneSample{Type: d.Type, Markdown: d.Markdown})
+		samples = append(samples, train.ToneSample{Type: d.Type, Markdown: d.Markdown})
 	}
 	return samples, nil
 }

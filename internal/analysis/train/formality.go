@@ -1,7 +1,9 @@
-package analysis
+package train
 
 import (
 	"math"
+
+	"presswork/internal/analysis"
 )
 
 // FormalitySample is a sentence with the formality people gave it, 0 to 1.
@@ -14,13 +16,13 @@ type FormalitySample struct {
 const formalityPenalty = 20
 
 // FitFormality trains a model. The same samples give the same model.
-func FitFormality(samples []FormalitySample) *FormalityModel {
-	n := len(formalityNames)
+func FitFormality(samples []FormalitySample) *analysis.FormalityModel {
+	n := len(analysis.FormalityMeasures(""))
 	rows, y := make([]sparseRow, len(samples)), make([]float64, len(samples))
-	measures := make([][len(formalityNames)]float64, len(samples))
-	var mean, deviation [len(formalityNames)]float64
+	measures := make([][]float64, len(samples))
+	mean, deviation := make([]float64, n), make([]float64, n)
 	for i, s := range samples {
-		measures[i], y[i] = measureFormality(s.Text), s.Rating
+		measures[i], y[i] = analysis.FormalityMeasures(s.Text), s.Rating
 		for k, v := range measures[i] {
 			mean[k] += v / float64(len(samples))
 		}
@@ -44,12 +46,12 @@ func FitFormality(samples []FormalitySample) *FormalityModel {
 		}
 	}
 	w := fitRidge(rows, y, penalty)
-	model := &FormalityModel{}
+	weights := make([]float64, n)
 	for k := range n {
-		model.weights[k] = w[k] / deviation[k]
+		weights[k] = w[k] / deviation[k]
 		if k > 0 {
-			model.weights[0] -= model.weights[k] * mean[k]
+			weights[0] -= weights[k] * mean[k]
 		}
 	}
-	return model
+	return analysis.NewFormalityModel(weights)
 }

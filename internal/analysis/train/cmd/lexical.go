@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"presswork/internal/analysis"
 	"presswork/internal/analysis/evaluate"
+	"presswork/internal/analysis/train"
 )
 
 // trainSentiment learns from the rated sentences of the corpus.
@@ -15,11 +15,11 @@ func trainSentiment(corpus, data string) error {
 	if err != nil {
 		return err
 	}
-	var samples []analysis.SentimentSample
+	var samples []train.SentimentSample
 	for _, set := range sets {
 		samples = append(samples, set.Samples...)
 	}
-	return writeModel(filepath.Join(data, "sentiment_model.tsv"), analysis.FitSentiment(samples))
+	return writeModel(filepath.Join(data, "sentiment_model.tsv"), train.FitSentiment(samples))
 }
 
 // trainFormality learns from the rated sentences of the corpus.
@@ -28,7 +28,7 @@ func trainFormality(corpus, data string) error {
 	if err != nil {
 		return err
 	}
-	return writeModel(filepath.Join(data, "formality_model.tsv"), analysis.FitFormality(samples))
+	return writeModel(filepath.Join(data, "formality_model.tsv"), train.FitFormality(samples))
 }
 
 // trainTone measures how often the words of each tone occur in the corpus.
@@ -37,7 +37,7 @@ func trainTone(corpus, data string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(data, "tone_baselines.tsv"), []byte(analysis.ToneBaselines(samples)), 0o644)
+	return os.WriteFile(filepath.Join(data, "tone_baselines.tsv"), []byte(train.ToneBaselines(samples)), 0o644)
 }
 
 // writeModel writes a model to a file.

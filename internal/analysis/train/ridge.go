@@ -1,8 +1,6 @@
-package analysis
-
-import (
-	"math"
-)
+// Package train fits what analysis weighs a text by to rated and labelled samples.
+// The same samples give the same models.
+package train
 
 // sparseRow is one sample: the indexes of its features and their values.
 type sparseRow struct {
@@ -67,20 +65,4 @@ func dot(a, b []float64) float64 {
 		s += a[i] * b[i]
 	}
 	return s
-}
-
-// Correlation is Pearson's r of two series of the same length, 0 where one does
-// not vary.
-func Correlation(a, b []float64) float64 {
-	n := float64(len(a))
-	var sa, sb, saa, sbb, sab float64
-	for i := range a {
-		sa, sb = sa+a[i], sb+b[i]
-		saa, sbb, sab = saa+a[i]*a[i], sbb+b[i]*b[i], sab+a[i]*b[i]
-	}
-	d := math.Sqrt((n*saa - sa*sa) * (n*sbb - sb*sb))
-	if d == 0 || math.IsNaN(d) {
-		return 0
-	}
-	return (n*sab - sa*sb) / d
 }

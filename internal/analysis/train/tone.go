@@ -1,10 +1,12 @@
-package analysis
+package train
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"presswork/internal/analysis"
 )
 
 // ToneSample is a document with its type.
@@ -25,7 +27,7 @@ var ownTones = map[string][]string{
 func ToneBaselines(samples []ToneSample) string {
 	rates := make([][]float64, len(samples))
 	for i, s := range samples {
-		evidence, words := toneEvidence(sampleEvenly(proseSentences(s.Markdown), maxToneSentences))
+		evidence, words := analysis.ToneEvidence(s.Markdown)
 		for k := range evidence {
 			evidence[k] *= 100 / float64(words+1)
 		}
@@ -34,7 +36,7 @@ func ToneBaselines(samples []ToneSample) string {
 	var b strings.Builder
 	b.WriteString("# Cues of each tone in a hundred words of documents that do not live by it: mean\n" +
 		"# and deviation. Measured by `make train` on the labelled corpus.\n\n")
-	for k, tone := range Tones()[1:] {
+	for k, tone := range analysis.Tones()[1:] {
 		var values []float64
 		for i, s := range samples {
 			if !slices.Contains(ownTones[tone], s.Type) {
@@ -55,14 +57,4 @@ func meanDeviation(values []float64) (mean, deviation float64) {
 		deviation += (v - mean) * (v - mean) / float64(len(values))
 	}
 	return mean, math.Sqrt(deviation)
-}
-
-// proseSentences are the sentences of a document's paragraphs, items and quotes.
-func proseSentences(markdown []byte) (sentences []string) {
-	for _, b := range scan(normalise(markdown)).blocks {
-		if b.kind == paragraph || b.kind == item || b.kind == quote {
-			sentences = append(sentences, splitSentences(plain(b.text, &evidence{}))...)
-		}
-	}
-	return sentences
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // trainDocumentTypes learns the weights of document types from the corpus and
-// the samples beside this program.
+// the samples in internal/analysis/train/samples.
 func trainDocumentTypes(corpus, data string) error {
 	documents, err := evaluate.Documents(corpus)
 	if err != nil {

@@ -1,0 +1,89 @@
+package train
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"presswork/internal/analysis"
+)
+
+// SentimentSample is a sentence with the polarity people gave it, −1 to 1.
+type SentimentSample struct {
+	Text   string
+	Rating float64
+}
+
+const (
+	// maxGrams bounds the words and pairs a model keeps.
+	maxGrams = 16000
+	// gramPenalty and measurePenalty pull weights towards zero, the words' more:
+	// there are many of them.
+	gramPenalty, measurePenalty = 20, 0.1
+)
+
+// FitSentiment trains a model. The same samples give the same model.
+func FitSentiment(samples []SentimentSample) *analysis.SentimentModel {
+	count := countGrams(samples)
+	vocabulary := slices.SortedFunc(maps.Keys(count), strings.Compare)
+	vocabulary = slices.DeleteFunc(vocabulary, func(g string) bool { return count[g] < 2 })
+	_, grams := fitGrams(samples, vocabulary)
+	// A word is worth its bytes by its weight and by how often it occurs.
+	worth := func(g string) float64 { return math.Abs(grams[g]) * math.Sqrt(float64(count[g])) }
+	slices.SortStableFunc(vocabulary, func(a, b string) int { return cmp.Compare(worth(b), worth(a)) })
+	vocabulary = vocabulary[:min(len(vocabulary), maxGrams)]
+	slices.Sort(vocabulary)
+	measures, grams := fitGrams(samples, vocabulary)
+	return analysis.NewSentimentModel(measures, grams)
+}
+
+// countGrams counts the samples each word and pair occurs in.
+func countGrams(samples []SentimentSample) map[string]int {
+	count := map[string]int{}
+	for _, s := range samples {
+		_, grams, _ := analysis.SentimentFeatures(s.Text)
+		slices.Sort(grams)
+		for _, g := range slices.Compact(grams) {
+			count[g]++
+		}
+	}
+	return count
+}
+
+// fitGrams fits the weights of the measures and of a vocabulary.
+func fitGrams(samples []SentimentSample, vocabulary []string) (measures []float64, grams map[string]float64) {
+	none, _, _ := analysis.SentimentFeatures("")
+	n := len(none) // measures come first
+	index := make(map[string]int, len(vocabulary))
+	for i, g := range vocabulary {
+		index[g] = n + i
+	}
+	rows, y := make([]sparseRow, len(samples)), make([]float64, len(samples))
+	for i, s := range samples {
+		values, words, weight := analysis.SentimentFeatures(s.Text)
+		for k, v := range values {
+			rows[i].add(k, v)
+		}
+		for _, g := range words {
+			if k, ok := index[g]; ok {
+				rows[i].add(k, weight)
+			}
+		}
+		y[i] = s.Rating
+	}
+	penalty := make([]float64, n+len(vocabulary))
+	for i := range penalty {
+		penalty[i] = gramPenalty
+		if i < n {
+			penalty[i] = measurePenalty
+		}
+	}
+	w := fitRidge(rows, y, penalty)
+	grams = make(map[string]float64, len(vocabulary))
+	for i, g := range vocabulary {
+		grams[g] = w[n+i]
+	}
+	return w[:n], grams
+}

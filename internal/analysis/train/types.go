@@ -1,0 +1,74 @@
+package train
+
+import (
+	"math"
+	"slices"
+
+	"presswork/internal/analysis"
+)
+
+// Numbers of the training of document types. pull is how strongly weights are
+// drawn back to their priors, per document.
+const (
+	steps    = 300
+	rate     = 0.6
+	momentum = 0.9
+	pull     = 0.004
+)
+
+// TypeSample is a document's type and features.
+type TypeSample struct {
+	Type     string
+	Features []float64
+}
+
+// FitTypes learns the weights of document types by gradient descent with momentum on the cross-entropy,
+// each type weighted alike in part, each weight drawn to its prior.
+func FitTypes(samples []TypeSample) analysis.Weights {
+	types := analysis.DocumentTypes()
+	label, share := make([]int, len(samples)), make([]float64, len(types))
+	for i, d := range samples {
+		label[i] = slices.Index(types, d.Type)
+		share[label[i]]++
+	}
+	weight, total := make([]float64, len(samples)), 0.0
+	for i := range samples {
+		weight[i] = 1 / math.Sqrt(share[label[i]])
+		total += weight[i]
+	}
+	prior, w := analysis.PriorWeights(), analysis.PriorWeights()
+	speed := make([][]float64, len(types))
+	slope := make([][]float64, len(types))
+	for t := range speed {
+		speed[t], slope[t] = make([]float64, len(w.Rows[t])), make([]float64, len(w.Rows[t]))
+	}
+	for range steps {
+		for t, row := range w.Rows {
+			for c := range row {
+				slope[t][c] = pull * (row[c] - prior.Rows[t][c])
+			}
+		}
+		for i, d := range samples {
+			p := w.Probabilities(d.Features)
+			p[label[i]]--
+			for t := range p {
+				g := p[t] * weight[i] / total
+				if math.Abs(g) < 1e-9 {
+					continue
+				}
+				row := slope[t]
+				for c, v := range d.Features {
+					row[c] += g * v
+				}
+				row[len(d.Features)] += g
+			}
+		}
+		for t, row := range w.Rows {
+			for c := range row {
+				speed[t][c] = momentum*speed[t][c] - rate*slope[t][c]
+				row[c] += speed[t][c]
+			}
+		}
+	}
+	return w
+}
