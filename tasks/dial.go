@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// addressForms is the part of every complaint that says what would be right. A
+// addressForms is the part of every complaint with what would be right. A
 // complaint never repeats the address: it may hold a password.
 const addressForms = "allowed are redis://[user:password@]host:port[/db], rediss://… (TLS), unix:///path/to/socket[?db=n], " +
 	"redis-sentinel://[:password@]host:port,host:port/master[/db], or several redis:// addresses separated by commas (a cluster)"
@@ -83,7 +83,7 @@ func (a *address) single() *redis.Options {
 	return o
 }
 
-// readAddress parses an address; its error says what would be right.
+// readAddress parses an address; its error names what would be right.
 func readAddress(s string) (*address, error) {
 	a, err := parseAddress(s)
 	if err != nil {

@@ -55,7 +55,7 @@ func public(err error) *presswork.Error {
 	return e
 }
 
-// retryError makes Asynq run a task again, and says when.
+// retryError makes Asynq run a task again, after a delay.
 type retryError struct {
 	delay   time.Duration
 	counted bool

@@ -204,7 +204,7 @@ func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 	return &retryError{delay: delayOf(patient, 0, nil), cause: err}
 }
 
-// conclude decides what an error of a run means, and says so in the record.
+// conclude decides what an error of a run means, and records it.
 func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
 	switch {
 	case errors.Is(err, ErrCancelled):
@@ -247,7 +247,7 @@ func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
 	return &retryError{delay: delay, counted: v == again, cause: err}
 }
 
-// outcome is what the one line says that every job leaves at its end.
+// outcome is the result in the one log line that every job leaves at its end.
 func (s *Server) outcome(run *Run, rec Record) []any {
 	attrs := []any{"job_id", run.ID, "kind", rec.Kind, "status", rec.Status, "theme", rec.Theme,
 		// As text, because JSON logs write a duration as a number without its unit.

@@ -37,8 +37,8 @@ var (
 	// ExportPage turns the page at an address into a PDF or a picture. The page
 	// may take two minutes; a page that fails is not tried again.
 	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}
-	// ServeCall serves the call whose turn it is; see package stream. What it bounds is a
-	// run; the caller bounds the call by leaving.
+	// ServeCall serves the call whose turn it is; see package stream. Timeout bounds
+	// a run; the caller bounds the call by leaving.
 	ServeCall = Kind[Ticket]{Name: "call:v1", Queue: Infer, Retries: 5, Timeout: time.Hour}
 	// DeliverWebhook sends a job's end to a webhook: 8 tries over about a day.
 	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second, Backoff: []time.Duration{
@@ -48,9 +48,11 @@ var (
 
 // Task is one typed task, encoded and ready to submit.
 type Task struct {
+	// Kind is Kind.Name; Queue, Retries and Timeout are the kind's, unless On
+	// changed the queue.
 	Kind    string
 	Queue   Queue
-	Payload []byte
+	Payload []byte // JSON
 	Retries int
 	Timeout time.Duration
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // Jobs lists an owner's jobs, newest first. A page may hold fewer than asked for,
-// or none, and still say that there are more: its cursor is then where the search
+// or none, and still report that there are more: its cursor is then where the search
 // for what the query selects goes on. Ids of jobs that have expired leave the list
 // as they are met.
 func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) {
@@ -31,7 +31,7 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 	if q.Cursor != "" && !ValidID(q.Cursor) {
 		return Page{}, presswork.Errorf(presswork.InvalidOption, "the cursor is not the next_cursor of an earlier page").WithParam("cursor")
 	}
-	// One more than asked for tells whether there are more.
+	// One more than asked for shows whether there are more.
 	found, cursor, err := c.scan(ctx, owner, q, limit+1)
 	if err != nil {
 		return Page{}, err

@@ -55,7 +55,7 @@ func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
 	return nil
 }
 
-// serverMemory is what one Redis server says of its memory.
+// serverMemory is what one Redis server reports of its memory.
 type serverMemory struct {
 	used, limit int64
 	policy      string
@@ -104,7 +104,7 @@ func readMemory(info string) (m serverMemory) {
 }
 
 // Reach returns nil when Redis at rdb answers. final: it does, and will not serve
-// this client however long it waits (a wrong password, say).
+// this client however long it waits (a wrong password, for example).
 func Reach(ctx context.Context, rdb redis.UniversalClient) (final bool, err error) {
 	err = rdb.Ping(ctx).Err()
 	_, answered := errors.AsType[redis.Error](err)

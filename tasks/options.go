@@ -16,7 +16,7 @@ type Options struct {
 	// Log receives what an operator should know. Default: discarded.
 	Log *slog.Logger
 	// Retention is how long results are kept; a job's record outlives it by
-	// seven days, so that an expired artifact can be told from an unknown job.
+	// seven days, so that an expired artifact can be distinguished from an unknown job.
 	// Default 30 days.
 	Retention time.Duration
 	// WebhookData makes the "data" of a webhook's body: the job as its caller

@@ -132,7 +132,7 @@ func (r *relay) run() {
 	}
 }
 
-// news is what a watcher is told: an event, or only that the job has reached
+// news is what a watcher is sent: an event, or only that the job has reached
 // seq.
 type news struct {
 	seq   int64

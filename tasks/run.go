@@ -41,7 +41,7 @@ type Run struct {
 }
 
 // Progress reports a step; percent is 0 to 100. What is behind the stage or the
-// percentage reached before (by an earlier attempt, say) is held there, and what
+// percentage reached before (by an earlier attempt, for example) is held there, and what
 // changes nothing is no event.
 func (r *Run) Progress(ctx context.Context, stage presswork.Stage, percent int, message string) error {
 	return r.checked(r.records.progress(ctx, r.ID, r.fence, stage, min(max(percent, 0), 100), message))
@@ -57,7 +57,7 @@ func (r *Run) Warn(ctx context.Context, warnings ...presswork.Warning) error {
 }
 
 // Printed is Warn for the warnings of a print, which outlive the attempt: see
-// Record.Printed. They must be told before the result is stored.
+// Record.Printed. They must be recorded before the result is stored.
 func (r *Run) Printed(ctx context.Context, warnings ...presswork.Warning) error {
 	if len(warnings)+len(r.Record.Printed) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (r *Run) SetTheme(ctx context.Context, name string) error {
 	return r.checked(r.records.note(ctx, r.ID, r.fence, "theme "+name, nil, fieldTheme, name))
 }
 
-// SetAnalysis records what the document's text says about it.
+// SetAnalysis records what the document's text is like.
 func (r *Run) SetAnalysis(ctx context.Context, analysis presswork.Analysis) error {
 	b, err := json.Marshal(analysis)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *Run) checked(err error) error {
 	return lost
 }
 
-// loss is why a run may not go on, or nil when err says nothing of the kind.
+// loss is why a run may not go on, or nil when err is nothing of the kind.
 func loss(err error) error {
 	if ended, ok := errors.AsType[endedError](err); ok && ended.status == presswork.Cancelled {
 		return ErrCancelled

@@ -48,7 +48,7 @@ type Server struct {
 	calls      *stream.Server
 	handlers   map[string]handler
 	log        *slog.Logger
-	// name says in the log which worker of a fleet this is.
+	// name is which worker of a fleet this is, for the log.
 	name string
 
 	// taking ends when no more tasks shall be taken.

@@ -23,11 +23,16 @@ type Queue = asynqext.Queue
 
 // The queues. Render, Export and Bulk share a worker's render slots.
 const (
+	// Render has conversions and the previews of themes.
 	Render Queue = "render"
+	// Export has page exports.
 	Export Queue = "export"
-	Text   Queue = "text"
-	Infer  Queue = "infer"
-	Bulk   Queue = "bulk"
+	// Text has what needs no browser: choices of a theme, and webhooks.
+	Text Queue = "text"
+	// Infer has the tickets of calls; see package stream.
+	Infer Queue = "infer"
+	// Bulk has conversions and exports that are in no hurry.
+	Bulk Queue = "bulk"
 )
 
 // Queues lists every queue.
@@ -43,7 +48,7 @@ type Record struct {
 	// Owner is the name of the key that submitted the job; "" when keys are off.
 	Owner    string
 	Filename string
-	// WebhookURL is told of the terminal state; "" for nobody.
+	// WebhookURL is posted the terminal state; "" for none.
 	WebhookURL string
 	RequestID  string
 	// TraceParent is the W3C header the submission came with.
@@ -57,9 +62,10 @@ type Record struct {
 type Submission struct {
 	// ID is the job's ULID, from NewID; see Client.Reserve.
 	ID string
-	// Job kind, shown to callers.
-	Kind       presswork.Kind
-	Theme      string
+	// Kind and Theme are shown to callers.
+	Kind  presswork.Kind
+	Theme string
+	// Owner, Filename, WebhookURL, RequestID and TraceParent are as in Record.
 	Owner      string
 	Filename   string
 	WebhookURL string
@@ -68,8 +74,8 @@ type Submission struct {
 	IdempotencyKey string
 	// Fingerprint is a digest over the parsed request.
 	Fingerprint string
-	RequestID   string
-	TraceParent string
+	RequestID   string // see Owner
+	TraceParent string // see Owner
 	// Task is what the worker will run, from Kind.Task.
 	Task Task
 
@@ -79,17 +85,22 @@ type Submission struct {
 
 // Query selects jobs of one owner, newest first.
 type Query struct {
+	// Limit is the most records of a page. Default 20.
 	Limit int
-	// Cursor is Page.NextCursor of the page before.
-	Cursor   string
+	// Cursor is Page.NextCursor of the page before; "" begins with the newest.
+	Cursor string
+	// Statuses and Kind select jobs; empty selects all.
 	Statuses []presswork.Status
 	Kind     presswork.Kind
 }
 
 // Page is one page of a listing.
 type Page struct {
-	Records    []Record
-	HasMore    bool
+	// Records may be fewer than the limit although HasMore is set: a search that
+	// finds little stops after a while.
+	Records []Record
+	HasMore bool
+	// NextCursor is for the page after this one; "" when there is none.
 	NextCursor string
 }
 
@@ -99,16 +110,21 @@ type Convert struct {
 	// Content is the Markdown when it is at most InlineLimit bytes.
 	Content string `json:"content,omitempty"`
 	// ContentKey is the store key of longer Markdown.
-	ContentKey string            `json:"content_key,omitempty"`
-	Theme      string            `json:"theme"`
-	Options    presswork.Options `json:"options"`
-	Assets     []Asset           `json:"assets,omitempty"`
-	Filename   string            `json:"filename,omitempty"`
+	ContentKey string `json:"content_key,omitempty"`
+	// Theme is a name, or recommend.Auto.
+	Theme string `json:"theme"`
+	// Options are those of the request; front matter is laid below them later.
+	Options presswork.Options `json:"options"`
+	// Assets are the files that relative paths of the document resolve to.
+	Assets []Asset `json:"assets,omitempty"`
+	// Filename is the download's name; "" for one made from the title.
+	Filename string `json:"filename,omitempty"`
 }
 
-// Choice is the payload of ChooseTheme: the conversion that its theme is chosen
-// for, and the queue which that goes on with.
+// Choice is the payload of ChooseTheme.
 type Choice struct {
+	// Convert is the conversion that a theme is chosen for, Queue the one it goes
+	// on with: Render or Bulk.
 	Convert Convert `json:"convert"`
 	Queue   Queue   `json:"queue"`
 }
@@ -118,13 +134,15 @@ type Asset struct {
 	// Name is the clean relative path the Markdown refers to.
 	Name string `json:"name"`
 	// Key is where the bytes lie in the store.
-	Key    string `json:"key"`
-	Size   int64  `json:"size"`
+	Key  string `json:"key"`
+	Size int64  `json:"size"` // in bytes
+	// SHA256 is the hex digest of the bytes.
 	SHA256 string `json:"sha256"`
 }
 
 // Preview is the payload of RenderPreview.
 type Preview struct {
+	// Theme is a name of the catalogue.
 	Theme string `json:"theme"`
 	// Format is pdf or png.
 	Format string `json:"format"`
@@ -133,8 +151,10 @@ type Preview struct {
 	Key string `json:"key"`
 }
 
-// PageExport is the payload of ExportPage: exactly one of PDF and Screenshot.
+// PageExport is the payload of ExportPage.
 type PageExport struct {
+	// URL is the page's address in canonical form, see guard.Policy.CheckURL.
+	// Exactly one of PDF and Screenshot is set.
 	URL        string                    `json:"url"`
 	PDF        *export.PDFOptions        `json:"pdf,omitempty"`
 	Screenshot *export.ScreenshotOptions `json:"screenshot,omitempty"`
@@ -154,8 +174,10 @@ type Ticket struct {
 // a delivery outlives its job.
 type Webhook struct {
 	// MessageID is the webhook-id header, the same on every try.
-	MessageID string    `json:"message_id"`
-	URL       string    `json:"url"`
-	Body      string    `json:"body"`
+	MessageID string `json:"message_id"`
+	URL       string `json:"url"`
+	// Body is the JSON to post.
+	Body string `json:"body"`
+	// CreatedAt is when the delivery was queued.
 	CreatedAt time.Time `json:"created_at"`
 }

@@ -80,7 +80,7 @@ type lookup struct {
 	err error
 }
 
-// readAll reads many in one round trip. What is wrong with one record is told in
+// readAll reads many in one round trip. What is wrong with one record is returned in
 // its place, so that it does not hide the others.
 func (r *records) readAll(ctx context.Context, ids []string) ([]lookup, error) {
 	cmds := make([]*redis.SliceCmd, len(ids))

@@ -17,7 +17,7 @@ type Watch struct {
 	Snapshot presswork.Event
 	// Events yields the events after `since` (replayed from the log), or after
 	// the snapshot when since < 0. It is closed after the terminal event, when
-	// the watch is closed, or on failure: then Err says why. On a finished job
+	// the watch is closed, or on failure: then Err returns why. On a finished job
 	// the terminal event is yielded even though its seq equals the snapshot's,
 	// unless since >= that seq.
 	Events <-chan presswork.Event

@@ -50,7 +50,8 @@ type DequeueOptions struct {
 	// them. Its tasks are not waited for by BLMOVE and have no turns. "" for none.
 	Announced Queue
 	Channel   string
-	Log       *slog.Logger
+	// Log gets a warning when a Redis refuses BLMOVE. Mandatory.
+	Log *slog.Logger
 }
 
 // Dequeuer makes Asynq's polling wait for work instead. Its hook recognises
@@ -72,7 +73,7 @@ type Dequeuer struct {
 
 	// empty holds the queues whose last dequeue found nothing.
 	empty sync.Map
-	// looked holds by queue when Redis last said what there is, or that there is
+	// looked holds by queue when Redis last reported what there is, or that there is
 	// nothing.
 	looked sync.Map
 	// announcements are those of the announced queue.

@@ -12,7 +12,9 @@ import (
 
 // Stats is the state of one queue.
 type Stats struct {
-	Queue                            Queue
+	Queue Queue
+	// Pending tasks wait for a worker, Active ones run, Retry ones wait for their
+	// next try, Archived ones have none left.
 	Pending, Active, Retry, Archived int64
 	// Oldest is how long the task at the head has waited; 0 when none waits.
 	Oldest time.Duration

@@ -27,9 +27,12 @@ type Tier string
 
 // The tiers, the most urgent first.
 const (
+	// Performance goes before all others.
 	Performance Tier = "performance"
-	OnDemand    Tier = "on_demand"
-	Flex        Tier = "flex"
+	// OnDemand is the default of the inference API.
+	OnDemand Tier = "on_demand"
+	// Flex gets what the others leave.
+	Flex Tier = "flex"
 )
 
 // Tiers lists every tier, the most urgent first.
@@ -42,12 +45,13 @@ type Call struct {
 	// Owner is the name of the key that calls; "" when keys are off.
 	Owner string `json:"owner,omitempty"`
 	Tier  Tier   `json:"tier"`
-	// Body says what to do, in the words of the worker's handler, when it is at
+	// Body is what to do, JSON that the worker's handler reads, when it is at
 	// most tasks.InlineLimit bytes; longer ones lie in the store under BodyKey.
-	Body        json.RawMessage `json:"body,omitempty"`
-	BodyKey     string          `json:"body_key,omitempty"`
-	RequestID   string          `json:"request_id,omitempty"`
-	TraceParent string          `json:"trace_parent,omitempty"`
+	Body    json.RawMessage `json:"body,omitempty"`
+	BodyKey string          `json:"body_key,omitempty"`
+	// RequestID is the x-request-id, TraceParent the W3C header of the request.
+	RequestID   string `json:"request_id,omitempty"`
+	TraceParent string `json:"trace_parent,omitempty"`
 	// QueuedAt is when the call was made; tasks.Client.Call sets it.
 	QueuedAt time.Time `json:"queued_at"`
 

@@ -25,6 +25,7 @@ const MaxAttempts = 3
 
 // Run is one attempt at a call.
 type Run struct {
+	// ID is that of the call, Call what was asked.
 	ID   string
 	Call Call
 	// Attempt counts from 1.
@@ -91,7 +92,7 @@ func (r *Run) Sent(ctx context.Context) ([][]byte, error) {
 }
 
 // Current reports whether the call is still this run's, as far as Redis knows: a
-// run that was superseded must not say what was used.
+// run that was superseded must not record what was used.
 func (r *Run) Current(ctx context.Context) (bool, error) {
 	fence, err := r.writer.rdb.HGet(ctx, callKey(r.ID), "fence").Result()
 	if errors.Is(err, redis.Nil) {
@@ -166,7 +167,7 @@ func (r *Run) isLost() bool {
 }
 
 // mayNotWrite is called with the lock held. What a run that nobody waits for has
-// said is not written again where Redis has lost it.
+// sent is not written again where Redis has lost it.
 func (r *Run) mayNotWrite() bool {
 	return r.lost || r.gone && errors.Is(context.Cause(r.ctx), ErrLeft)
 }

@@ -90,7 +90,7 @@ return {'', tostring(run), f[3] or '0', f[1], f[6]}
 // frame appends to the answer. KEYS: call, frames, waiters. ARGV: fence, seq,
 // data, "1" for the last. A repeat after a lost answer changes nothing. Answers
 // 1; 0 when the run may not write; -1 when Redis has lost the call or frames
-// before this one, in a restart say: restoreScript comes first then.
+// before this one, in a restart for example: restoreScript comes first then.
 var frameScript = redis.NewScript(Volatile + `
 local f = redis.call('HMGET', KEYS[1], 'fence', 'state', 'seq', 'memory')
 if not f[1] then return -1 end
@@ -115,7 +115,7 @@ return 1
 // restore writes a call again that Redis has lost while it ran. KEYS: call,
 // frames, waiters. ARGV: fence, attempt, memory, ms to live, ms until its
 // waiters must have come back, seq of the last frame, then the frames up to it
-// that the run still has. No other run may begin, since what it said would not
+// that the run still has. No other run may begin, since what it sent would not
 // follow from these frames; so this one proves in "alive" that it lives. Answers
 // 0 when a later run has the call.
 var restoreScript = redis.NewScript(volatileNow + `
