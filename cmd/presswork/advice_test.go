@@ -219,21 +219,21 @@ func TestEachRunIsNotedUnlessTelemetryIsOff(t *testing.T) {
 	t.Parallel()
 	env := home(t, nil)
 	dir := folder(t, map[string]string{"secret-name.md": minutes, "bad.md": ""})
-	diary := filepath.Join(env["HOME"], ".local", "state", "presswork", "telemetry.jsonl")
+	runLog := filepath.Join(env["HOME"], ".local", "state", "presswork", "telemetry.jsonl")
 	convert := func() said {
 		return askIn(t, env, "md2pdf", "--html", "--ai-theme", filepath.Join(dir, "secret-name.md"), filepath.Join(dir, "bad.md"), "-o", filepath.Join(dir, "out"))
 	}
 	env["PRESSWORK_TELEMETRY"] = "off"
 	convert()
-	if _, err := os.Stat(diary); err == nil {
+	if _, err := os.Stat(runLog); err == nil {
 		t.Error("a run was noted although telemetry is off")
 	}
 	delete(env, "PRESSWORK_TELEMETRY")
 	convert()
 	convert()
-	text := content(t, diary)
+	text := content(t, runLog)
 	if strings.Contains(text, "secret") || strings.Contains(text, "reading") || strings.Count(text, "\n") != 2 {
-		t.Errorf("the diary holds %s", text)
+		t.Errorf("the run log holds %s", text)
 	}
 	got := askIn(t, env, "telemetry", "report", "--json")
 	var report struct {

@@ -26,7 +26,7 @@ type info struct {
 	Paths []pathInfo `json:"paths"`
 	// Cache is that of md2pdf and analyze.
 	Cache cacheInfo `json:"cache"`
-	// Telemetry is the folder of md2pdf's diary, "" for none.
+	// Telemetry is the folder of md2pdf's run log, "" for none.
 	Telemetry string `json:"telemetry"`
 }
 

@@ -47,11 +47,11 @@ type md2pdf struct {
 
 	html, merge, watch, open, json, quiet bool
 
-	// asked is preference checked, remember cache; diary is where runs are noted, nil
+	// asked is preference checked, remember cache; runLog is where runs are noted, nil
 	// for nowhere.
 	asked    recommend.Preference
 	remember cache.Config
-	diary    *runlog.Diary
+	runLog   *runlog.Log
 
 	// shared is, for --watch, what every document depends on.
 	shared local.Snapshot

@@ -30,15 +30,15 @@ func (m *md2pdf) prepareChoice() error {
 	}
 	dir, err := runlog.Folder(m.getenv)
 	if dir != "" {
-		m.diary = runlog.Open(dir)
+		m.runLog = runlog.Open(dir)
 	}
 	return err
 }
 
-// note writes a round of conversions into the diary. A diary that cannot be
+// note writes a round of conversions into the run log. A run log that cannot be
 // written is no reason to fail.
 func (m *md2pdf) note(outputs []local.Output, failures int) {
-	if m.diary == nil || len(outputs) == 0 {
+	if m.runLog == nil || len(outputs) == 0 {
 		return
 	}
 	r := runlog.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
@@ -53,7 +53,7 @@ func (m *md2pdf) note(outputs []local.Output, failures int) {
 		r.Lookups += out.Lookups
 		r.Hits += out.Hits
 	}
-	if err := m.diary.Add(r); err != nil {
+	if err := m.runLog.Add(r); err != nil {
 		m.logger().Warn("the run was not noted", "error", err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 func newTelemetryCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "telemetry",
-		Short: "Look at how fast this machine converts: a diary that never leaves it",
+		Short: "Look at how fast this machine converts: a log that never leaves it",
 		Long: "Look at how fast this machine converts. md2pdf notes each run in a small file of yours: how long it took,\n" +
 			"how many pages and bytes, how often the cache had the answer. No name and no content of a document is in\n" +
 			"it, and it never leaves this machine. PRESSWORK_TELEMETRY=off stops it.",
@@ -33,8 +33,8 @@ func newTelemetryCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// diary is the user's. Errors: one of usage when there is none.
-func (p *program) diary() (*runlog.Diary, error) {
+// runLog is the user's. Errors: one of usage when there is none.
+func (p *program) runLog() (*runlog.Log, error) {
 	dir, err := runlog.Folder(p.getenv)
 	if err != nil {
 		return nil, usageError{err}
@@ -46,7 +46,7 @@ func (p *program) diary() (*runlog.Diary, error) {
 }
 
 func (p *program) telemetryRuns() ([]runlog.Run, int, error) {
-	d, err := p.diary()
+	d, err := p.runLog()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -171,7 +171,7 @@ func newTelemetryClearCommand(p *program) *cobra.Command {
 		Short: "Forget every run",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d, err := p.diary()
+			d, err := p.runLog()
 			if err != nil {
 				return err
 			}

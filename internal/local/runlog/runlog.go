@@ -41,7 +41,7 @@ type Run struct {
 // version is the form of a line; one of a newer form is not read.
 const version = 1
 
-// The bounds of the diary: two files of at most a megabyte, some ten thousand
+// The bounds of the run log: two files of at most a megabyte, some ten thousand
 // runs.
 const (
 	maxBytes = 1 << 20
@@ -51,7 +51,7 @@ const (
 	lockFile = ".telemetry.lock"
 )
 
-// Folder is where the user's diary lies, "" when there is none: it was switched
+// Folder is where the user's run log lies, "" when there is none: it was switched
 // off by PRESSWORK_TELEMETRY=off, or there is no home directory. Errors: a value
 // of PRESSWORK_TELEMETRY other than on and off.
 func Folder(getenv func(string) string) (string, error) {
@@ -71,14 +71,14 @@ func Folder(getenv func(string) string) (string, error) {
 	return "", nil
 }
 
-// Diary is the runs kept in a folder. Several processes may write to one.
-type Diary struct{ dir string }
+// Log is the runs kept in a folder. Several processes may write to one.
+type Log struct{ dir string }
 
 // Open names the folder, which is made with the first run.
-func Open(dir string) *Diary { return &Diary{dir} }
+func Open(dir string) *Log { return &Log{dir} }
 
 // Add notes a run, in one write. Errors: the system's.
-func (d *Diary) Add(r Run) error {
+func (d *Log) Add(r Run) error {
 	r.Version = version
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -103,7 +103,7 @@ func (d *Diary) Add(r Run) error {
 
 // rotate begins a new file. Only one process does, and one that finds another
 // at it writes on.
-func (d *Diary) rotate(path string) error {
+func (d *Log) rotate(path string) error {
 	lock, err := os.OpenFile(filepath.Join(d.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -119,9 +119,9 @@ func (d *Diary) rotate(path string) error {
 	return os.Rename(path, filepath.Join(d.dir, previous))
 }
 
-// Runs reads the diary, the oldest run first, and counts the lines that are
-// damaged or of a newer version; these are skipped. A missing diary is empty.
-func (d *Diary) Runs() (runs []Run, skipped int, err error) {
+// Runs reads the run log, the oldest run first, and counts the lines that are
+// damaged or of a newer version; these are skipped. A missing run log is empty.
+func (d *Log) Runs() (runs []Run, skipped int, err error) {
 	for _, name := range []string{previous, current} {
 		b, err := readBounded(filepath.Join(d.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +143,7 @@ func (d *Diary) Runs() (runs []Run, skipped int, err error) {
 	return runs, skipped, nil
 }
 
-// readBounded reads somewhat more than a diary can hold, for many writers may
+// readBounded reads somewhat more than a run log can hold, for many writers may
 // pass its bound by a line each.
 func readBounded(path string) ([]byte, error) {
 	f, err := os.Open(path)
@@ -166,8 +166,8 @@ func (r Run) sane() bool {
 	return r.Version == version && r.Documents > 0 && r.Hits <= r.Lookups && r.Failures <= r.Documents && !r.At.IsZero()
 }
 
-// Clear removes the diary.
-func (d *Diary) Clear() error {
+// Clear removes the run log.
+func (d *Log) Clear() error {
 	var errs []error
 	for _, name := range []string{current, previous, lockFile} {
 		if err := os.Remove(filepath.Join(d.dir, name)); !errors.Is(err, fs.ErrNotExist) {

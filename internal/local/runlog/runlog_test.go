@@ -44,7 +44,7 @@ func TestTheDiaryKeepsRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "presswork")
 	d := runlog.Open(dir)
 	if got, _, err := d.Runs(); len(got) != 0 || err != nil {
-		t.Errorf("a new diary has %v, %v", got, err)
+		t.Errorf("a new run log has %v, %v", got, err)
 	}
 	write(t, dir, runs(20))
 	got, skipped, err := d.Runs()
@@ -116,7 +116,7 @@ func TestTheDiaryIsBoundedAndSharedByManyWriters(t *testing.T) {
 		size += info.Size()
 	}
 	if size > 2<<20+writers*400 {
-		t.Errorf("the diary takes %d bytes", size)
+		t.Errorf("the run log takes %d bytes", size)
 	}
 }
 
