@@ -1,4 +1,4 @@
-// Package analysis reads a Markdown document and says what it is: its type,
+// Package analysis reads a Markdown document and finds what it is: its type,
 // language, tone, sentiment, formality and keywords. Everything is computed in
 // this process from data compiled into the program; the same bytes give the
 // same answer.
@@ -43,13 +43,13 @@ type documentCues struct {
 	// weights of sentiment, formality and tone are English: in other languages
 	// only what all languages share is counted.
 	Type, Language string
-	// Factual tells that the document states and does not judge.
+	// Factual reports whether the document states and does not judge.
 	Factual bool
 	// Headings are the headings' texts in order, without markup.
 	Headings []string
 	// Words counts the words of prose, Emoji the emoji among them.
 	Words, Emoji int
-	// Salutation and Closing tell of a letter's "Dear …" and "Yours …".
+	// Salutation and Closing report whether there are a letter's "Dear …" and "Yours …".
 	Salutation, Closing bool
 }
 

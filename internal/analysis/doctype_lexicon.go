@@ -12,7 +12,7 @@ import (
 //go:embed data/doctype/lexicon.txt
 var typeLexiconData string
 
-// spot says where in a document a term of the lexicon counts.
+// spot is where in a document a term of the lexicon counts.
 type spot uint8
 
 const (
@@ -50,7 +50,7 @@ var typeTerms = sync.OnceValue(func() *typeLexicon {
 })
 
 // parseTypeLexicon reads sections "[type]" of lines "place: term^weight, …"; a
-// second result tells what is wrong with the data.
+// second result is what is wrong with the data.
 func parseTypeLexicon(data string) (*typeLexicon, string) {
 	l := &typeLexicon{title: map[string][]int32{}, head: map[string][]int32{}, text: map[string][]int32{}, front: map[string][]int32{}}
 	types := DocumentTypes()
@@ -130,7 +130,7 @@ func (l *typeLexicon) score(r *reading) scores {
 }
 
 // scoreHeadings counts each term once: in full where a heading is the term, else
-// the less the more the heading says besides.
+// the less the more words the heading has besides.
 func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	title := appendTokens(nil, r.title())
 	found := map[int32]float64{}

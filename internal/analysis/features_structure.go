@@ -110,7 +110,7 @@ func allCapitals(s string) bool {
 	return upper > 3
 }
 
-// personName tells "Ada Lovelace" and "Dr. Jane M. Doe" from titles.
+// personName distinguishes "Ada Lovelace" and "Dr. Jane M. Doe" from titles.
 func personName(s string) bool {
 	words := strings.Fields(strings.TrimRight(s, "."))
 	if len(words) < 2 || len(words) > 4 {
@@ -194,8 +194,8 @@ func amounts(s string) int {
 	return len(moneyLike.FindAllStringIndex(s, 40))
 }
 
-// stanza tells lines of verse from wrapped prose: short, uneven, and broken where
-// another word would have had room.
+// stanza distinguishes lines of verse from wrapped prose: short, uneven, and broken where
+// another word would have fitted.
 func stanza(lines []string) bool {
 	if len(lines) < 2 {
 		return false

@@ -145,7 +145,7 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	}
 }
 
-// digit tells what a pattern with numbers may match.
+// digit finds what a pattern with numbers may match.
 func digit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 func notLetter(c rune) bool { return !unicode.IsLetter(c) }

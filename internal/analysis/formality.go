@@ -29,7 +29,7 @@ var genreRegisters = map[string]float64{"legal": 0.06, "governance": 0.02, "pape
 	"newsletter": -0.03, "story": -0.02, "bio": -0.01}
 
 // pronouns of familiar and of polite address, by language. German and Italian
-// tell the polite ones by their capital.
+// recognise the polite ones by their capital.
 var pronouns = map[string]struct{ familiar, polite []string }{
 	"de": {[]string{"du", "dich", "dir", "dein", "deine", "deinen", "deiner", "euch", "eure"}, []string{"Sie", "Ihnen", "Ihre", "Ihr", "Ihren", "Ihrer"}},
 	"fr": {[]string{"tu", "toi", "ton", "ta", "tes", "t'es"}, []string{"vous", "votre", "vos"}},

@@ -21,7 +21,7 @@ var (
 // embeddedFormality is the model that scores documents.
 var embeddedFormality = sync.OnceValue(func() *FormalityModel { return readFormalityModel(formalityModelData) })
 
-// register is a set of what a word tells of the register.
+// register is a set of marks of a word's register.
 type register uint16
 
 const (
@@ -36,7 +36,7 @@ const (
 	officialWord
 )
 
-// registers maps a word to what it tells.
+// registers maps a word to its marks.
 var registers = sync.OnceValue(func() map[string]register {
 	kinds := map[string]register{"function": functionWord, "first": firstPerson, "second": secondPerson, "informal": informalWord,
 		"slang": slangWord, "connective": connective, "legal": legalWord, "slack": slackWord,

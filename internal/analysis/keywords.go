@@ -155,7 +155,7 @@ func (c *collector) runs(text string) (out [][]string) {
 	return out
 }
 
-// termWord tells words from numbers, identifiers and paths.
+// termWord distinguishes words from numbers, identifiers and paths.
 func termWord(w string) bool {
 	letters, inner := 0, 0
 	for i, r := range w {
@@ -223,7 +223,7 @@ func (c *collector) ranked(length int, out []presswork.Keyword) []presswork.Keyw
 	return out
 }
 
-// overlaps tells whether a term shares half of its words or more with one taken.
+// overlaps reports whether a term shares half of its words or more with one taken.
 func overlaps(taken []string, key string) bool {
 	words := strings.Fields(key)
 	for _, t := range taken {

@@ -29,7 +29,7 @@ func stem(phrase string) string {
 	return phrase
 }
 
-// genericHeading tells headings that name a part of any document.
+// genericHeading finds headings that name a part of any document.
 func genericHeading(text string) bool {
 	return genericHeadings[strings.ToLower(strings.Trim(text, " :.0123456789"))]
 }

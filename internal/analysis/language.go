@@ -37,7 +37,7 @@ var commonWords = sync.OnceValue(func() functionWords {
 })
 
 const (
-	// enoughLetters are needed to tell languages of one script apart.
+	// enoughLetters are needed to distinguish languages of one script.
 	enoughLetters = 60
 	// maxLanguageTokens bounds the words looked at.
 	maxLanguageTokens = 6000
@@ -72,7 +72,7 @@ type alphabet struct {
 }
 
 // detectLanguage returns a BCP 47 tag for a document's prose, "und" when the
-// text is too short to tell or no language that is known.
+// text is too short or in no language that is known.
 func detectLanguage(r *reading) string {
 	tokens := proseTokens(r)
 	a := countLetters(tokens)
@@ -182,7 +182,7 @@ var tellingLetters = map[rune]string{
 	'پ': "fa ur", 'چ': "fa ur", 'ژ': "fa", 'گ': "fa ur", 'ک': "fa ur", 'ی': "fa ur", 'ٹ': "ur", 'ڑ': "ur", 'ے': "ur", 'ہ': "ur", 'ں': "ur", 'ة': "ar", 'ي': "ar", 'ك': "ar", 'إ': "ar", 'ळ': "mr",
 }
 
-// byWords tells languages of one script by their function words, each weighed
+// byWords distinguishes languages of one script by their function words, each weighed
 // the less the more languages share it, and by their letters. Without a list of
 // languages all of Latin script are meant.
 func (a *alphabet) byWords(tokens []string, among ...string) string {
@@ -231,7 +231,7 @@ func nonLatin(tag string) bool {
 	return slices.Contains([]string{"ru", "uk", "bg", "sr", "be", "ar", "fa", "ur", "hi", "mr"}, tag)
 }
 
-// stopWord tells whether a word carries no topic in the language; where the
+// stopWord reports whether a word carries no topic in the language; where the
 // language is not known, whether it does in any of the largest.
 func stopWord(word, language string) bool {
 	common := commonWords()

@@ -1,14 +1,14 @@
 package analysis
 
 // LanguageOf names the language, as a BCP 47 tag, by which running text is to be
-// set: that of the script most of its letters are in, told from others of the
+// set: that of the script most of its letters are in, distinguished from others of the
 // script by its words and letters. It is "" for Latin script, where a wrong
 // guess does more harm than none. A few words are enough.
 func LanguageOf(prose string) string {
 	tokens := appendTokens(nil, prose)
 	a := countLetters(tokens)
 	ideographs, hangul := a.han+a.kana, a.single[hangulIndex]
-	// One of these says as much as three letters.
+	// One of these counts as much as three letters.
 	total := a.total + 2*ideographs + 2*hangul
 	most := func(n int) bool { return 2*n > total }
 	named := func(tags ...string) string {

@@ -17,7 +17,7 @@ type passage struct {
 	text string
 }
 
-// prose tells sentences from cells.
+// prose distinguishes sentences from cells.
 func (p passage) prose() bool { return p.kind != tableRow && p.kind != codeBlock }
 
 // reading is a document taken apart: structure of the whole, words of a sample.
@@ -35,7 +35,7 @@ type reading struct {
 	words, glyphs, cells int
 	// scale is the share of the document's text that was read, above 0 to 1.
 	scale float64
-	// salutation and closing tell of a letter's, as features found them.
+	// salutation and closing report whether features found those of a letter.
 	salutation, closing bool
 }
 
@@ -80,7 +80,7 @@ func dedent(src string) string {
 	return out.String()
 }
 
-// wordy tells text from code: letters and spaces, few brackets.
+// wordy distinguishes text from code: letters and spaces, few brackets.
 func wordy(s string) bool {
 	letters, brackets := 0, 0
 	for _, c := range s[:min(len(s), 8<<10)] {
@@ -182,7 +182,7 @@ func glyphsIn(token string) int {
 	return utf8.RuneCountInString(token)
 }
 
-// unspaced tells scripts written without spaces between words.
+// unspaced reports whether r is of a script written without spaces between words.
 func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind says what a block is.
+// kind is what a block is.
 type kind uint8
 
 const (

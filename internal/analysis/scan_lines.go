@@ -152,13 +152,13 @@ func listMarker(line string) (n int, ordered bool) {
 	return n + 2, true
 }
 
-// isDefinition tells "[label]: target" from text.
+// isDefinition distinguishes "[label]: target" from text.
 func isDefinition(line string) bool {
 	i := strings.Index(line, "]:")
 	return i > 0 && i < 200 && !strings.HasPrefix(line, "[^")
 }
 
-// looksLikeCall tells signatures from words: "copy(src, dest)", "v8::Value",
+// looksLikeCall distinguishes signatures from words: "copy(src, dest)", "v8::Value",
 // "GET /users".
 func looksLikeCall(s string) bool {
 	for i := 1; i < len(s); i++ {

@@ -47,7 +47,7 @@ func (m *SentimentModel) Score(sentence string) float64 {
 	return score
 }
 
-// score is Score with what the rules alone say; where a sentence states and does
+// score is Score by the rules alone; where a sentence states and does
 // not judge, it is theirs. factual is that of neutralizeSenses.
 func (m *SentimentModel) score(sentence string, factual bool) (float64, ruleScores) {
 	tokens := tokenize(sentence)

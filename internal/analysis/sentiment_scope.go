@@ -9,7 +9,7 @@ const (
 	reachPositive = 5 // words that matter, unless the clause ends before
 	reachNegative = 4
 	flipPositive  = -0.74 // "not good"
-	flipNegative  = -0.5  // "not bad" says less than "good"
+	flipNegative  = -0.5  // "not bad" is weaker than "good"
 )
 
 // scope is the negation that is open while a sentence is walked.

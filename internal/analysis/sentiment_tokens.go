@@ -32,7 +32,7 @@ type token struct {
 	grammar grammar
 }
 
-// is reports whether the word does any of what g says.
+// is reports whether the word is in any of the groups g.
 func (t *token) is(g grammar) bool { return t.grammar&g != 0 }
 
 // sentimentWords is the valence lexicon with the words added to it.

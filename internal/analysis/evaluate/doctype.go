@@ -18,7 +18,7 @@ const folds = 5
 // samples is where the project's own documents lie, from the repository's root.
 var samples = filepath.Join("internal", "analysis", "train", "samples")
 
-// prediction is what a model said of a document it had not seen.
+// prediction is what a model found of a document it had not seen.
 type prediction struct {
 	document      Document
 	truth         int
@@ -140,8 +140,8 @@ func amongFirst(predictions []prediction, n int) float64 {
 	return float64(hits) / float64(max(len(predictions), 1))
 }
 
-// confident returns the precision of what is said with the limit or more, and
-// the share of documents of which something is said so.
+// confident returns the precision of the predictions with this confidence or more, and
+// the share of documents that have one.
 func confident(predictions []prediction, limit float64) (precision, coverage float64) {
 	said, right := 0.0, 0.0
 	for _, p := range predictions {

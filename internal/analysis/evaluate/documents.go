@@ -10,7 +10,7 @@ import (
 )
 
 // A Document is a labelled document. Documents of one Group have one author or
-// repository: what is learned from some says little about the others.
+// repository: what is learned from some is little evidence on the others.
 type Document struct {
 	Name, Type, Group string
 	// Own marks the project's samples.

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// A Row is one measured goal. Pass says whether Value reached Target, which is
+// A Row is one measured goal. Pass reports whether Value reached Target, which is
 // written as people read it: "≥ 0.85".
 type Row struct {
 	Name   string

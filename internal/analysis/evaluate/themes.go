@@ -11,7 +11,7 @@ import (
 	"presswork/themes"
 )
 
-// suits says which themes a document of a type may have and which it must not;
+// suits is which themes a document of a type may have and which it must not;
 // it was written before recommend/data/themes.txt and is not read by the program. "@dark"
 // is every dark theme.
 func suits() map[string]struct{ accept, never string } {
@@ -44,7 +44,7 @@ type themeChoice struct {
 	never, example bool
 }
 
-// themeChoices recommends for every document whose type says what suits it.
+// themeChoices recommends for every document whose type is in suits.
 func themeChoices(documents []Document) ([]themeChoice, error) {
 	catalogue, err := themes.Open(themes.Options{})
 	if err != nil {

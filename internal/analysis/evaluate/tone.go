@@ -10,7 +10,7 @@ import (
 	"presswork/internal/analysis/train"
 )
 
-// ToneSamples are the corpus documents, whose words tell how often the cues of a
+// ToneSamples are the corpus documents, whose words show how often the cues of a
 // tone occur by chance.
 func ToneSamples(corpus string) (samples []train.ToneSample, err error) {
 	documents, err := corpusDocuments(corpus)

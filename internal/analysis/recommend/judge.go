@@ -17,7 +17,7 @@ type choice struct {
 	// strength. voice is how far they may lead, 0 to 1.
 	tone            toneRule
 	strength, voice float64
-	// cautious tells that the text does not say enough.
+	// cautious reports whether the text is too little evidence.
 	cautious   bool
 	candidates []candidate
 }
@@ -71,7 +71,7 @@ func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
 	return c
 }
 
-// believe says how probable each document type is: what the caller said, else
+// believe returns how probable each document type is: what the caller set, else
 // what was found; nothing when neither is known.
 func (r *Rules) believe(p Profile, s Preference) []belief {
 	found := map[string]float64{}
@@ -149,7 +149,7 @@ func (b belief) fit(k candidate) (float64, verdict) {
 }
 
 // sway is how far a topic may lead, 0 to 1: as far as the tone, or further for
-// an occasion, such as a Halloween party, whose text says so in every line and
+// an occasion, such as a Halloween party, whose text shows it in every line and
 // with feeling.
 func (c *choice) sway(t Topic) float64 {
 	if c.occasion(t) {

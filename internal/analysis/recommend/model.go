@@ -33,9 +33,9 @@ const (
 )
 
 // Model is a language model that reads documents in the analyser's place. What
-// it says is checked, and how sure it says it is does not count.
+// it answers is checked, and how sure it claims to be does not count.
 type Model struct {
-	// Name tells models apart in the cache: the model's, and where it is.
+	// Name identifies the model in the cache: the model's, and where it is.
 	Name string
 	// Ask completes a chat and returns the answer's text.
 	Ask func(ctx context.Context, r *inference.Request) (string, error)

@@ -96,7 +96,7 @@ func (c *choice) missing(chosen []candidate) string {
 	return ""
 }
 
-// printed tells whether the document is of a type that is put on paper.
+// printed reports whether the document is of a type that is put on paper.
 func (c *choice) printed() bool {
 	share := 0.0
 	for _, b := range c.belief {
@@ -166,7 +166,7 @@ func (c *choice) unknown(k candidate) float64 {
 	return 0
 }
 
-// tersely is how sure one may be of what says little: half, and more the more
+// tersely is how sure one may be of a short text: half, and more the more
 // words there are where they can be read and plainly show what it is.
 func (c *choice) tersely() float64 {
 	if c.cautious || c.p.Words >= enoughWords {

@@ -12,8 +12,8 @@ import (
 // Moods lists what a caller may ask of a theme: the tones and three more.
 func Moods() []string { return append(analysis.Tones(), "creative", "elegant", "serious") }
 
-// Preference is what a caller knows better than the text; what is said replaces what
-// was found. The zero value says nothing.
+// Preference is what a caller knows better than the text; what is set replaces what
+// was found. The zero value replaces nothing.
 type Preference struct {
 	// Mood is one of Moods.
 	Mood string
@@ -22,7 +22,7 @@ type Preference struct {
 }
 
 // ParsePreference checks a mood and a document type as a person writes them: in any
-// case, with hyphens or underscores; "" is not said. Errors: InvalidOption with
+// case, with hyphens or underscores; "" is not set. Errors: InvalidOption with
 // Param mood or doc_type.
 func ParsePreference(mood, docType string) (Preference, error) {
 	s := Preference{Mood: foldName(mood), Type: foldName(docType)}

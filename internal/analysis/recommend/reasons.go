@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// reasons say in words why a theme was chosen, the weightiest first.
+// reasons are sentences on why a theme was chosen, the weightiest first.
 func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	var all []string
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -83,7 +83,7 @@ func (c *choice) moodStanding(primary candidate) string {
 	return ""
 }
 
-// leads tells whether the tone had a part in the choice.
+// leads reports whether the tone had a part in the choice.
 func (c *choice) leads(primary candidate) bool {
 	if c.cautious || c.strength < clearTone || c.tone.name == "neutral" {
 		return false

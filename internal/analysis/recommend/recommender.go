@@ -138,7 +138,7 @@ func (q *question) local(ctx context.Context, markdown []byte) Profile {
 }
 
 // answer returns what the cache has for the document, else computes and stores
-// it, unless some keep says that it is not worth it. Parts are what the answer
+// it, unless some keep refuses it. Parts are what the answer
 // depends on beside the text and the analyser.
 func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []any, compute func() T, keep ...func() bool) T {
 	if q.cache == nil || ctx.Err() != nil {

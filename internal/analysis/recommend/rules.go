@@ -35,7 +35,7 @@ type ThemeInfo struct {
 	// Colors are "#rrggbb" by name; base_100, primary, secondary and accent count.
 	Colors map[string]string `json:"colors"`
 	Tags   []string          `json:"tags"`
-	// Custom tells that the theme is not built in: it is judged by its colours
+	// Custom reports whether the theme is not built in: it is judged by its colours
 	// and tags.
 	Custom bool `json:"custom"`
 }
@@ -57,7 +57,7 @@ func (r *Rules) Uncalibrated() *Rules {
 	return &rules
 }
 
-// The bounds below which a text does not tell enough.
+// The bounds below which a text is too little evidence.
 const (
 	enoughWords   = 75
 	surelyFrom    = 0.8 // of the type's probability, from which fewer words do
@@ -74,7 +74,7 @@ const (
 )
 
 // Recommend chooses a theme and two alternatives from the list, which is in the
-// catalogue's order. What s says replaces what was found. The alternatives are
+// catalogue's order. What s sets replaces what was found. The alternatives are
 // unlike the choice: one of the three is light and, for what is read on screens,
 // one dark.
 func (r *Rules) Recommend(p Profile, list []ThemeInfo, s Preference) presswork.Recommendation {
@@ -121,19 +121,19 @@ func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
 	return names
 }
 
-// Cautious tells whether a text does not say enough to choose by: then it is the
+// Cautious reports whether a text is too little evidence to choose by: then it is the
 // theme that suits most, with a confidence of at most one half. What is short, or
-// in an unknown language, and still plainly an invoice or a poem says enough.
+// in an unknown language, and still plainly an invoice or a poem is enough.
 func Cautious(p Profile, s Preference) bool {
 	return s == Preference{} && terse(p) && !plainlyTyped(p)
 }
 
-// terse tells whether there is little text, or none that can be read.
+// terse reports whether there is little text, or none that can be read.
 func terse(p Profile) bool {
 	return p.Words < enoughWords || p.Language == "" || p.Language == "und"
 }
 
-// plainlyTyped tells whether the document is surely of one of the kinds there are.
+// plainlyTyped reports whether the document is surely of one of the kinds there are.
 func plainlyTyped(p Profile) bool {
 	return len(p.Types) > 0 && p.Types[0].Type != analysis.OtherType && p.Types[0].Probability >= surelyFrom
 }

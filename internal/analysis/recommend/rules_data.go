@@ -27,7 +27,7 @@ const (
 // look is a point in the space of looks; a negative one does not matter.
 type look [lookCount]float64
 
-// typeRule says which themes a document type may have.
+// typeRule is which themes a document type may have.
 type typeRule struct {
 	name          string
 	print         bool
@@ -39,14 +39,14 @@ type typeRule struct {
 	first map[string][]string
 }
 
-// toneRule says which themes carry a tone.
+// toneRule is which themes carry a tone.
 type toneRule struct {
 	name   string
 	wants  look
 	accept []string
 }
 
-// topicRule says which themes are made for a topic, and the words that speak of
+// topicRule is which themes are made for a topic, and the words that speak of
 // it.
 type topicRule struct {
 	name          string
