@@ -2,13 +2,20 @@ package worker_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"presswork/internal/inference"
+	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/meter"
+	"presswork/internal/inference/openai"
 	"presswork/internal/test/redistest"
 	"presswork/storage"
 	"presswork/storage/retention"
@@ -36,8 +43,20 @@ func (e stalled) Complete(ctx context.Context, _ *inference.Request, _ *inferenc
 func (stalled) Models(context.Context) ([]string, error) { return nil, nil }
 func (stalled) Traits() inference.Traits                 { return inference.Traits{} }
 
-func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
-	t.Parallel()
+// inferring is a worker for completions on a real queue, meter and store.
+type inferring struct {
+	t        *testing.T
+	rdb      redis.UniversalClient
+	client   *tasks.Client
+	disk     *storage.Disk
+	counts   *meter.Meter
+	returned chan struct{} // has one for each run that has ended
+	// before, where it is set before the first call, comes before each run.
+	before func(run *stream.Run)
+}
+
+func setupCompletions(t *testing.T, model inference.Upstream, open func(inference.Upstream) (inference.Engine, error)) *inferring {
+	t.Helper()
 	address := redistest.Start(t)
 	rdb, err := tasks.Dial(address, 0)
 	if err != nil {
@@ -57,29 +76,147 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	counts := meter.New(rdb, log)
-	engine := stalled{make(chan struct{}), make(chan struct{})}
-	catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}}})
+	h := &inferring{t: t, rdb: rdb, client: client, disk: disk, counts: meter.New(rdb, log), returned: make(chan struct{}, 100)}
+	catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: []inference.Upstream{model}}})
 	completions := worker.NewCompletions(worker.CompletionOptions{
-		Gateway: inference.NewGateway(inference.GatewayOptions{
-			Catalogue: func() *inference.Catalogue { return catalogue },
-			Open:      func(inference.Upstream) (inference.Engine, error) { return engine, nil },
-		}),
-		Meter: counts, Store: disk, Keeper: retention.New(retention.Options{Store: disk, Redis: rdb}), Log: log,
+		Gateway: inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return catalogue }, Open: open}),
+		Meter:   h.counts, Store: disk, Keeper: retention.New(retention.Options{Store: disk, Redis: rdb}), Log: log,
 	})
-	returned := make(chan struct{}, 1)
 	tasks.HandleCalls(server, func(ctx context.Context, run *stream.Run) error {
-		defer func() { returned <- struct{}{} }()
+		defer func() { h.returned <- struct{}{} }()
+		if h.before != nil {
+			h.before(run)
+		}
 		return completions.Complete(ctx, run)
 	})
 	if err := errors.Join(client.Start(t.Context()), server.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		server.Stop(context.Background())
-		client.Stop(context.Background())
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		server.Stop(ctx)
+		client.Stop(ctx)
 	})
-	body := []byte(`{"request":{"model":"m","messages":[{"role":"user","parts":[{"text":"Hi"}]}]}}`)
+	return h
+}
+
+// used is what the ledger holds for a key.
+func (h *inferring) used(key string) []meter.Usage {
+	h.t.Helper()
+	now := time.Now()
+	rows, err := h.counts.Query(h.t.Context(), meter.Query{From: now.Add(-time.Hour), To: now, Key: &key, By: []string{"key"}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return rows
+}
+
+// frames makes a call and returns its whole answer.
+func (h *inferring) frames(call stream.Call) (frames []inference.Frame) {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	defer cancel()
+	call.ID, call.Tier = tasks.NewID(), stream.OnDemand
+	answer, err := h.client.Call(ctx, call)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer answer.Close()
+	for {
+		raw, err := answer.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return frames
+		}
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for _, b := range raw {
+			var f inference.Frame
+			if err := json.Unmarshal(b, &f); err != nil {
+				h.t.Fatal(err)
+			}
+			frames = append(frames, f)
+		}
+	}
+}
+
+const greeting = `{"request":{"model":"m","messages":[{"role":"user","parts":[{"text":"Hi"}]}]}}`
+
+func TestACompletionArrivesInPiecesAndIsRecorded(t *testing.T) {
+	t.Parallel()
+	_, url := inferencetest.Start(t)
+	h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
+	const key = "inputs/large-request"
+	if _, err := h.disk.Put(t.Context(), key, strings.NewReader(greeting), int64(len(greeting)), storage.Attrs{ContentType: "application/json"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]stream.Call{"ann": {Body: []byte(greeting)}, "bob": {BodyKey: key}} {
+		call.Owner = name
+		var text strings.Builder
+		frames := h.frames(call)
+		for i, f := range frames {
+			if f.Error != nil || (f.Result != nil) != (i == len(frames)-1) || (f.QueueTime > 0) != (i == 0) {
+				t.Errorf("%s: frame %d of %d: %+v", name, i+1, len(frames), f)
+			}
+			if f.Chunk != nil {
+				text.WriteString(f.Chunk.Content)
+			}
+		}
+		if text.String() != "Hello, world!" {
+			t.Errorf("%s: the answer is %q", name, text.String())
+		}
+		if rows := h.used(name); len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != 11 || rows[0].CompletionTokens != 4 {
+			t.Errorf("%s: %+v", name, rows)
+		}
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) { // polling a condition
+		if _, err := h.disk.Stat(t.Context(), key); errors.Is(err, storage.ErrNotFound) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the request lies in the store still")
+		}
+	}
+}
+
+func TestACompletionThatCannotBeMadeSaysWhy(t *testing.T) {
+	t.Parallel()
+	model, url := inferencetest.Start(t)
+	h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
+	for name, c := range map[string]struct {
+		call   stream.Call
+		before func(*stream.Run)
+		status int
+		says   string
+		paid   bool
+	}{
+		"not JSON":          {stream.Call{Body: []byte(`"x"`)}, nil, 500, "cannot be read", false},
+		"no request":        {stream.Call{Body: []byte(`{}`)}, nil, 500, "cannot be read", false},
+		"gone from storage": {stream.Call{BodyKey: "inputs/none"}, nil, 503, "from the store", false},
+		"a deadly call":     {stream.Call{Body: []byte(greeting)}, func(run *stream.Run) { run.Attempt = stream.MaxAttempts + 1 }, 500, "ended unexpectedly, 3 times", false},
+		"a run half heard":  {stream.Call{Body: []byte(greeting)}, func(run *stream.Run) { run.Begun = true }, 502, "in the middle of the answer", true},
+	} {
+		h.before, c.call.Owner = c.before, name
+		frames := h.frames(c.call)
+		if last := frames[len(frames)-1]; len(frames) != 1 || last.Error == nil || last.Error.Status != c.status || !strings.Contains(last.Error.Message, c.says) {
+			t.Errorf("%s: %+v", name, frames)
+		}
+		if rows := h.used(name); (len(rows) == 1) != c.paid {
+			t.Errorf("%s: %+v", name, rows)
+		}
+	}
+	if n := len(model.Requests()); n != 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
+	t.Parallel()
+	engine := stalled{make(chan struct{}), make(chan struct{})}
+	h := setupCompletions(t, inference.Upstream{BaseURL: "http://a"}, func(inference.Upstream) (inference.Engine, error) { return engine, nil })
+	client, rdb, returned := h.client, h.rdb, h.returned
+	body := []byte(greeting)
 	for name, superseded := range map[string]bool{"ann": false, "bob": true} {
 		id := tasks.NewID()
 		answer, err := client.Call(t.Context(), stream.Call{ID: id, Owner: name, Tier: stream.OnDemand, Body: body})
@@ -97,10 +234,8 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 		case <-returned: // a superseded run may have found out by itself
 		}
 		answer.Close()
-		now := time.Now()
-		rows, err := counts.Query(t.Context(), meter.Query{From: now.Add(-time.Hour), To: now, Key: &name, By: []string{"key"}})
-		if err != nil || (len(rows) == 0) != superseded {
-			t.Errorf("superseded %t: %+v (%v)", superseded, rows, err)
+		if rows := h.used(name); (len(rows) == 0) != superseded {
+			t.Errorf("superseded %t: %+v", superseded, rows)
 		}
 	}
 	// A retry of a call that everybody has left bears its id, and is paid for, too.
@@ -124,9 +259,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 		}
 		answer.Close()
 	}
-	now := time.Now()
-	rows, err := counts.Query(t.Context(), meter.Query{From: now.Add(-time.Hour), To: now, Key: &name, By: []string{"key"}})
-	if err != nil || len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
-		t.Errorf("a retry: %+v (%v)", rows, err)
+	if rows := h.used(name); len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
+		t.Errorf("a retry: %+v", rows)
 	}
 }

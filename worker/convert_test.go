@@ -52,6 +52,7 @@ type shop struct {
 	client  *tasks.Client
 	store   *faultyStore
 	printer *printer
+	index   redis.UniversalClient // where the keeper counts
 }
 
 // faultyStore calls its hooks around the store's own methods.
@@ -118,9 +119,12 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index := redis.NewClient(&redis.Options{Network: "unix", Addr: strings.TrimPrefix(address, "unix://")})
+	index, err := tasks.Dial(address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { index.Close() })
-	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}}
+	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}, index: index}
 	w := worker.New(worker.Options{
 		SharedRenders: shared,
 		Store:         s.store,
