@@ -111,7 +111,7 @@ func TestHostilePatternsAreParsedOrRefusedSoon(t *testing.T) {
 	// minutes.
 	const limit = 20 * time.Second
 	size := 300_000
-	if testing.Short() || raceDetector {
+	if testing.Short() || RaceDetector {
 		size = 10_000
 	}
 	for _, pattern := range superLinear() {
@@ -138,7 +138,7 @@ func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 	t.Parallel()
 	const limit = 30 * time.Second
 	size := 2_400_000
-	if raceDetector {
+	if RaceDetector {
 		size /= 10
 	}
 	var languages strings.Builder
@@ -191,7 +191,7 @@ func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 func TestManyFootnotes(t *testing.T) {
 	t.Parallel()
 	n := 100_000
-	if testing.Short() || raceDetector {
+	if testing.Short() || RaceDetector {
 		n = 10_000
 	}
 	var src strings.Builder

@@ -14,7 +14,7 @@ func TestHostileCodeEndsInEveryLexer(t *testing.T) {
 	t.Parallel()
 	const allowed, slack = 10 * time.Millisecond, 20 * time.Second
 	size := 20 << 10
-	if testing.Short() || raceDetector {
+	if testing.Short() || RaceDetector {
 		size = 2 << 10
 	}
 	hostile := map[string]string{

@@ -2,5 +2,5 @@
 
 package markdown
 
-// raceDetector tells that code runs about ten times slower.
-const raceDetector = false
+// RaceDetector reports that code runs about ten times slower.
+const RaceDetector = false
