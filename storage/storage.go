@@ -104,6 +104,7 @@ func printable(s string) bool {
 
 // Info describes an object.
 type Info struct {
+	// Key is the one it was stored under, see CheckKey.
 	Key string
 	// Size is in bytes.
 	Size int64

@@ -46,8 +46,8 @@ type Usage struct {
 	// PromptTime is the upstream's own figure, or the time to its first piece;
 	// CompletionTime likewise, or from there to the last.
 	PromptTime       float64 `json:"prompt_time"`
-	CompletionTokens int     `json:"completion_tokens"`
-	CompletionTime   float64 `json:"completion_time"`
+	CompletionTokens int     `json:"completion_tokens"` // see PromptTokens
+	CompletionTime   float64 `json:"completion_time"`   // see PromptTime
 	// TotalTokens and TotalTime are sums; TotalTime leaves QueueTime out.
 	TotalTokens int     `json:"total_tokens"`
 	TotalTime   float64 `json:"total_time"`

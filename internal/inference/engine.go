@@ -34,6 +34,7 @@ type Delta struct {
 	// Content may still hold reasoning, between tags; Reasoning is that of a field.
 	Content   string
 	Reasoning string
+	// ToolCalls are pieces of calls, not yet joined or checked.
 	ToolCalls []RawToolDelta
 	// Extra holds the other fields of the delta, a JSON object.
 	Extra json.RawMessage
@@ -58,6 +59,8 @@ type RawToolDelta struct {
 
 // RawUsage is what the upstream counted. Times are in seconds; 0 is unknown.
 type RawUsage struct {
+	// PromptTokens and CompletionTokens are the upstream's counts; it may count
+	// otherwise than EstimateTokens.
 	PromptTokens     int
 	CompletionTokens int
 	// CachedTokens are part of PromptTokens, ReasoningTokens of CompletionTokens;

@@ -112,6 +112,7 @@ func (m Message) Text() string {
 
 // Part is a piece of content: text, or an image when Image is set.
 type Part struct {
+	// Text is "" with an Image.
 	Text  string `json:"text,omitempty"`
 	Image *Image `json:"image,omitempty"`
 }

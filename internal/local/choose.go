@@ -49,17 +49,17 @@ func (c *Converter) rank(ctx context.Context, text []byte, out *Output) ([]strin
 	return ranked, err
 }
 
-// mark says which exhibits are the choice and its alternatives.
-func mark(exhibits []exhibit, a *presswork.Analysis) {
+// mark sets which entries are the choice and its alternatives.
+func mark(entries []entry, a *presswork.Analysis) {
 	if a == nil {
 		return
 	}
-	for i := range exhibits {
-		switch name := exhibits[i].Name; {
+	for i := range entries {
+		switch name := entries[i].Name; {
 		case name == a.Recommendation.Primary:
-			exhibits[i].Standing = "chosen"
+			entries[i].Standing = "chosen"
 		case slices.Contains(a.Recommendation.Alternatives, name):
-			exhibits[i].Standing = "alternative"
+			entries[i].Standing = "alternative"
 		}
 	}
 }

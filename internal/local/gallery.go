@@ -37,8 +37,8 @@ type Gallery struct {
 	Progress func(theme string, done, of int)
 }
 
-// exhibit is one theme of a gallery.
-type exhibit struct {
+// entry is one theme of a gallery.
+type entry struct {
 	themes.Theme
 	Picture template.URL
 	// Named reports whether the name differs from the label.
@@ -101,12 +101,12 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 	if err != nil {
 		return out, err
 	}
-	exhibits, err := c.exhibits(ctx, shown, first, g)
+	entries, err := c.entries(ctx, shown, first, g)
 	if err != nil {
 		return out, err
 	}
-	mark(exhibits, out.Analysis)
-	data, pages, err := c.hang(ctx, wall{Document: name, Exhibits: exhibits, Analysis: out.Analysis, Read: text != nil}, isHTML(g.Output))
+	mark(entries, out.Analysis)
+	data, pages, err := c.render(ctx, galleryView{Document: name, Entries: entries, Analysis: out.Analysis, Read: text != nil}, isHTML(g.Output))
 	if err == nil {
 		err = c.write(ctx, g.Output, data)
 	}
@@ -137,9 +137,9 @@ func (c *Converter) chosen(names []string) ([]themes.Theme, error) {
 	return list, nil
 }
 
-// exhibits takes the pictures, as many at a time as the browser has tabs.
-func (c *Converter) exhibits(ctx context.Context, shown []themes.Theme, first func(context.Context, string) (presswork.Page, error), g Gallery) ([]exhibit, error) {
-	list := make([]exhibit, len(shown))
+// entries takes the pictures, as many at a time as the browser has tabs.
+func (c *Converter) entries(ctx context.Context, shown []themes.Theme, first func(context.Context, string) (presswork.Page, error), g Gallery) ([]entry, error) {
+	list := make([]entry, len(shown))
 	done := make(chan string)
 	reported := make(chan struct{})
 	go func() {
@@ -168,7 +168,7 @@ func (c *Converter) exhibits(ctx context.Context, shown []themes.Theme, first fu
 			if err != nil {
 				return err
 			}
-			list[i] = newExhibit(t, shot.Format, picture)
+			list[i] = newEntry(t, shot.Format, picture)
 			done <- t.Name
 			return nil
 		})
@@ -179,8 +179,8 @@ func (c *Converter) exhibits(ctx context.Context, shown []themes.Theme, first fu
 	return list, err
 }
 
-func newExhibit(t themes.Theme, format string, picture []byte) exhibit {
-	e := exhibit{Theme: t, Picture: template.URL("data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(picture))}
+func newEntry(t themes.Theme, format string, picture []byte) entry {
+	e := entry{Theme: t, Picture: template.URL("data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(picture))}
 	e.Named = !strings.EqualFold(t.Name, t.Label)
 	e.OtherTags = slices.DeleteFunc(slices.Clone(t.Tags), func(tag string) bool { return tag == t.Scheme })
 	for _, stack := range []string{t.Fonts.Heading, t.Fonts.Body, t.Fonts.Mono} {
@@ -197,10 +197,10 @@ func newExhibit(t themes.Theme, format string, picture []byte) exhibit {
 	return e
 }
 
-// wall is what a gallery shows.
-type wall struct {
+// galleryView is what the template of a gallery shows.
+type galleryView struct {
 	Title, Document string
-	Exhibits        []exhibit
+	Entries         []entry
 	Default         string
 	// Screen reports whether it is an HTML page.
 	Screen bool
@@ -210,26 +210,26 @@ type wall struct {
 	Read     bool
 }
 
-// hang puts the pictures on pages.
-func (c *Converter) hang(ctx context.Context, w wall, asHTML bool) (data []byte, pages int, err error) {
+// render lays the pictures out: as HTML, or as a PDF and its number of pages.
+func (c *Converter) render(ctx context.Context, v galleryView, asHTML bool) (data []byte, pages int, err error) {
 	t, err := template.New("gallery").Parse(galleryHTML)
 	if err != nil {
 		return nil, 0, fmt.Errorf("the gallery's template: %w", err)
 	}
-	w.Default, w.Screen = themes.Default, asHTML
-	w.Title = fmt.Sprintf("%s in %d themes", w.Document, len(w.Exhibits))
-	if len(w.Exhibits) == 1 {
-		w.Title = fmt.Sprintf("%s in %s", w.Document, w.Exhibits[0].Label)
+	v.Default, v.Screen = themes.Default, asHTML
+	v.Title = fmt.Sprintf("%s in %d themes", v.Document, len(v.Entries))
+	if len(v.Entries) == 1 {
+		v.Title = fmt.Sprintf("%s in %s", v.Document, v.Entries[0].Label)
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, w); err != nil {
+	if err := t.Execute(&b, v); err != nil {
 		return nil, 0, fmt.Errorf("the gallery: %w", err)
 	}
 	if asHTML {
 		return b.Bytes(), 0, nil
 	}
 	page := pdf.Composed{Page: presswork.Page{HTML: b.String(), Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true}}}
-	page.Meta.Title, page.Meta.Subject = w.Title, "Themes of Presswork"
+	page.Meta.Title, page.Meta.Subject = v.Title, "Themes of Presswork"
 	printed, err := c.engine.Print(ctx, page)
 	return printed.PDF, printed.Pages, err
 }
