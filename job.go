@@ -67,7 +67,7 @@ type Job struct {
 	Analysis *Analysis `json:"analysis"`
 }
 
-// Analysis is what a document's text says about it, and the themes that suit it.
+// Analysis is what a document's text is like, and the themes that suit it.
 type Analysis struct {
 	// DocumentType is one of analysis.DocumentTypes; TypeConfidence, 0 to 1, is how often
 	// an answer given with it is right.

@@ -76,7 +76,7 @@ func wholeText(d pdf.Document) []byte {
 	return text
 }
 
-// Analyze reads one document, a file or Std, and says what it is and which theme
+// Analyze reads one document, a file or Std, and returns what it is and which theme
 // suits it. Errors: Convert's for an input that cannot be read, ctx's cause.
 func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result, error) {
 	content, err := c.read(ctx, path, Snapshot{})

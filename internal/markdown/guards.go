@@ -131,7 +131,7 @@ func readCost(block ast.Node) int { return block.Lines().Len() / 2 }
 
 // codeGuard wraps the parser of code spans. Goldmark reads to the end of the
 // block for each run of backticks that nothing closes; here one pass over the
-// block tells which those are.
+// block lists those.
 type codeGuard struct {
 	parser.InlineParser
 }

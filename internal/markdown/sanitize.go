@@ -111,7 +111,7 @@ func contained(swallower *regexp.Regexp, raw []byte) bool {
 	}
 }
 
-// isUnread tells the elements whose content a tokenizer passes over up to their
+// isUnread finds the elements whose content a tokenizer passes over up to their
 // end tag.
 func isUnread(element string) bool {
 	switch element {

@@ -44,7 +44,7 @@ type Run struct {
 	seq     int64     // of the last entry in Redis
 	kept    [][]byte  // the last entries, up to seq
 	bytes   int       // in kept
-	gone    bool      // Redis has lost the call
+	missing bool      // Redis has lost the call
 	lost    bool      // the run may not write any more
 	failing time.Time // when Redis did not answer any more
 	pending []byte    // frames not yet given to Redis
@@ -156,7 +156,7 @@ func (r *Run) mark() {
 func (r *Run) restore() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.gone = true
+	r.missing = true
 	r.mark()
 }
 
@@ -169,7 +169,7 @@ func (r *Run) isLost() bool {
 // mayNotWrite is called with the lock held. What a run that nobody waits for has
 // sent is not written again where Redis has lost it.
 func (r *Run) mayNotWrite() bool {
-	return r.lost || r.gone && errors.Is(context.Cause(r.ctx), ErrLeft)
+	return r.lost || r.missing && errors.Is(context.Cause(r.ctx), ErrLeft)
 }
 
 func (r *Run) isFinished() bool {
@@ -216,7 +216,7 @@ func (r *Run) take() (w write, ok bool) {
 		r.notify()
 		return write{}, false
 	}
-	if r.gone {
+	if r.missing {
 		w := write{run: r, restores: true, args: []any{
 			r.fence, r.Attempt, r.memory, callTTL.Milliseconds(), waiterTTL.Milliseconds(), r.seq,
 		}}
@@ -260,10 +260,10 @@ func (r *Run) written(w write) (more bool) {
 		r.lose(errCallLost)
 		return true
 	case answer < 0:
-		r.gone = true
+		r.missing = true
 		return true
 	case w.restores:
-		r.gone = false
+		r.missing = false
 	default:
 		r.seq++
 		r.over = r.closing

@@ -93,7 +93,7 @@ var scenarios = map[string]func(*call){
 		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()),
 			`{"index":0,"function":{"arguments":""}}`, `{"index":0,"id":"","type":"function","function":{"name":"","arguments":""}}`)
 	},
-	// tool-loop calls a tool, and says what the tool said.
+	// tool-loop calls a tool, and answers with its result.
 	"tool-loop": func(c *call) {
 		if last := c.body.Messages[len(c.body.Messages)-1]; last.Role == "tool" {
 			c.answer("The tool says: ", fmt.Sprint(last.Content))
@@ -170,7 +170,7 @@ var scenarios = map[string]func(*call){
 		c.role()
 		c.hang()
 	},
-	// late:12s says nothing for that long, then answers.
+	// late:12s sends nothing for that long, then answers.
 	"late": func(c *call) {
 		wait, err := time.ParseDuration(c.argument)
 		if err != nil {
@@ -254,7 +254,7 @@ func (c *call) paced(tokens []string) {
 	c.end("stop", len(tokens))
 }
 
-// each says n tokens at a rate, "n@rate".
+// each sends n tokens at a rate, "n@rate".
 func (c *call) each(token func(i int) string) {
 	var n, rate int
 	fmt.Sscanf(c.argument, "%d@%d", &n, &rate)
