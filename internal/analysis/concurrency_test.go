@@ -1,0 +1,31 @@
+package analysis_test
+
+import (
+	"reflect"
+	"sync"
+	"testing"
+
+	"presswork/internal/analysis"
+)
+
+// It is what `make test` runs of this package under the race detector.
+func TestTextsAreAnalysedSideBySide(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		"# Release notes\n\n- We fixed a *wonderful* bug.\n- Nobody liked it 😀\n",
+		"Sehr geehrte Damen und Herren,\n\nhiermit kündige ich den Vertrag fristgerecht.\n",
+		"Il était une fois une petite fille qui aimait lire près de la fenêtre.\n",
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, text := range texts {
+				a, b := analysis.Analyze([]byte(text)), analysis.Analyze([]byte(text))
+				if !reflect.DeepEqual(a, b) {
+					t.Errorf("%q is %+v, then %+v", text, a, b)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,40 @@
+package markdown_test
+
+import (
+	"sync"
+	"testing"
+
+	"presswork/internal/markdown"
+)
+
+// It is what `make test` runs of this package under the race detector.
+func TestOneRendererServesMany(t *testing.T) {
+	t.Parallel()
+	r := markdown.New()
+	sources := append(hostile(), "# Title\n\n```go\nx := 1\n```\n\n$a^2$ and *words*, :smile:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[^1]: note\n")
+	html := func(src string) string {
+		d, err := r.Render(t.Context(), []byte(src), markdown.Options{NumberHeadings: true, Asset: assets})
+		if err != nil {
+			return err.Error()
+		}
+		return d.HTML
+	}
+	var wg sync.WaitGroup
+	got := make([][]string, 4)
+	for i := range got {
+		wg.Go(func() {
+			for _, src := range sources {
+				got[i] = append(got[i], html(src))
+			}
+		})
+	}
+	wg.Wait()
+	for n, src := range sources {
+		want := html(src)
+		for i := range got {
+			if got[i][n] != want {
+				t.Errorf("%.60q beside others is %.200q, alone %.200q", src, got[i][n], want)
+			}
+		}
+	}
+}
