@@ -32,6 +32,8 @@ type fakeQueue struct {
 	tasks    map[string]tasks.Task
 	enqueued func(tasks.Task)
 	enqueues atomic.Int64
+	// workers are how many seem to be alive.
+	workers int
 	// slow, when set, ends every watch with ErrSlow after this many events.
 	slow int
 }
@@ -111,6 +113,8 @@ func (q *fakeQueue) Enqueue(_ context.Context, id string, t tasks.Task) error {
 	}
 	return nil
 }
+
+func (q *fakeQueue) Workers(context.Context) (int, error) { return q.workers, nil }
 
 func (q *fakeQueue) Replay(_ context.Context, owner, key, fingerprint string) (tasks.Record, bool, error) {
 	q.mu.Lock()

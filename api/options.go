@@ -49,7 +49,7 @@ type Options struct {
 	// rules. Nil: they are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Diagrams draws the Mermaid diagrams of POST /api/preview. Nil, as where no
-	// worker with its browser is in the process: they stay source.
+	// browser is in the process: a worker draws them.
 	Diagrams *diagram.Renderer
 	// Recommender reads documents and chooses themes. Default: one that remembers
 	// nothing.
@@ -105,6 +105,9 @@ type Options struct {
 	// PreviewWait is how long a request waits for a worker to render the preview
 	// of a theme. Default 30 s.
 	PreviewWait time.Duration
+	// DrawWait is how long POST /api/preview waits for a worker to draw diagrams;
+	// those that are not drawn by then stay source. Default 10 s.
+	DrawWait time.Duration
 
 	// Checks are what /readyz asks. Default: none.
 	Checks []ready.Check
@@ -154,6 +157,7 @@ func (o *Options) defaults() {
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
 	o.PingInterval = cmp.Or(o.PingInterval, 15*time.Second)
 	o.PreviewWait = cmp.Or(o.PreviewWait, 30*time.Second)
+	o.DrawWait = cmp.Or(o.DrawWait, 10*time.Second)
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()

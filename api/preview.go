@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis/recommend"
+	"presswork/internal/markdown/diagram"
 	"presswork/internal/pdf"
 )
 
@@ -26,14 +27,24 @@ const (
 // pages composes documents in this process, a few at a time.
 type pages struct {
 	converter *pdf.Converter
-	slots     chan struct{}
+	// samples names the previews of themes, for which nothing is drawn.
+	samples *pdf.Converter
+	slots   chan struct{}
 }
 
-func newPages(o Options) *pages {
-	return &pages{
-		converter: pdf.New(pdf.Options{Themes: o.Themes, Fetch: o.Fetch, Diagrams: o.Diagrams, Log: o.Log}),
-		slots:     make(chan struct{}, runtime.NumCPU()),
+// newPages has remote draw when o has no browser to do it.
+func newPages(o Options, remote diagram.Remote) *pages {
+	p := &pages{samples: pdf.New(pdf.Options{Themes: o.Themes, Log: o.Log}), slots: make(chan struct{}, runtime.NumCPU())}
+	if o.Diagrams == nil {
+		o.Diagrams = diagram.New(diagram.Options{Log: o.Log, Remote: func(ctx context.Context, sources []string, s diagram.Style) ([]diagram.Picture, error) {
+			// Others compose while this document waits. Whoever draws has a slot.
+			<-p.slots
+			defer func() { p.slots <- struct{}{} }()
+			return remote(ctx, sources, s)
+		}})
 	}
+	p.converter = pdf.New(pdf.Options{Themes: o.Themes, Fetch: o.Fetch, Diagrams: o.Diagrams, Log: o.Log})
+	return p
 }
 
 // compose is pdf.Converter's, once a slot is free.

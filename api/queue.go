@@ -22,6 +22,8 @@ type Queue interface {
 	// Enqueue puts a task that belongs to no job on its queue; one with this id
 	// that waits or runs already is success. Errors: QueueFull, QueueUnavailable.
 	Enqueue(ctx context.Context, id string, t tasks.Task) error
+	// Workers counts the worker processes that are alive. Errors: QueueUnavailable.
+	Workers(ctx context.Context) (int, error)
 	// Job returns a job, with its queue position. Errors: NotFound, QueueUnavailable.
 	Job(ctx context.Context, id string) (tasks.Record, error)
 	// Jobs lists an owner's jobs, newest first. Errors: InvalidOption (a bad

@@ -75,8 +75,6 @@ func New(o Options) (*Server, error) {
 
 		completions: newStreams(),
 
-		pages: newPages(o),
-
 		analyses: newAnalyses(o),
 
 		metrics: newMetrics(o.Metrics, o.Stats),
@@ -84,6 +82,7 @@ func New(o Options) (*Server, error) {
 		served:  make(chan error, 1),
 		halt:    func() {},
 	}
+	s.pages = newPages(o, s.draw)
 	s.app = s.newApp()
 	return s, nil
 }

@@ -13,8 +13,7 @@ import (
 	"presswork/tasks"
 )
 
-// previewLook is how often the store is asked for a preview that a worker
-// renders.
+// previewLook is how often the store is asked for what a worker makes.
 const previewLook = 100 * time.Millisecond
 
 func (s *Server) themePicture(c *fiber.Ctx) error { return s.themePreview(c, "png", "image/png") }
@@ -38,7 +37,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	defer cancel()
 	ctx, unwatch := whileConnected(ctx, c.Context().Conn())
 	defer unwatch()
-	sample, err := s.pages.converter.Preview(ctx, theme.Name)
+	sample, err := s.pages.samples.Preview(ctx, theme.Name)
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	key := storage.PreviewKey(sample.Key, format)
 	info, err := s.Store.Stat(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) {
-		info, err = s.render(ctx, key, tasks.Preview{Theme: theme.Name, Format: format, Key: key})
+		info, err = submitAndWait(ctx, s, tasks.RenderPreview, key, tasks.Preview{Theme: theme.Name, Format: format, Key: key})
 	}
 	if err != nil {
 		return previewError(ctx, err)
@@ -74,15 +73,15 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	return nil
 }
 
-// render has a worker make a preview and waits until the store holds it. All
-// who wait for the same one share a task.
-func (s *Server) render(ctx context.Context, key string, p tasks.Preview) (storage.Info, error) {
+// submitAndWait has a worker make an object and waits until the store holds it.
+// All who wait for the same one share a task.
+func submitAndWait[P any](ctx context.Context, s *Server, kind tasks.Kind[P], key string, payload P) (storage.Info, error) {
 	if s.Keeper != nil {
 		if err := s.Keeper.Full(ctx); err != nil {
 			return storage.Info{}, err
 		}
 	}
-	task, err := tasks.RenderPreview.Task(p)
+	task, err := kind.Task(payload)
 	if err != nil {
 		return storage.Info{}, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/markdown/diagram"
 	"presswork/tasks"
 )
 
@@ -28,6 +29,11 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 	})
 	decodes(t, "testdata/choose_v1.json", tasks.Choice{Convert: tasks.Convert{Content: "# Hi\n", Theme: "auto"}, Queue: tasks.Bulk})
 	decodes(t, "testdata/preview_v1.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
+	decodes(t, "testdata/draw_v1.json", tasks.Drawing{
+		Sources: []string{"graph TD\n A --> B"},
+		Style:   diagram.Style{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Accents: []string{"#4a2fd8"}, Font: "Inter", Size: 14},
+		Key:     "sources/01JD4X2Z8Q0000000000000000/diagrams.json", Until: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),
+	})
 	decodes(t, "testdata/export_v1.json", tasks.PageExport{
 		URL: "https://example.com/", Keep: 600,
 		PDF: &export.PDFOptions{
@@ -76,7 +82,11 @@ func TestKindsAreSafeForAsynq(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range []tasks.Task{convert, webhook, preview, convert.On(tasks.Bulk)} {
+	draw, err := tasks.DrawDiagrams.Task(tasks.Drawing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range []tasks.Task{convert, webhook, preview, draw, convert.On(tasks.Bulk)} {
 		if task.Retries < 1 || task.Timeout < time.Second {
 			t.Errorf("%s: %d retries, time-out %s", task.Kind, task.Retries, task.Timeout)
 		}

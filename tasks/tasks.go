@@ -15,6 +15,7 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/markdown/diagram"
 	"presswork/tasks/asynqext"
 )
 
@@ -23,7 +24,7 @@ type Queue = asynqext.Queue
 
 // The queues. Render, Export and Bulk share a worker's render slots.
 const (
-	// Render has conversions and the previews of themes.
+	// Render has conversions, the previews of themes, and diagrams of previews.
 	Render Queue = "render"
 	// Export has page exports.
 	Export Queue = "export"
@@ -149,6 +150,17 @@ type Preview struct {
 	// Key is where the store is to hold the preview. It covers the theme's
 	// content, so that a worker with another one does not put its own there.
 	Key string `json:"key"`
+}
+
+// Drawing is the payload of DrawDiagrams.
+type Drawing struct {
+	// Sources are Mermaid, each one different.
+	Sources []string      `json:"sources"`
+	Style   diagram.Style `json:"style"`
+	// Key is where the store is to hold the pictures, JSON of []diagram.Picture.
+	Key string `json:"key"`
+	// Until is when nobody waits for them any more.
+	Until time.Time `json:"until"`
 }
 
 // PageExport is the payload of ExportPage.

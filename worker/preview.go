@@ -45,7 +45,12 @@ func (w *Worker) Preview(ctx context.Context, task tasks.Preview) error {
 	default:
 		return presswork.Errorf(presswork.InvalidRequest, "a preview is pdf or png, not %q", task.Format)
 	}
-	info, err := w.Store.Put(ctx, task.Key, bytes.NewReader(data), int64(len(data)), storage.Attrs{ContentType: contentType})
+	return w.leave(ctx, task.Key, data, contentType)
+}
+
+// leave stores what the API waits for.
+func (w *Worker) leave(ctx context.Context, key string, data []byte, contentType string) error {
+	info, err := w.Store.Put(ctx, key, bytes.NewReader(data), int64(len(data)), storage.Attrs{ContentType: contentType})
 	switch {
 	case errors.Is(err, storage.ErrExists):
 		return nil // made twice, the same

@@ -22,6 +22,7 @@ import (
 	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
+	"presswork/internal/markdown/diagram"
 	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/storage/retention"
@@ -38,6 +39,8 @@ type Options struct {
 	Converter *pdf.Converter
 	// Picture takes a PNG of a page's first sheet. Mandatory for Preview.
 	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
+	// Diagrams draws. Mandatory for Draw.
+	Diagrams *diagram.Renderer
 	// Themes are what Recommender chooses from, and what gives foreign pages our
 	// variables. Mandatory.
 	Themes *themes.Catalogue

@@ -60,7 +60,7 @@ func (p *parts) takes(q tasks.Queue) bool {
 	return len(taken) == 0 || slices.Contains(taken, q)
 }
 
-// handlePages wires conversions, exports and previews.
+// handlePages wires conversions, exports, previews and diagrams.
 func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 	browser, exporter, err := p.browsers(ctx)
 	if err != nil {
@@ -80,6 +80,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 		Picture: func(ctx context.Context, page presswork.Page) ([]byte, error) {
 			return browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
 		},
+		Diagrams:      p.diagrams,
 		Exporter:      exporter,
 		Themes:        p.themes,
 		Recommender:   p.newRecommender(nil),
@@ -93,6 +94,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 	tasks.Handle(taker, tasks.ConvertPDF, jobs.Convert)
 	tasks.Handle(taker, tasks.ExportPage, jobs.Export)
 	tasks.HandlePlain(taker, tasks.RenderPreview, jobs.Preview)
+	tasks.HandlePlain(taker, tasks.DrawDiagrams, jobs.Draw)
 	return nil
 }
 

@@ -38,8 +38,10 @@ const (
 type Options struct {
 	// Script runs a library and expressions in an empty page, each of them with
 	// a time of its own, and returns the JSON of their values up to the first
-	// that fails: chromium.Browser's. Mandatory.
+	// that fails: chromium.Browser's. Mandatory without Remote.
 	Script Script
+	// Remote draws in another process. Default: Script draws in this one.
+	Remote Remote
 	// Log is where a browser that fails is reported. Default: discard.
 	Log *slog.Logger
 }
@@ -47,9 +49,14 @@ type Options struct {
 // Script is chromium.Browser.Script.
 type Script func(ctx context.Context, library string, expressions ...string) ([]json.RawMessage, error)
 
+// Remote draws distinct sources and returns the pictures of the first of them;
+// the others, all after an error, stay undrawn.
+type Remote func(ctx context.Context, sources []string, s Style) ([]Picture, error)
+
 // Renderer draws diagrams. It is safe for concurrent use.
 type Renderer struct {
 	script Script
+	remote Remote
 	log    *slog.Logger
 	cache  *recent.Cache[Picture]
 }
@@ -66,7 +73,7 @@ func New(o Options) *Renderer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Renderer{script: o.Script, log: o.Log, cache: recent.New[Picture](cacheBytes)}
+	return &Renderer{script: o.Script, remote: o.Remote, log: o.Log, cache: recent.New[Picture](cacheBytes)}
 }
 
 // Draw draws the diagrams of one document in a style, one picture for each
@@ -102,7 +109,11 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 			order = append(order, names[i])
 		}
 	}
-	drawn, err := r.drawMissing(ctx, order, missing, s)
+	draw := r.drawMissing
+	if r.remote != nil {
+		draw = r.drawRemote
+	}
+	drawn, err := draw(ctx, order, missing, s)
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +179,35 @@ func (r *Renderer) drawMissing(ctx context.Context, names []string, sources map[
 			return drawn, nil
 		}
 	}
+	return drawn, nil
+}
+
+// drawRemote has another process draw what the cache does not hold. Problems are
+// not remembered: they may be those of the other process.
+func (r *Renderer) drawRemote(ctx context.Context, names []string, sources map[string]string, s Style) (map[string]Picture, error) {
+	drawn := map[string]Picture{}
+	if len(names) == 0 {
+		return drawn, nil
+	}
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = sources[name]
+	}
+	pictures, err := r.remote(ctx, list, s)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		r.log.WarnContext(ctx, "diagrams were not drawn", "error", err)
+		pictures = nil
+	}
+	for i, p := range pictures[:min(len(pictures), len(names))] {
+		drawn[names[i]] = p
+		if p.Problem == "" {
+			r.cache.Put(names[i], p, len(p.SVG)+100)
+		}
+	}
+	giveUp(drawn, names[len(drawn):], "no worker has drawn it")
 	return drawn, nil
 }
 

@@ -1,0 +1,33 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAFleetDrawsTheDiagramsOfPreviews(t *testing.T) {
+	t.Parallel()
+	fleet := newFleet(t)
+	_, c := fleet.API(nil)
+	preview := func() string {
+		t.Helper()
+		status, _, body := c.Do("POST", "/api/preview", "text/markdown", []byte("# Plan\n\n```mermaid\ngraph TD\n  Anna --> Berta\n```\n"))
+		if status != http.StatusOK {
+			t.Fatalf("answered %d: %s", status, body)
+		}
+		return string(body)
+	}
+	if page := preview(); strings.Contains(page, "<svg") || !strings.Contains(page, "Berta") {
+		t.Errorf("without a worker: %s", page)
+	}
+	fleet.Worker(nil)
+	page := preview()
+	// On a busy machine the worker may take longer than a preview waits; the next one has it.
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(page, "<svg") && time.Now().Before(deadline); page = preview() {
+	}
+	if !strings.Contains(page, "<svg") || !strings.Contains(page, "Berta") {
+		t.Errorf("with a worker: %s", page)
+	}
+}
