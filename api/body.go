@@ -112,9 +112,7 @@ func (s *Server) finishBody(ctx *fasthttp.RequestCtx, meta *metadata) {
 		}
 	}
 	ctx.SetConnectionClose()
-	if c, ok := patientConnOf(ctx.Conn()); ok {
-		c.linger.Store(true)
-	}
+	lingerAtClose(ctx.Conn())
 }
 
 // patientConnOf finds our connection under TLS.

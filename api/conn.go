@@ -73,6 +73,14 @@ func (c *patientConn) Close() error {
 	return c.Conn.Close()
 }
 
+// lingerAtClose lets the client of conn read its answer before the connection
+// goes, however much of its request was not read.
+func lingerAtClose(conn net.Conn) {
+	if c, ok := patientConnOf(conn); ok {
+		c.linger.Store(true)
+	}
+}
+
 // errClientLeft is the cause of the end of what a client does not wait for any
 // more: nobody reads it, and it is nobody's failure.
 var errClientLeft = inference.Errorf(499, inference.RequestCancelled, "the client has closed the connection")

@@ -198,6 +198,7 @@ const unknownURL presswork.Code = "unknown_url"
 func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 	meta := newMetadata(ctx, s.proxies)
 	ctx.SetUserValue(metadataKey{}, meta)
+	lingerAtClose(ctx.Conn())
 	bad := &statusError{http.StatusBadRequest, presswork.Errorf(presswork.InvalidRequest, "this is not an HTTP request that can be read")}
 	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
 		bad = &statusError{http.StatusRequestHeaderFieldsTooLarge,

@@ -141,7 +141,7 @@ func TestEveryFailureIsJSON(t *testing.T) {
 	show("media type", h.do("POST", "/api/conversion", strings.NewReader("x"), "Content-Type: image/png"))
 	show("bad JSON", h.post(`{"content":}`))
 	show("panic", h.get("/monitor"))
-	show("long headers", h.get("/healthz?"+strings.Repeat("x", 20_000)))
+	show("long headers", h.get("/healthz?"+strings.Repeat("x", 4_000_000)))
 	h.queue.refuse = presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer").WithCause(os.ErrDeadlineExceeded)
 	show("queue down", h.post(`{"content":"x"}`))
 	golden.Check(t, "errors.txt", []byte(b.String()))

@@ -68,12 +68,12 @@ func TestAWebhookIsToldOnceOfEveryEndInTheStandardForm(t *testing.T) {
 		t.Error("the webhook's URL downloads nothing")
 	}
 
-	id = c.Submit(e2e.Submission{Content: long("late", 3000), WebhookURL: receiver.URL}).JobID
+	id = c.Submit(e2e.Submission{Content: long("late", 1300), WebhookURL: receiver.URL}).JobID
 	if d := next(); d.Type != "job.failed" || d.Data.ID != id || d.Data.Error == nil || d.Data.Error.Code != presswork.RenderTimeout {
 		t.Errorf("got %+v (%+v)", d, d.Data.Error)
 	}
 
-	id = c.Submit(e2e.Submission{Content: long("cancelled", 2000), WebhookURL: receiver.URL}).JobID
+	id = c.Submit(e2e.Submission{Content: long("cancelled", 1300), WebhookURL: receiver.URL}).JobID
 	c.Do("DELETE", "/api/conversion/"+id, "", nil)
 	if d := next(); d.Type != "job.cancelled" || d.Data.ID != id {
 		t.Errorf("got %+v", d)
