@@ -65,7 +65,7 @@ golden: ## Accept the present output as the golden files
 	PRESSWORK_UPDATE=1 go test -short ./...
 
 .PHONY: fuzz
-fuzz: ## Fuzz every fuzz target for ten seconds, or make fuzz FUZZTIME=1s
+fuzz: ## Fuzz every fuzz target for ten seconds, or make fuzz FUZZTIME=300x
 	@scripts/fuzz.sh "$(FUZZTIME)"
 
 .PHONY: bench

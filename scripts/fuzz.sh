@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the module from its seeds, each for the given time
-# or number of inputs: fuzz.sh 10s, fuzz.sh 1000x. A package is built once.
+# or number of inputs: fuzz.sh 10s, fuzz.sh 1000x. A package is built once. A number
+# ends in the same way on any machine; at the end of a time go test sometimes fails
+# with "context deadline exceeded" (https://go.dev/issue/75804).
 set -euo pipefail
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
