@@ -41,7 +41,7 @@ end
 
 local function publish(message) redis.call('PUBLISH', '` + eventsChannel + `', message) end
 
--- refusal tells why the holder of this fence may not change the job; an empty
+-- refusal answers why the holder of this fence may not change the job; an empty
 -- fence stands above all runs.
 local function refusal(fence)
   local f = redis.call('HMGET', job, 'status', 'fence')
@@ -60,8 +60,8 @@ end
 // published.
 var createScript = redis.NewScript(prelude + `
 if KEYS[3] then
-  local clock = redis.call('TIME')
-  redis.call('ZADD', KEYS[3], 'NX', clock[1] * 1000 + math.floor(clock[2] / 1000) + ARGV[6], ARGV[5])
+` + serverTime + `
+  redis.call('ZADD', KEYS[3], 'NX', millis() + ARGV[6], ARGV[5])
 end
 local made = redis.call('HMGET', job, 'id', 'made')
 if made[1] then
