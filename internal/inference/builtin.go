@@ -53,6 +53,8 @@ type ToolResult struct {
 	Search []SearchResult `json:"search,omitempty"`
 	Pages  []PageResult   `json:"pages,omitempty"`
 	Code   []CodeResult   `json:"code,omitempty"`
+	// Origins say where what Output shows is from, for Citations.
+	Origins []Origin `json:"origins,omitempty"`
 }
 
 // SearchResult is one hit of a search.

@@ -1,0 +1,61 @@
+package inference
+
+import (
+	"regexp"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Origin is where lines of a view are from: a model cites them as
+// 【Cursor†L3】 or 【Cursor†L3-L5】.
+type Origin struct {
+	Cursor int `json:"cursor"`
+	// First and Last are lines of the view, both within.
+	First int    `json:"first"`
+	Last  int    `json:"last"`
+	URL   string `json:"url"`
+	Title string `json:"title"`
+}
+
+// Citation is a mark in a text that cites a page.
+type Citation struct {
+	// Start and End are where the mark stands, in characters of the text: End is
+	// the one after it.
+	Start, End int
+	URL, Title string
+}
+
+// The form is the one gpt-oss models were trained on; they also write the number
+// of a line, or of a link, without its L, or a third part.
+var citationMark = regexp.MustCompile(`【(\d{1,6})†L?(\d{1,9})[^†】]{0,40}(?:†[^†】]{0,200})?】`)
+
+// Citations finds the marks in an answer whose origin is known. A mark of a line
+// of no origin gets its view's, where that has but one page.
+func Citations(text string, origins []Origin) (found []Citation) {
+	chars, at := 0, 0
+	for _, m := range citationMark.FindAllStringSubmatchIndex(text, -1) {
+		cursor, _ := strconv.Atoi(text[m[2]:m[3]]) // digits, few enough
+		line, _ := strconv.Atoi(text[m[4]:m[5]])
+		start := chars + utf8.RuneCountInString(text[at:m[0]])
+		chars, at = start+utf8.RuneCountInString(text[m[0]:m[1]]), m[1]
+		if s, ok := originOf(origins, cursor, line); ok {
+			found = append(found, Citation{Start: start, End: chars, URL: s.URL, Title: s.Title})
+		}
+	}
+	return found
+}
+
+func originOf(origins []Origin, cursor, line int) (Origin, bool) {
+	var only Origin
+	urls := map[string]bool{}
+	for _, s := range origins {
+		if s.Cursor != cursor {
+			continue
+		}
+		if s.First <= line && line <= s.Last {
+			return s, true
+		}
+		only, urls[s.URL] = s, true
+	}
+	return only, len(urls) == 1
+}
