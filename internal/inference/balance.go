@@ -66,7 +66,7 @@ func (b *balancer) state(u *Upstream) *upstreamState {
 // take waits for a place at one of the model's upstreams that is not tried, or
 // at any when all are. Every place must be given back by release. While all of
 // them rest, it fails with a 429 whose RetryAfter is for how long.
-func (b *balancer) take(ctx context.Context, m *Model, r *Request, tried map[string]bool) (*Upstream, error) {
+func (b *balancer) take(ctx context.Context, m *Model, who turn, tried map[string]bool) (*Upstream, error) {
 	b.mu.Lock()
 	if err := b.resting(m); err != nil {
 		b.mu.Unlock()
@@ -76,7 +76,7 @@ func (b *balancer) take(ctx context.Context, m *Model, r *Request, tried map[str
 		b.mu.Unlock()
 		return u, nil
 	}
-	w := &waiter{model: m, owner: r.Owner, tier: tierRank(r.ServiceTier), tried: tried, place: make(chan granted, 1)}
+	w := &waiter{model: m, owner: who.owner, tier: tierRank(who.tier), tried: tried, place: make(chan granted, 1)}
 	b.waiters = append(b.waiters, w)
 	b.mu.Unlock()
 	select {

@@ -1,13 +1,11 @@
 package inference
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"time"
 )
@@ -55,56 +53,24 @@ func (c *completion) run(ctx context.Context) error {
 // answer gets one whole answer from some upstream: tries go on as long as
 // nothing was emitted and the failure is the upstream's.
 func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error) {
-	tried := map[string]bool{}
-	for attempt := 0; ; attempt++ {
-		u, err := c.g.balance.take(ctx, c.model, c.request, tried)
-		if err != nil {
-			return nil, err
-		}
-		if tried[u.key()] {
-			if err := sleep(ctx, backoff(attempt)); err != nil {
-				c.g.balance.release(u, 0, err)
-				return nil, err
-			}
-		}
-		tried[u.key()] = true
+	var n *normaliser
+	err := c.g.attempt(ctx, c.model, turn{c.request.Owner, c.request.ServiceTier}, func(u *Upstream) attempted {
 		c.result.Upstream = u.Name
 		before := c.result.Usage
-		n, err := c.try(ctx, u, r)
-		if err == nil {
-			c.g.balance.release(u, 0, nil)
-			return n, n.calls.check(r, string(n.text), n.finish == "length")
-		}
-		// The upstream is at fault, not the request and not the caller.
-		failed := AsError(err)
-		limited := failed.Status == http.StatusTooManyRequests
-		upstreams := ctx.Err() == nil && (failed.Status > 500 || limited) && !c.outFailed
-		cooldown := time.Duration(0)
-		if upstreams {
-			cooldown = max(c.model.Routing.Cooldown, failed.RetryAfter)
-			c.g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "upstream failed", slog.String("model", c.model.ID), slog.String("upstream", u.Name),
-				slog.Int("attempt", attempt+1), slog.Bool("emitted", c.result.Emitted), slog.Any("error", err))
-		}
-		if upstreams && limited {
-			c.g.balance.rest(u, cmp.Or(failed.RetryAfter, c.model.Routing.Cooldown), err)
-		} else {
-			c.g.balance.release(u, cooldown, err)
-		}
-		if upstreams && !c.result.Emitted {
+		var err error
+		n, err = c.try(ctx, u, r)
+		a := attempted{err: err, emitted: c.result.Emitted, unheard: c.outFailed}
+		if a.upstreams(ctx) && !a.emitted {
 			// What the upstream did in vain is not the caller's to pay.
 			before.QueueTime = c.result.Usage.QueueTime
 			c.result.Usage = before
 		}
-		if !upstreams || c.result.Emitted {
-			return nil, err
-		}
-		if attempt >= c.model.retries() {
-			if rests := c.g.balance.rests(c.model); rests != nil {
-				return nil, rests
-			}
-			return nil, err
-		}
+		return a
+	})
+	if err != nil {
+		return nil, err
 	}
+	return n, n.calls.check(r, string(n.text), n.finish == "length")
 }
 
 // try calls one upstream once.
@@ -194,15 +160,4 @@ func (c *completion) emit(chunk *Chunk) error {
 func fingerprint(u *Upstream) string {
 	sum := sha256.Sum256([]byte(u.key()))
 	return fmt.Sprintf("fp_%s", hex.EncodeToString(sum[:5]))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

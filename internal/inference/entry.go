@@ -46,6 +46,12 @@ func (m *Model) complete(getenv func(string) string) (string, error) {
 	if field, err := m.Routing.check(); err != nil {
 		return "routing." + field, err
 	}
+	if m.Audio.Part != 0 && (m.Audio.Part < MinPart || m.Audio.Part > MaxPart) {
+		return "audio.part", fmt.Errorf("the longest piece of a recording may be %s to %s", MinPart, MaxPart)
+	}
+	if m.Audio.Parallel < 0 || m.Audio.Parallel > 16 {
+		return "audio.parallel", errors.New("1 to 16 pieces of a recording may be sent at a time")
+	}
 	if len(m.Upstreams) == 0 {
 		return "upstreams", errors.New("a model needs at least one upstream with a base_url")
 	}
@@ -57,6 +63,9 @@ func (m *Model) complete(getenv func(string) string) (string, error) {
 	m.fill()
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
+		if u.Kind == WhisperServer && (m.Can(CanChat) || m.Can(CanSpeak)) {
+			return "capabilities", fmt.Errorf("a %s only transcribes: write capabilities: [%s]", WhisperServer, CanTranscribe)
+		}
 		if j := slices.IndexFunc(m.Upstreams[:i], func(o Upstream) bool { return o.key() == u.key() }); j >= 0 {
 			return fmt.Sprintf("upstreams[%d].name", i), fmt.Errorf("upstreams[%d] is called %q, too, at the same base_url and for the same model; give each a name of its own", j, u.Name)
 		}
@@ -166,6 +175,8 @@ func (m *Model) fill() {
 	r.FirstTokenTimeout = cmp.Or(r.FirstTokenTimeout, 2*time.Minute)
 	r.IdleTimeout = cmp.Or(r.IdleTimeout, time.Minute)
 	r.Cooldown = cmp.Or(r.Cooldown, 30*time.Second)
+	m.Audio.Part = cmp.Or(m.Audio.Part, 10*time.Minute)
+	m.Audio.Parallel = cmp.Or(m.Audio.Parallel, 1)
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
 		u.BaseURL = strings.TrimRight(u.BaseURL, "/")

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"sync"
-	"time"
 
 	"presswork"
 )
@@ -62,8 +61,7 @@ func (g *Gateway) Complete(ctx context.Context, r *Request, emit func(*Chunk) er
 	if err != nil {
 		return Result{Model: r.Model}, AsError(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, m.Routing.Timeout,
-		Errorf(http.StatusGatewayTimeout, UpstreamTimeout, "the model did not finish within %s", m.Routing.Timeout))
+	ctx, cancel := within(ctx, m)
 	defer cancel()
 	c := &completion{g: g, model: m, request: r, out: emit, result: Result{Model: m.ID}}
 	err = c.run(ctx)
@@ -111,9 +109,4 @@ func (g *Gateway) engine(u *Upstream) (Engine, error) {
 
 func sameUpstream(a, b *Upstream) bool {
 	return a.Kind == b.Kind && a.APIKey == b.APIKey && maps.Equal(a.Headers, b.Headers)
-}
-
-// backoff is the wait before a retry on an upstream that has failed before.
-func backoff(attempt int) time.Duration {
-	return min(100*time.Millisecond<<attempt, 2*time.Second)
 }

@@ -23,11 +23,13 @@ const (
 	CanBuiltinTools = "builtin_tools"
 	// CanTranscribe turns recordings into text.
 	CanTranscribe = "transcription"
+	// CanSpeak turns text into speech.
+	CanSpeak = "speech"
 )
 
 // Capabilities lists the capabilities a model may have.
 func Capabilities() []string {
-	return []string{CanChat, CanTools, CanVision, CanReason, CanJSONSchema, CanBuiltinTools, CanTranscribe}
+	return []string{CanChat, CanTools, CanVision, CanReason, CanJSONSchema, CanBuiltinTools, CanTranscribe, CanSpeak}
 }
 
 // The kinds of upstream. All speak OpenAI's chat completions; the kind decides on
@@ -41,6 +43,8 @@ const (
 	VLLM = "vllm"
 	// Groq is api.groq.com.
 	Groq = "groq"
+	// WhisperServer is whisper-server of whisper.cpp, which transcribes.
+	WhisperServer = "whisper-server"
 	// OpenAI is api.openai.com.
 	OpenAI = "openai"
 	// Plain is any other server: it is sent only what all of them understand.
@@ -48,7 +52,7 @@ const (
 )
 
 // Kinds lists the kinds of upstream.
-func Kinds() []string { return []string{Plain, Ollama, LlamaServer, VLLM, Groq, OpenAI} }
+func Kinds() []string { return []string{Plain, Ollama, LlamaServer, WhisperServer, VLLM, Groq, OpenAI} }
 
 // Model is one entry of the catalogue.
 type Model struct {
@@ -67,6 +71,8 @@ type Model struct {
 	// schema: ValidateOff (default), ValidateFeedBack or ValidateStrict.
 	ToolValidation string  `yaml:"tool_validation"`
 	Routing        Routing `yaml:"routing"`
+	// Audio is how recordings are sent to a model that transcribes.
+	Audio Audio `yaml:"audio"`
 	// Upstreams are the servers that have the model; at least one.
 	Upstreams []Upstream `yaml:"upstreams"`
 	Price     Price      `yaml:"price"`
@@ -122,6 +128,23 @@ type Reasoning struct {
 	Switch string `yaml:"switch"`
 }
 
+// The bounds of Audio.Part: in shorter pieces a model hears no sentences, and
+// longer ones no engine takes.
+const (
+	MinPart = 5 * time.Second
+	MaxPart = time.Hour
+)
+
+// Audio is in what pieces a model gets recordings.
+type Audio struct {
+	// Part is the longest recording that is sent in one piece; longer ones are cut
+	// at silences. Default 10 min.
+	Part time.Duration `yaml:"part"`
+	// Parallel is how many parts of a recording are sent at a time. Default 1: then
+	// each part is told how the one before it ended.
+	Parallel int `yaml:"parallel"`
+}
+
 // The routing strategies.
 const (
 	// ByPriority takes the lowest priority that has a free and healthy upstream,
@@ -155,7 +178,8 @@ type Routing struct {
 type Upstream struct {
 	// Name is for logs and metrics. Default: the host of BaseURL.
 	Name string `yaml:"name"`
-	// Kind is plain (default), ollama, llama-server, vllm, groq or openai.
+	// Kind is plain (default), ollama, llama-server, whisper-server, vllm, groq or
+	// openai.
 	Kind string `yaml:"kind"`
 	// BaseURL ends before /chat/completions, such as "http://127.0.0.1:8000/v1".
 	BaseURL string `yaml:"base_url"`

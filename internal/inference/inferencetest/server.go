@@ -46,13 +46,15 @@ type Body struct {
 }
 
 // Server is a scripted model server. It is an http.Handler for
-// /v1/chat/completions and /v1/models, and safe for concurrent use.
+// /v1/chat/completions, /v1/audio, whisper-server's /inference and /v1/models, and safe for concurrent use.
 type Server struct {
 	mu       sync.Mutex
 	requests []Request
-	seen     map[string]int // by model
-	left     int
-	changed  chan struct{} // closed at the next change
+	// recordings are what was sent to be transcribed.
+	recordings []Recording
+	seen       map[string]int // by model
+	left       int
+	changed    chan struct{} // closed at the next change
 }
 
 // NewServer makes a Server that listens nowhere yet.
@@ -116,8 +118,15 @@ func (s *Server) change(f func()) {
 
 // ServeHTTP answers by the scenario of the model.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasSuffix(r.URL.Path, "/models") {
+	switch path.Base(r.URL.Path) {
+	case "models":
 		s.models(w)
+		return
+	case "transcriptions", "translations", "inference":
+		s.hear(w, r)
+		return
+	case "speech":
+		s.speak(w, r)
 		return
 	}
 	raw, err := io.ReadAll(r.Body)
@@ -153,7 +162,7 @@ func (s *Server) models(w http.ResponseWriter) {
 		OwnedBy string `json:"owned_by"`
 	}
 	var data []model
-	for _, name := range Scenarios() {
+	for _, name := range slices.Concat(Scenarios(), slices.Sorted(maps.Keys(sounds)), slices.Sorted(maps.Keys(voices))) {
 		data = append(data, model{name, "model", 1770770815, "inferencetest"})
 	}
 	w.Header().Set("Content-Type", "application/json")

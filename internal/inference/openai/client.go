@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"presswork/internal/inference"
@@ -32,6 +33,8 @@ const (
 type Client struct {
 	upstream inference.Upstream
 	http     *http.Client
+	// untimed is set once the upstream has refused to give times.
+	untimed atomic.Bool
 }
 
 // New opens a client. It connects when it is used, and follows no redirects: a
@@ -122,11 +125,16 @@ func (c *Client) do(ctx context.Context, method, path string, payload []byte) (*
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", "Presswork")
 	req.Header.Set("Accept", "text/event-stream, application/json")
 	if payload != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	return c.send(req)
+}
+
+// send sends a request with what every one carries.
+func (c *Client) send(req *http.Request) (*http.Response, error) {
+	req.Header.Set("User-Agent", "Presswork")
 	if c.upstream.APIKey != "" {
 		req.Header.Set("Authorization", "Bearer "+c.upstream.APIKey)
 	}
@@ -135,7 +143,7 @@ func (c *Client) do(ctx context.Context, method, path string, payload []byte) (*
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, unreachable(ctx, err)
+		return nil, unreachable(req.Context(), err)
 	}
 	return resp, nil
 }

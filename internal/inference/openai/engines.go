@@ -65,6 +65,10 @@ var engines = map[string]engine{
 		names:     true,
 		parallel:  true,
 	},
+	inference.WhisperServer: {
+		// What it does its own way stands in audio.go.
+		maxTokens: "max_tokens",
+	},
 	inference.Groq: {
 		traits:    inference.Traits{FetchesImages: true, NativeJSON: true},
 		maxTokens: "max_completion_tokens",

@@ -1,0 +1,96 @@
+package inference
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// turn is whose request waits for a place at an upstream, and how urgent it is.
+type turn struct{ owner, tier string }
+
+// attempted is how one try of an upstream ended.
+type attempted struct {
+	err error
+	// emitted reports that the caller has had a part of the answer, so that nobody
+	// else may begin it anew.
+	emitted bool
+	// unheard reports that it was the caller who failed to take the answer.
+	unheard bool
+}
+
+// upstreams reports whether the upstream is at fault, not the request and not the
+// caller.
+func (a attempted) upstreams(ctx context.Context) bool {
+	if a.err == nil || a.unheard || ctx.Err() != nil {
+		return false
+	}
+	status := AsError(a.err).Status
+	return status > 500 || status == http.StatusTooManyRequests
+}
+
+// attempt tries the model's upstreams until one succeeds: on and on as long as
+// nothing was emitted and the failure is the upstream's, which then cools or
+// rests.
+func (g *Gateway) attempt(ctx context.Context, m *Model, who turn, try func(u *Upstream) attempted) error {
+	tried := map[string]bool{}
+	for n := 0; ; n++ {
+		u, err := g.balance.take(ctx, m, who, tried)
+		if err != nil {
+			return err
+		}
+		if tried[u.key()] {
+			if err := sleep(ctx, backoff(n)); err != nil {
+				g.balance.release(u, 0, err)
+				return err
+			}
+		}
+		tried[u.key()] = true
+		a := try(u)
+		if !a.upstreams(ctx) {
+			g.balance.release(u, 0, a.err)
+			return a.err
+		}
+		g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "upstream failed", slog.String("model", m.ID), slog.String("upstream", u.Name),
+			slog.Int("attempt", n+1), slog.Bool("emitted", a.emitted), slog.Any("error", a.err))
+		failed := AsError(a.err)
+		if failed.Status == http.StatusTooManyRequests {
+			g.balance.rest(u, cmp.Or(failed.RetryAfter, m.Routing.Cooldown), a.err)
+		} else {
+			g.balance.release(u, max(m.Routing.Cooldown, failed.RetryAfter), a.err)
+		}
+		if a.emitted {
+			return a.err
+		}
+		if n >= m.retries() {
+			if rests := g.balance.rests(m); rests != nil {
+				return rests
+			}
+			return a.err
+		}
+	}
+}
+
+// within bounds a request by the model's time for a whole answer.
+func within(ctx context.Context, m *Model) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, m.Routing.Timeout,
+		Errorf(http.StatusGatewayTimeout, UpstreamTimeout, "the model did not finish within %s", m.Routing.Timeout))
+}
+
+// backoff is the wait before a retry on an upstream that has failed before.
+func backoff(attempt int) time.Duration {
+	return min(100*time.Millisecond<<attempt, 2*time.Second)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
