@@ -211,6 +211,7 @@ func TestSpeechComesInPieces(t *testing.T) {
 func FuzzATranscript(f *testing.F) {
 	f.Add([]byte(`{"text":"one","duration":"1.5","segments":[{"start":0,"end":2,"text":" one","tokens":[1],"words":[{"word":"one"}]}],"words":null}`))
 	f.Add([]byte(`{"text":" a","segments":[{"id":{}},[],null,{"tokens":[{}],"start":-1e999}],"words":[[]]}`))
+	f.Add([]byte(`{"text":"a","segments":[{"start":"nan","end":"inf"}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) }))
 		defer web.Close()

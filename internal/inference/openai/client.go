@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -97,26 +96,24 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 		return nil, refusal(resp)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))
-	if err != nil || !json.Valid(b) {
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err == nil {
+		err = lenient(b, &list)
+	}
+	if err != nil {
 		return nil, garbled("its list of models is not valid JSON").WithCause(err)
 	}
 	var ids []string
-	fields(b, func(key, value []byte) {
-		if string(key) != "data" {
-			return
+	for _, m := range list.Data {
+		ids = append(ids, m.ID)
+		if short, ok := strings.CutSuffix(m.ID, ":latest"); ok {
+			ids = append(ids, short)
 		}
-		items(value, func(item []byte) {
-			fields(item, func(key, value []byte) {
-				if string(key) == "id" {
-					id := text(value)
-					ids = append(ids, id)
-					if short, ok := strings.CutSuffix(id, ":latest"); ok {
-						ids = append(ids, short)
-					}
-				}
-			})
-		})
-	})
+	}
 	return ids, nil
 }
 
@@ -180,10 +177,10 @@ func stream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta) er
 			}
 			return emit(&inference.Delta{Finish: "stop"})
 		}
-		if !json.Valid(data) || data[0] != '{' {
+		delta, err := d.decode(data)
+		if err != nil || data[0] != '{' {
 			return garbled("it sent what is not JSON")
 		}
-		delta := d.decode(data)
 		if d.failure != nil {
 			return failure(http.StatusBadGateway, d.failure)
 		}
@@ -219,11 +216,11 @@ func whole(ctx context.Context, r io.Reader, emit func(*inference.Delta) error) 
 		}
 		return cutOff().WithCause(err)
 	}
-	if !json.Valid(b) {
+	var d decoder
+	delta, err := d.decode(b)
+	if err != nil {
 		return garbled("it sent what is not JSON")
 	}
-	var d decoder
-	delta := d.decode(b)
 	if d.failure != nil {
 		return failure(http.StatusBadGateway, d.failure)
 	}

@@ -141,6 +141,40 @@ func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
 	}
 }
 
+// Engines write their errors in forms of their own.
+func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]struct{ code, message, param string }{
+		`{"error":{"message":"m","type":"invalid_request_error","param":"p","code":"c"}}`: {"c", "m", "p"},
+		`{"error":"m"}`: {"invalid_request", "m", ""}, // Ollama's older form
+		`{"object":"error","message":"m","param":null,"code":400}`: {"invalid_request", "m", ""},
+		`{"detail":"m"}`: {"invalid_request", "m", ""},
+		`{"error":{"code":400,"message":"m","type":"exceed_context_size_error"}}`: {string(inference.ContextLength), "m", ""},
+		`{"error":{"message":["m"],"code":{}}}`:                                   {"invalid_request", "the model's server refused the request", ""},
+		`<html>`:                                                                  {"invalid_request", "the model's server refused the request", ""},
+	} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, body)
+		}))
+		defer web.Close()
+		_, _, err := complete(t, gateway(model("m", inference.Plain, web.URL)), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+		if e := inference.AsError(err); e == nil || string(e.Code) != want.code || e.Message != want.message || e.Param != want.param {
+			t.Errorf("%s: got %+v", body, e)
+		}
+	}
+	// One that comes in a chunk may name its status.
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, `data: {"error":{"message":"m","code":400}}`)
+	}))
+	defer web.Close()
+	_, _, err := complete(t, gateway(model("m", inference.Plain, web.URL)), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+	if e := inference.AsError(err); e == nil || e.Status != http.StatusBadRequest || e.Message != "m" {
+		t.Errorf("in a chunk: %+v", e)
+	}
+}
+
 func TestUpstreamsAreChecked(t *testing.T) {
 	t.Parallel()
 	base := start(t)

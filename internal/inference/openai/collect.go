@@ -51,16 +51,24 @@ func (c *Collector) addExtra(object []byte) {
 	if c.extra == nil {
 		c.extra = map[string]json.RawMessage{}
 	}
-	fields(object, func(key, value []byte) {
-		before := c.extra[string(key)]
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(object, &fields) // it is JSON that was written here
+	for name, value := range fields {
+		before := c.extra[name]
 		switch {
 		case len(before) > 2 && before[0] == '"' && value[0] == '"':
-			value = appendString(nil, text(before)+text(value))
+			value = appendString(nil, unquoted(before)+unquoted(value))
 		case len(before) > 2 && len(value) > 2 && before[0] == '[' && value[0] == '[':
 			value = append(append(append([]byte{}, before[:len(before)-1]...), ','), value[1:]...)
 		}
-		c.extra[string(key)] = value
-	})
+		c.extra[name] = value
+	}
+}
+
+// unquoted decodes a JSON string.
+func unquoted(value []byte) (s string) {
+	_ = json.Unmarshal(value, &s) // anything else is ""
+	return s
 }
 
 // Append appends the response, a JSON object, to dst.

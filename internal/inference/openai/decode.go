@@ -2,7 +2,10 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"maps"
 
 	"presswork/internal/inference"
 )
@@ -10,226 +13,222 @@ import (
 // decoder turns the chunks of an upstream, or its whole answer, into deltas.
 type decoder struct {
 	delta inference.Delta
-	// failure is the error object of a chunk.
+	// failure is the error of a chunk, as readError takes it.
 	failure []byte
 }
 
-// decode reads one chunk; it must be valid JSON. The delta is used again by the
-// next call.
-func (d *decoder) decode(chunk []byte) *inference.Delta {
-	d.delta = inference.Delta{ToolCalls: d.delta.ToolCalls[:0]}
-	d.failure = nil
-	var timings, own []byte
-	fields(chunk, func(key, value []byte) {
-		switch string(key) {
-		case "choices":
-			items(value, d.choice)
-		case "usage":
-			d.usage(value)
-		case "system_fingerprint":
-			d.delta.Fingerprint = text(value)
-		case "error":
-			if !null(value) {
-				d.failure = value
-			}
-		case "object":
-			if text(value) == "error" {
-				d.failure = chunk
-			}
-		case "timings":
-			timings = value
-		case "x_groq":
-			own = value
-		}
-	})
-	if d.delta.Usage == nil && own != nil {
-		fields(own, func(key, value []byte) {
-			switch {
-			case string(key) == "usage":
-				d.usage(value)
-			case string(key) == "error" && !null(value):
-				d.failure = value
-			}
-		})
-	}
-	if timings != nil {
-		d.timings(timings)
-	}
-	return &d.delta
+// chunk is what is read of a chunk, or of a whole answer.
+type chunk struct {
+	Object      string          `json:"object"`
+	Choices     []choice        `json:"choices"`
+	Usage       *usage          `json:"usage"`
+	Fingerprint string          `json:"system_fingerprint"`
+	Error       json.RawMessage `json:"error"`
+	Timings     *timings        `json:"timings"`
+	Groq        struct {
+		Usage *usage          `json:"usage"`
+		Error json.RawMessage `json:"error"`
+	} `json:"x_groq"`
 }
 
-func (d *decoder) choice(choice []byte) {
-	var delta []byte
-	var finish string
-	other := false
-	fields(choice, func(key, value []byte) {
-		switch string(key) {
-		case "index":
-			other = number(value) != 0
-		case "delta", "message":
-			delta = value
-		case "finish_reason":
-			finish = text(value)
-		}
-	})
-	if other {
-		return
+type choice struct {
+	Index   float64                    `json:"index"`
+	Delta   map[string]json.RawMessage `json:"delta"`
+	Message map[string]json.RawMessage `json:"message"` // of a whole answer
+	Finish  string                     `json:"finish_reason"`
+}
+
+type usage struct {
+	PromptTokens     float64 `json:"prompt_tokens"`
+	CompletionTokens float64 `json:"completion_tokens"`
+	QueueTime        float64 `json:"queue_time"`
+	PromptTime       float64 `json:"prompt_time"`
+	CompletionTime   float64 `json:"completion_time"`
+	PromptDetails    struct {
+		Cached *float64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionDetails struct {
+		Reasoning *float64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// timings are llama-server's: counts and milliseconds.
+type timings struct {
+	PromptMS    float64 `json:"prompt_ms"`
+	PredictedMS float64 `json:"predicted_ms"`
+	Prompt      float64 `json:"prompt_n"`
+	Predicted   float64 `json:"predicted_n"`
+	Cached      float64 `json:"cache_n"`
+}
+
+// call is a piece of a tool call.
+type call struct {
+	Index    *float64       `json:"index"`
+	ID       string         `json:"id"`
+	Function calledFunction `json:"function"`
+}
+
+type calledFunction struct {
+	Name      string    `json:"name"`
+	Arguments arguments `json:"arguments"`
+}
+
+// arguments are a string of JSON; some engines write the object itself.
+type arguments string
+
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	switch {
+	case b[0] == '"':
+		return json.Unmarshal(b, (*string)(a))
+	case !null(b):
+		*a = arguments(b)
 	}
-	d.delta.Finish = finish
-	var extra map[string]json.RawMessage
-	fields(delta, func(key, value []byte) {
-		if null(value) || string(value) == "[]" {
-			return
+	return nil
+}
+
+// content is a string, or a list of parts with text.
+type content string
+
+func (c *content) UnmarshalJSON(b []byte) error {
+	if b[0] != '[' {
+		return lenient(b, (*string)(c))
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	err := lenient(b, &parts)
+	for _, part := range parts {
+		*c += content(part.Text)
+	}
+	return err
+}
+
+// lenient decodes what an upstream wrote: a value of a type other than v has for
+// it is as if it were not there. The error is that of text that is not JSON.
+func lenient(b []byte, v any) error {
+	err := json.Unmarshal(b, v)
+	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); mismatch {
+		return nil
+	}
+	return err
+}
+
+func null(value []byte) bool { return string(value) == "null" }
+
+// has reports whether a field is there and not null.
+func has(value []byte) bool { return len(value) > 0 && !null(value) }
+
+// decode reads one chunk. The delta is used again by the next call. The error is
+// that of text that is not JSON.
+func (d *decoder) decode(b []byte) (*inference.Delta, error) {
+	d.delta = inference.Delta{ToolCalls: d.delta.ToolCalls[:0]}
+	d.failure = nil
+	var c chunk
+	if err := lenient(b, &c); err != nil {
+		return nil, err
+	}
+	d.delta.Fingerprint = c.Fingerprint
+	for _, choice := range c.Choices {
+		if choice.Index == 0 {
+			d.choice(choice)
 		}
-		switch string(key) {
-		case "role":
-		case "content":
-			d.delta.Content += content(value)
-		case "reasoning", "reasoning_content":
-			// Some engines send both names with the same text.
-			if d.delta.Reasoning == "" {
-				d.delta.Reasoning = text(value)
-			}
-		case "tool_calls":
-			items(value, d.call)
-		case "function_call":
-			d.function(inference.RawToolDelta{}, value)
-		default:
-			if extra == nil {
-				extra = map[string]json.RawMessage{}
-			}
-			extra[string(key)] = value
+	}
+	if d.usage(c.Usage); d.delta.Usage == nil {
+		d.usage(c.Groq.Usage)
+	}
+	if c.Timings != nil {
+		d.timings(*c.Timings)
+	}
+	switch {
+	case has(c.Error):
+		d.failure = c.Error
+	case c.Object == "error":
+		d.failure = b
+	case has(c.Groq.Error):
+		d.failure = c.Groq.Error
+	}
+	return &d.delta, nil
+}
+
+func (d *decoder) choice(c choice) {
+	d.delta.Finish = c.Finish
+	fields := c.Delta
+	if fields == nil {
+		fields = c.Message
+	}
+	// take decodes a field that is known here; those that are left are passed on.
+	take := func(name string, v any) {
+		if value, there := fields[name]; there {
+			_ = lenient(value, v) // it is a part of what was JSON
+			delete(fields, name)
 		}
-	})
-	if extra != nil {
-		b, _ := json.Marshal(extra)
+	}
+	var said content
+	var reasoning, other string
+	var calls []call
+	var function *calledFunction
+	take("content", &said)
+	take("reasoning", &reasoning)
+	take("reasoning_content", &other) // some engines send both with the same text
+	take("tool_calls", &calls)
+	take("function_call", &function)
+	delete(fields, "role")
+	d.delta.Content += string(said)
+	d.delta.Reasoning = cmp.Or(d.delta.Reasoning, reasoning, other)
+	for _, c := range calls {
+		// Calls without an index are distinguished by their place.
+		index := len(d.delta.ToolCalls)
+		if c.Index != nil {
+			index = int(*c.Index)
+		}
+		d.delta.ToolCalls = append(d.delta.ToolCalls, inference.RawToolDelta{Index: index, ID: c.ID, Name: c.Function.Name, Arguments: string(c.Function.Arguments)})
+	}
+	if function != nil {
+		d.delta.ToolCalls = append(d.delta.ToolCalls, inference.RawToolDelta{Name: function.Name, Arguments: string(function.Arguments)})
+	}
+	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return null(value) || string(value) == "[]" })
+	if len(fields) > 0 {
+		b, _ := json.Marshal(fields)
 		d.delta.Extra = bytes.ToValidUTF8(b, []byte("\ufffd"))
 	}
 }
 
-// content is a string, or a list of parts with text.
-func content(value []byte) string {
-	if value[0] == '"' {
-		return text(value)
-	}
-	var s string
-	items(value, func(part []byte) {
-		fields(part, func(key, value []byte) {
-			if string(key) == "text" {
-				s += text(value)
-			}
-		})
-	})
-	return s
-}
-
-func (d *decoder) call(value []byte) {
-	// Calls without an index are distinguished by their place.
-	raw := inference.RawToolDelta{Index: len(d.delta.ToolCalls)}
-	var function []byte
-	fields(value, func(key, value []byte) {
-		switch string(key) {
-		case "index":
-			raw.Index = int(number(value))
-		case "id":
-			raw.ID = text(value)
-		case "function":
-			function = value
-		}
-	})
-	d.function(raw, function)
-}
-
-func (d *decoder) function(raw inference.RawToolDelta, function []byte) {
-	fields(function, func(key, value []byte) {
-		switch string(key) {
-		case "name":
-			raw.Name = text(value)
-		case "arguments":
-			switch {
-			case value[0] == '"':
-				raw.Arguments = text(value)
-			case !null(value):
-				raw.Arguments = string(value) // an object, not a string of one
-			}
-		}
-	})
-	d.delta.ToolCalls = append(d.delta.ToolCalls, raw)
-}
-
-func (d *decoder) usage(value []byte) {
-	if null(value) {
+func (d *decoder) usage(u *usage) {
+	if u == nil || count(u.PromptTokens)+count(u.CompletionTokens) == 0 {
 		return
 	}
-	u := &inference.RawUsage{}
-	fields(value, func(key, value []byte) {
-		switch string(key) {
-		case "prompt_tokens":
-			u.PromptTokens = count(value)
-		case "completion_tokens":
-			u.CompletionTokens = count(value)
-		case "queue_time":
-			u.QueueTime = seconds(value)
-		case "prompt_time":
-			u.PromptTime = seconds(value)
-		case "completion_time":
-			u.CompletionTime = seconds(value)
-		case "prompt_tokens_details":
-			u.CachedTokens = detail(value, "cached_tokens")
-		case "completion_tokens_details":
-			u.ReasoningTokens = detail(value, "reasoning_tokens")
-		}
-	})
-	if u.PromptTokens+u.CompletionTokens > 0 {
-		d.delta.Usage = u
+	d.delta.Usage = &inference.RawUsage{
+		PromptTokens: count(u.PromptTokens), CompletionTokens: count(u.CompletionTokens),
+		QueueTime: seconds(u.QueueTime), PromptTime: seconds(u.PromptTime), CompletionTime: seconds(u.CompletionTime),
+		CachedTokens: detail(u.PromptDetails.Cached), ReasoningTokens: detail(u.CompletionDetails.Reasoning),
 	}
 }
 
-func detail(object []byte, name string) *int {
-	var n *int
-	fields(object, func(key, value []byte) {
-		if string(key) == name && !null(value) {
-			n = new(count(value))
-		}
-	})
-	return n
-}
-
-// timings are llama-server's: counts and milliseconds.
-func (d *decoder) timings(value []byte) {
-	known := d.delta.Usage != nil
+func (d *decoder) timings(t timings) {
 	u := d.delta.Usage
-	if !known {
-		u = &inference.RawUsage{}
+	if u == nil {
+		u = &inference.RawUsage{PromptTokens: count(t.Prompt) + count(t.Cached), CompletionTokens: count(t.Predicted)}
 	}
-	cached := 0
-	fields(value, func(key, value []byte) {
-		switch string(key) {
-		case "prompt_ms":
-			u.PromptTime = seconds(value) / 1000
-		case "predicted_ms":
-			u.CompletionTime = seconds(value) / 1000
-		case "prompt_n":
-			if !known {
-				u.PromptTokens += count(value)
-			}
-		case "predicted_n":
-			if !known {
-				u.CompletionTokens = count(value)
-			}
-		case "cache_n":
-			cached = count(value)
-		}
-	})
-	if !known {
-		u.PromptTokens += cached
-	}
-	if u.CachedTokens == nil && cached > 0 {
-		u.CachedTokens = new(cached)
+	u.PromptTime, u.CompletionTime = seconds(t.PromptMS)/1000, seconds(t.PredictedMS)/1000
+	if cached := count(t.Cached); u.CachedTokens == nil && cached > 0 {
+		u.CachedTokens = &cached
 	}
 	if u.PromptTokens+u.CompletionTokens > 0 {
 		d.delta.Usage = u
 	}
+}
+
+// count is a number of tokens within bounds.
+func count(n float64) int { return int(min(max(n, 0), 1<<40)) }
+
+// seconds is a time; its bound keeps sums of hostile ones finite.
+func seconds(s float64) float64 { return min(max(s, 0), 1<<40) }
+
+func detail(n *float64) *int {
+	if n == nil {
+		return nil
+	}
+	return new(count(*n))
 }
 
 // finishReason gives the four reasons callers know.

@@ -14,7 +14,11 @@ func Encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 // Decode shows tests what a chunk becomes.
 func Decode(chunk []byte) inference.Delta {
 	var d decoder
-	return *d.decode(chunk)
+	delta, err := d.decode(chunk)
+	if err != nil {
+		return inference.Delta{}
+	}
+	return *delta
 }
 
 // Events lists the data of every event.
@@ -31,6 +35,3 @@ func Events(r io.Reader) (events []string, err error) {
 
 // AppendString shows tests how a string is written.
 func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
-
-// Fields shows tests the walker.
-func Fields(object []byte, yield func(key, value []byte)) { fields(object, yield) }

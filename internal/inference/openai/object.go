@@ -25,15 +25,10 @@ type object struct {
 // newObject reads value; the error is shared by every object read from it.
 func newObject(value []byte, path string, err *error) object {
 	o := object{path: path, err: err}
-	if !isObject(value) || json.Unmarshal(value, &o.fields) != nil {
+	if json.Unmarshal(value, &o.fields) != nil || o.fields == nil {
 		o.failType(strings.TrimSuffix(path, "."), "an object")
 	}
 	return o
-}
-
-func isObject(value []byte) bool {
-	s := scanner{value, 0}
-	return s.space() == '{'
 }
 
 func (o object) failed() bool { return *o.err != nil }

@@ -95,7 +95,7 @@ func (p *parser) sampling(r *inference.Request) {
 			if item[0] != '"' {
 				p.failType(path, "a string")
 			}
-			r.Stop = append(r.Stop, text(item))
+			r.Stop = append(r.Stop, unquoted(item))
 		})
 	}
 	if len(r.Stop) > 4 {

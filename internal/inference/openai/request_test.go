@@ -79,6 +79,8 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 		``:                                      {presswork.InvalidJSON, "", "empty"},
 		`{"model":`:                             {presswork.InvalidJSON, "", "JSON"},
 		`[]`:                                    {presswork.InvalidType, "", "an object"},
+		`null`:                                  {presswork.InvalidType, "", "an object"},
+		message(`null`):                         {presswork.InvalidType, "messages[0]", "an object"},
 		`{` + hi + `}`:                          {presswork.InvalidOption, "model", "missing"},
 		`{"model":7,` + hi + `}`:                {presswork.InvalidType, "model", "a string"},
 		`{"model":"m"}`:                         {presswork.InvalidOption, "messages", "missing"},

@@ -1,8 +1,11 @@
 package openai
 
 import (
+	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/json"
+	"net/http"
 	"strconv"
 
 	"presswork/internal/inference"
@@ -15,128 +18,120 @@ const (
 	maxTokens   = 1000 // of a segment
 )
 
+// transcript is json or verbose_json of an upstream.
+type transcript struct {
+	Text     json.RawMessage `json:"text"`
+	Language string          `json:"language"`
+	Duration moment          `json:"duration"`
+	Segments json.RawMessage `json:"segments"`
+	Words    json.RawMessage `json:"words"`
+	Error    json.RawMessage `json:"error"`
+}
+
+type segment struct {
+	Seek             float64         `json:"seek"`
+	Start            moment          `json:"start"`
+	End              moment          `json:"end"`
+	Text             string          `json:"text"`
+	Tokens           json.RawMessage `json:"tokens"`
+	Temperature      float64         `json:"temperature"`
+	AvgLogprob       float64         `json:"avg_logprob"`
+	NoSpeechProb     float64         `json:"no_speech_prob"`
+	CompressionRatio *float64        `json:"compression_ratio"`
+	Words            json.RawMessage `json:"words"`
+}
+
+type word struct {
+	Word  string `json:"word"`
+	Text  string `json:"text"` // what some engines call it
+	Start moment `json:"start"`
+	End   moment `json:"end"`
+}
+
+// moment is a time of at most a day, a number or one in a string.
+type moment float64
+
+func (m *moment) UnmarshalJSON(b []byte) error {
+	if b[0] == '"' {
+		b = []byte(unquoted(b))
+	}
+	if n, _ := strconv.ParseFloat(string(b), 64); n > 0 { // NaN is not
+		*m = moment(min(n, 24*3600))
+	}
+	return nil
+}
+
 // readTranscript reads the answer of an upstream, json or verbose_json. Engines
 // leave fields out, write numbers as strings, and put the words into the
 // segments; what is missing stays empty.
 func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
-	if !json.Valid(b) || !isObject(b) {
+	var in transcript
+	if err := lenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
 		return nil, garbled("its transcript is not a JSON object")
 	}
-	t := &inference.Transcript{}
-	spoke := false
-	var nested []inference.Word
-	var failed error
-	fields(b, func(key, value []byte) {
-		switch string(key) {
-		case "text":
-			t.Text, spoke = text(value), value[0] == '"'
-		case "language":
-			t.Language = bounded(text(value), 64)
-		case "duration":
-			t.Duration = moment(value)
-		case "segments":
-			items(value, func(item []byte) {
-				if len(t.Segments) < maxSegments {
-					s, inner := readSegment(item)
-					s.ID = len(t.Segments)
-					t.Segments = append(t.Segments, s)
-					nested = appendWords(nested, inner)
-				}
-			})
-		case "words":
-			t.Words = readWords(value)
-		case "error":
-			if !null(value) {
-				failed = failure(502, b)
-			}
-		}
-	})
-	if failed != nil {
-		return nil, failed
+	if has(in.Error) {
+		return nil, failure(http.StatusBadGateway, b)
 	}
-	if !spoke {
+	if len(in.Text) == 0 || in.Text[0] != '"' {
 		return nil, garbled("its transcript has no text")
 	}
-	if len(t.Words) == 0 {
-		t.Words = nested
+	t := &inference.Transcript{Text: unquoted(in.Text), Language: bounded(in.Language, 64), Duration: float64(in.Duration)}
+	var nested []inference.Word
+	for _, s := range atMost[segment](in.Segments, maxSegments) {
+		t.Segments = append(t.Segments, s.read(len(t.Segments)))
+		if words {
+			nested = append(nested, readWords(s.Words, maxWords-len(nested))...)
+		}
 	}
-	if !words {
-		t.Words = nil
+	if words {
+		if t.Words = readWords(in.Words, maxWords); len(t.Words) == 0 {
+			t.Words = nested
+		}
 	}
 	return t, nil
 }
 
-func readSegment(item []byte) (s inference.Segment, words []inference.Word) {
-	s.Tokens = []int{}
-	compressed := false
-	fields(item, func(key, value []byte) {
-		switch string(key) {
-		case "seek":
-			s.Seek = count(value)
-		case "start":
-			s.Start = moment(value)
-		case "end":
-			s.End = moment(value)
-		case "text":
-			s.Text = text(value)
-		case "tokens":
-			items(value, func(item []byte) {
-				if len(s.Tokens) < maxTokens {
-					s.Tokens = append(s.Tokens, count(item))
-				}
-			})
-		case "temperature":
-			s.Temperature = finite(value)
-		case "avg_logprob":
-			s.AvgLogprob = finite(value)
-		case "no_speech_prob":
-			s.NoSpeechProb = finite(value)
-		case "compression_ratio":
-			s.CompressionRatio, compressed = finite(value), !null(value)
-		case "words":
-			words = readWords(value)
-		}
-	})
-	s.End = max(s.End, s.Start)
-	if !compressed {
-		s.CompressionRatio = compressionRatio(s.Text)
+func (s segment) read(id int) inference.Segment {
+	out := inference.Segment{
+		ID: id, Seek: count(s.Seek), Start: float64(s.Start), End: float64(max(s.End, s.Start)), Text: s.Text, Tokens: []int{},
+		Temperature: finite(s.Temperature), AvgLogprob: finite(s.AvgLogprob), NoSpeechProb: finite(s.NoSpeechProb),
 	}
-	return s, words
+	for _, n := range atMost[float64](s.Tokens, maxTokens) {
+		out.Tokens = append(out.Tokens, count(n))
+	}
+	if s.CompressionRatio != nil {
+		out.CompressionRatio = finite(*s.CompressionRatio)
+	} else {
+		out.CompressionRatio = compressionRatio(s.Text)
+	}
+	return out
 }
 
-func readWords(list []byte) (words []inference.Word) {
-	items(list, func(item []byte) {
-		var w inference.Word
-		fields(item, func(key, value []byte) {
-			switch string(key) {
-			case "word", "text":
-				w.Word = text(value)
-			case "start":
-				w.Start = moment(value)
-			case "end":
-				w.End = moment(value)
-			}
-		})
-		w.End = max(w.End, w.Start)
-		words = appendWords(words, []inference.Word{w})
-	})
+func readWords(list json.RawMessage, most int) (words []inference.Word) {
+	for _, w := range atMost[word](list, most) {
+		words = append(words, inference.Word{Word: cmp.Or(w.Word, w.Text), Start: float64(w.Start), End: float64(max(w.End, w.Start))})
+	}
 	return words
 }
 
-func appendWords(words, more []inference.Word) []inference.Word {
-	return append(words, more[:min(len(more), max(0, maxWords-len(words)))]...)
-}
-
-// moment decodes a time, a number or one in a string, of at most a day.
-func moment(value []byte) float64 {
-	if len(value) > 1 && value[0] == '"' {
-		value = []byte(text(value))
+// atMost decodes the first items of a list, n at the most, so that many small
+// ones take no more memory than that; anything but a list has none.
+func atMost[T any](list json.RawMessage, n int) (items []T) {
+	if len(list) == 0 || list[0] != '[' {
+		return nil
 	}
-	return min(seconds(value), 24*3600)
+	d := json.NewDecoder(bytes.NewReader(list))
+	_, _ = d.Token() // the bracket
+	for len(items) < n && d.More() {
+		var item T
+		_ = d.Decode(&item) // it is JSON; of another type it is empty
+		items = append(items, item)
+	}
+	return items
 }
 
-// finite decodes a number whose sums stay finite.
-func finite(value []byte) float64 { return min(max(number(value), -1<<40), 1<<40) }
+// finite bounds a number so that sums stay finite.
+func finite(n float64) float64 { return min(max(n, -1<<40), 1<<40) }
 
 // emptyBlock is what Go's compressor ends a stream with, in bytes, and zlib's
 // does not.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,6 +87,9 @@ func failure(status int, body []byte) *inference.Error {
 	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server failed").WithCause(cause)
 }
 
+// contextSize is llama-server's type of the error of a prompt that is too long.
+const contextSize = "exceed_context_size_error"
+
 // maxMessage is how much of an upstream's message is passed on, in bytes.
 const maxMessage = 2000
 
@@ -96,52 +100,50 @@ type saidError struct {
 }
 
 func (s saidError) tooLong() bool {
-	if s.code == string(inference.ContextLength) || s.code == "exceed_context_size_error" {
+	if s.code == string(inference.ContextLength) || s.code == contextSize {
 		return true
 	}
 	m := strings.ToLower(s.message)
 	return strings.Contains(m, "context length") || strings.Contains(m, "context size") || strings.Contains(m, "context window")
 }
 
-// readError reads an error body, or the error object in it.
-func readError(b []byte) (said saidError) {
-	fields(b, func(key, value []byte) {
-		switch {
-		case string(key) != "error":
-			said.take(key, value)
-		case value[0] == '"':
-			said.message = bounded(text(value), maxMessage) // Ollama's own form
-		default:
-			said = saidError{}
-			fields(value, said.take)
-		}
-	})
-	if said.status > 599 {
-		said.status = 0
-	}
-	return said
+// errorObject is what engines write of an error, the body itself or in "error".
+type errorObject struct {
+	Error            json.RawMessage `json:"error"`
+	Message          string          `json:"message"`
+	Detail           string          `json:"detail"`
+	Code             any             `json:"code"` // a word, or an HTTP status
+	Type             string          `json:"type"`
+	Param            string          `json:"param"`
+	FailedGeneration string          `json:"failed_generation"`
 }
 
-// take reads one field of an error object.
-func (s *saidError) take(key, value []byte) {
-	switch string(key) {
-	case "message", "detail":
-		if s.message == "" {
-			s.message = bounded(text(value), maxMessage)
-		}
-	case "code":
-		if s.code = bounded(text(value), 64); s.code == "" {
-			s.status = count(value)
-		}
-	case "type":
-		if text(value) == "exceed_context_size_error" {
-			s.code = text(value)
-		}
-	case "param":
-		s.param = bounded(text(value), 200)
-	case "failed_generation":
-		s.failedGeneration = bounded(text(value), 16<<10)
+// readError reads an error body, or the error in it.
+func readError(b []byte) saidError {
+	var o errorObject
+	_ = lenient(b, &o) // without JSON there is nothing to say
+	if has(o.Error) {
+		inner := errorObject{}
+		_ = lenient(o.Error, &inner)
+		_ = lenient(o.Error, &inner.Message) // Ollama's own form is a string
+		o = inner
 	}
+	said := saidError{
+		message: bounded(cmp.Or(o.Message, o.Detail), maxMessage), param: bounded(o.Param, 200),
+		failedGeneration: bounded(o.FailedGeneration, 16<<10),
+	}
+	switch code := o.Code.(type) {
+	case string:
+		said.code = bounded(code, 64)
+	case float64:
+		if code <= 599 {
+			said.status = count(code)
+		}
+	}
+	if o.Type == contextSize {
+		said.code = o.Type
+	}
+	return said
 }
 
 func bounded(s string, n int) string {
