@@ -45,9 +45,13 @@ func admitChat(m *Model, r *Request) error {
 }
 
 func admitTools(m *Model, r *Request) error {
+	var taken []Tool
+	for _, t := range r.Tools {
+		taken = append(taken, functionsOf(t.Type)...)
+	}
 	for i, t := range r.Tools {
-		if t.Type != FunctionTool {
-			return Errorf(http.StatusBadRequest, ToolUnavailable, "the built-in tool `%s` is not available here", t.Type).WithParam(fmt.Sprintf("tools[%d].type", i))
+		if t.Type == FunctionTool && slices.ContainsFunc(taken, func(f Tool) bool { return f.Name == t.Name }) {
+			return Invalidf(fmt.Sprintf("tools[%d].function.name", i), "`%s` is the name of a function of a built-in tool that the request has, too; rename the function", t.Name)
 		}
 	}
 	if len(r.Tools) > 0 && !m.Can(CanTools) {

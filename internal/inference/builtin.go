@@ -68,9 +68,6 @@ type SearchResult struct {
 
 // PageResult is a page that was opened; Content is the part that was shown.
 type PageResult struct {
-	// Cursor is the number by which the model cites what it was shown, as in
-	// 【3†L4-L6】.
-	Cursor  int    `json:"cursor"`
 	Title   string `json:"title"`
 	URL     string `json:"url"`
 	Content string `json:"content,omitempty"`

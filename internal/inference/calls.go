@@ -19,6 +19,10 @@ type calls struct {
 	single bool
 	// known are the tools whose calls may be shown before they are checked.
 	known []string
+	// builtin are the functions of built-in tools: their calls are not shown.
+	builtin []string
+	// shown is how many calls were shown.
+	shown int
 	// unchecked shows every call: disable_tool_validation.
 	unchecked bool
 	// validation is the model's; held keeps the calls back until release, because
@@ -32,7 +36,7 @@ type call struct {
 	arguments strings.Builder
 	rawIndex  int
 	rawID     string
-	shown     bool
+	index     int // among those shown; -1 before it is
 	sent      int // bytes of arguments already shown
 }
 
@@ -43,7 +47,7 @@ func (c *calls) push(raw RawToolDelta) (ToolDelta, bool) {
 		if len(c.list) == maxCalls {
 			return ToolDelta{}, false
 		}
-		c.list = append(c.list, &call{rawIndex: raw.Index, rawID: raw.ID})
+		c.list = append(c.list, &call{rawIndex: raw.Index, rawID: raw.ID, index: -1})
 		at = len(c.list) - 1
 	}
 	k := c.list[at]
@@ -51,7 +55,7 @@ func (c *calls) push(raw RawToolDelta) (ToolDelta, bool) {
 		k.rawID = raw.ID
 	}
 	if k.name == "" {
-		k.name = strings.TrimPrefix(raw.Name, "functions.")
+		k.name = c.nameOf(raw.Name)
 	}
 	k.arguments.WriteString(raw.Arguments)
 	return c.show(at)
@@ -75,15 +79,29 @@ func (c *calls) find(raw RawToolDelta) int {
 	return -1
 }
 
+// nameOf is the function that a name of the model's means: gpt-oss writes its
+// namespace before it.
+func (c *calls) nameOf(name string) string {
+	name = strings.TrimPrefix(name, "functions.")
+	if under := strings.ReplaceAll(name, ".", "_"); slices.Contains(c.builtin, under) {
+		return under
+	}
+	return name
+}
+
 func (c *calls) show(at int) (ToolDelta, bool) {
 	k := c.list[at]
-	if c.held || k.name == "" || (c.single && at > 0) || !(c.unchecked || slices.Contains(c.known, k.name)) {
+	if c.held || k.name == "" || (c.single && at > 0) || slices.Contains(c.builtin, k.name) || !(c.unchecked || slices.Contains(c.known, k.name)) {
 		return ToolDelta{}, false
 	}
-	d := ToolDelta{Index: at, Arguments: k.arguments.String()[k.sent:]}
+	first := k.index < 0
+	if first {
+		k.index = c.shown
+		c.shown++
+	}
+	d := ToolDelta{Index: k.index, Arguments: k.arguments.String()[k.sent:]}
 	k.sent = k.arguments.Len()
-	if !k.shown {
-		k.shown = true
+	if first {
 		d.ID, d.Name = k.rawID, k.name
 		if d.ID == "" {
 			d.ID = newCallID()
@@ -168,7 +186,8 @@ func (c *calls) check(r *Request, text string, cut bool) error {
 		}
 		arguments := k.arguments.String()
 		switch {
-		case cut:
+		case cut || r.Tools[i].builtin:
+			// Those of a built-in tool are looked at when it is to run.
 			continue
 		case !json.Valid([]byte(arguments)):
 			return failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.name, errNotJSON)

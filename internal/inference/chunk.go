@@ -15,8 +15,10 @@ type Chunk struct {
 	Reasoning string `json:"reasoning,omitempty"`
 	// ToolCalls are pieces of calls; those of one Index make up a call.
 	ToolCalls []ToolDelta `json:"tool_calls,omitempty"`
-	// Extra is a JSON object of the delta's other fields (annotations,
-	// executed_tools) as the upstream sent them.
+	// Executed are calls of built-in tools that have ended.
+	Executed []ExecutedTool `json:"executed,omitempty"`
+	// Extra is a JSON object of the delta's other fields: as the upstream sent
+	// them, and the annotations of cited pages.
 	Extra json.RawMessage `json:"extra,omitempty"`
 	// Finish is stop, length, tool_calls or content_filter; on the last chunk.
 	Finish string `json:"finish,omitempty"`
@@ -35,13 +37,21 @@ type ToolDelta struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
+// ExecutedTool is a call of a built-in tool, and what came of it.
+type ExecutedTool struct {
+	// Index counts the calls of an answer from 0.
+	Index int `json:"index"`
+	BuiltinCall
+	ToolResult
+}
+
 // Usage is what an answer took: tokens, and times in seconds.
 type Usage struct {
 	// QueueTime is what the request waited for a worker, and what the upstream
 	// reports of its own queue.
 	QueueTime float64 `json:"queue_time"`
 	// PromptTokens and CompletionTokens are the upstream's counts, summed over all
-	// tries.
+	// tries, and over all rounds of an answer with built-in tools.
 	PromptTokens int `json:"prompt_tokens"`
 	// PromptTime is the upstream's own figure, or the time to its first piece;
 	// CompletionTime likewise, or from there to the last.
@@ -69,7 +79,8 @@ type Result struct {
 	// Finish is as in Chunk; "" after an error.
 	Finish string `json:"finish,omitempty"`
 	Usage  Usage  `json:"usage"`
-	// Attempts counts calls of upstreams: 1, and one for each retry or repair.
+	// Attempts counts calls of upstreams: 1, and one for each retry, repair or
+	// further round.
 	Attempts int `json:"attempts"`
 	// Emitted is whether any chunk was emitted; a completion that failed before
 	// may be run again.

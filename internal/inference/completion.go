@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -18,20 +19,49 @@ type completion struct {
 	out     func(*Chunk) error
 	result  Result
 	print   string // the fingerprint
+	// spoke reports whether the answer of the present upstream has emitted anything.
+	spoke bool
 	// outFailed reports whether out failed, which is no fault of the upstream.
 	outFailed bool
-	// inlined is the request with its images in data URIs, once one was needed.
-	inlined *Request
+	// images are those that were fetched, as data URIs by address.
+	images map[string]string
+	// rounds is nil without built-in tools.
+	rounds *rounds
 }
 
 func (c *completion) run(ctx context.Context) error {
-	n, err := c.answer(ctx, c.request)
-	if wrong, ok := errors.AsType[*wrongArguments](err); ok && c.model.ToolValidation == ValidateFeedBack {
-		n, err = c.answer(ctx, n.calls.feedBack(c.request, wrong))
+	r := c.request
+	if slices.ContainsFunc(r.Tools, func(t Tool) bool { return t.Type != FunctionTool }) {
+		var err error
+		if c.rounds, r, err = c.begin(ctx); err != nil {
+			return err
+		}
+		defer c.rounds.close()
+	}
+	n, err := c.ask(ctx, r)
+	for err == nil && c.rounds.goOn(n) {
+		if r, err = c.rounds.next(ctx, r, n); err == nil {
+			n, err = c.ask(ctx, r)
+		}
 	}
 	if err != nil {
 		return err
 	}
+	return c.conclude(ctx, r, n)
+}
+
+// ask gets one whole answer, which the model may have had to correct.
+func (c *completion) ask(ctx context.Context, r *Request) (*normaliser, error) {
+	n, err := c.answer(ctx, r)
+	if wrong, ok := errors.AsType[*wrongArguments](err); ok && c.model.ToolValidation == ValidateFeedBack {
+		n, err = c.answer(ctx, n.calls.feedBack(r, wrong))
+	}
+	return n, err
+}
+
+// conclude emits what was kept back of the last answer, and the end. r is the
+// request that n answers.
+func (c *completion) conclude(ctx context.Context, r *Request, n *normaliser) (err error) {
 	if more := n.calls.release(); len(more) > 0 {
 		if err := c.emit(&Chunk{ToolCalls: more}); err != nil {
 			return err
@@ -39,9 +69,12 @@ func (c *completion) run(ctx context.Context) error {
 	}
 	switch {
 	case c.request.Format.JSON() && len(n.calls.list) == 0:
-		err = c.holdJSON(ctx, n)
+		err = c.holdJSON(ctx, r, n)
 	case n.hold && len(n.text) > 0:
 		err = c.emit(&Chunk{Content: string(n.text)})
+	}
+	if err == nil && c.rounds != nil {
+		err = c.rounds.annotate()
 	}
 	if err != nil {
 		return err
@@ -50,16 +83,17 @@ func (c *completion) run(ctx context.Context) error {
 	return c.emit(&Chunk{Finish: n.finish, Usage: new(c.result.Usage)})
 }
 
-// answer gets one whole answer from some upstream: tries go on as long as
-// nothing was emitted and the failure is the upstream's.
+// answer gets one answer from some upstream: tries go on as long as it has emitted
+// nothing and the failure is the upstream's.
 func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error) {
 	var n *normaliser
+	c.spoke = false
 	err := c.g.attempt(ctx, c.model, turn{c.request.Owner, c.request.ServiceTier}, func(u *Upstream) attempted {
 		c.result.Upstream = u.Name
 		before := c.result.Usage
 		var err error
 		n, err = c.try(ctx, u, r)
-		a := attempted{err: err, emitted: c.result.Emitted, unheard: c.outFailed}
+		a := attempted{err: err, emitted: c.spoke, unheard: c.outFailed}
 		if a.upstreams(ctx) && !a.emitted {
 			// What the upstream did in vain is not the caller's to pay.
 			before.QueueTime = c.result.Usage.QueueTime
@@ -138,7 +172,8 @@ func (c *completion) holds(t Traits) bool {
 	if !c.request.Stream && len(c.request.Tools) > 0 && c.model.ToolValidation == ValidateFeedBack {
 		return true
 	}
-	native := t.NativeJSON || c.model.Can(CanJSONSchema)
+	// What a model says between its calls of tools is no part of the document.
+	native := (t.NativeJSON || c.model.Can(CanJSONSchema)) && c.rounds == nil
 	return c.request.Format.JSON() && (!c.request.Stream || !native)
 }
 
@@ -151,6 +186,8 @@ func (c *completion) emit(chunk *Chunk) error {
 			return err
 		}
 	}
+	c.spoke = true
+	c.rounds.hear(chunk)
 	err := c.out(chunk)
 	c.outFailed = err != nil
 	return err

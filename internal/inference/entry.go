@@ -108,13 +108,16 @@ func (r *Reasoning) check() (string, error) {
 }
 
 func (r *Routing) check() (string, error) {
-	for name, d := range map[string]time.Duration{"timeout": r.Timeout, "first_token_timeout": r.FirstTokenTimeout, "idle_timeout": r.IdleTimeout, "cooldown": r.Cooldown} {
+	for name, d := range map[string]time.Duration{"timeout": r.Timeout, "first_token_timeout": r.FirstTokenTimeout, "idle_timeout": r.IdleTimeout, "cooldown": r.Cooldown, "tool_timeout": r.ToolTimeout} {
 		if d < 0 {
 			return name, errors.New("a time may not be negative; write 30s or 2m")
 		}
 	}
 	if r.Retries != nil && (*r.Retries < 0 || *r.Retries > 10) {
 		return "retries", errors.New("retries must be 0 to 10")
+	}
+	if r.ToolRounds < 0 || r.ToolRounds > 64 {
+		return "tool_rounds", errors.New("tool_rounds must be 1 to 64")
 	}
 	if r.Strategy != "" {
 		return "strategy", oneOf(r.Strategy, []string{ByPriority, LeastBusy})
@@ -160,6 +163,12 @@ func (m *Model) fill() {
 		// An entry with reasoning settings is of a model that reasons.
 		m.Capabilities = append(slices.Clone(m.Capabilities), CanReason)
 	}
+	switch builtin := m.Can(CanBuiltinTools); {
+	case builtin && !m.Can(CanTools):
+		m.Capabilities = append(slices.Clone(m.Capabilities), CanTools)
+	case !builtin && m.Can(CanTools):
+		m.Capabilities = append(slices.Clone(m.Capabilities), CanBuiltinTools)
+	}
 	m.ToolValidation = cmp.Or(m.ToolValidation, ValidateOff)
 	m.OwnedBy = cmp.Or(m.OwnedBy, "presswork")
 	m.Reasoning.Parser = cmp.Or(m.Reasoning.Parser, ParseField)
@@ -177,6 +186,8 @@ func (m *Model) fill() {
 	r.Cooldown = cmp.Or(r.Cooldown, 30*time.Second)
 	m.Audio.Part = cmp.Or(m.Audio.Part, 10*time.Minute)
 	m.Audio.Parallel = cmp.Or(m.Audio.Parallel, 1)
+	r.ToolRounds = cmp.Or(r.ToolRounds, 8)
+	r.ToolTimeout = cmp.Or(r.ToolTimeout, 90*time.Second)
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
 		u.BaseURL = strings.TrimRight(u.BaseURL, "/")

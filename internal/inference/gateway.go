@@ -23,7 +23,10 @@ type GatewayOptions struct {
 	// is what the bytes are. Nil refuses such messages where the upstream cannot
 	// fetch for itself.
 	FetchImage func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// Log gets a warning for each try of an upstream that failed. Default: discard.
+	// Tools runs the built-in tools. Nil: requests for them are refused.
+	Tools Toolbox
+	// Log gets a warning for each try of an upstream that failed, and for each
+	// session of built-in tools that was lost. Default: discard.
 	Log *slog.Logger
 }
 
@@ -54,8 +57,11 @@ func NewGateway(o GatewayOptions) *Gateway {
 // An error of emit, or the end of ctx, stops the upstream at once.
 //
 // The Result is always filled in, with what was used until an error; errors are
-// *Error. As long as no chunk was emitted, another upstream is tried. The
-// request is admitted first, if it was not before.
+// *Error. As long as an upstream's answer has emitted nothing, another upstream is
+// tried. The request is admitted first, if it was not before.
+//
+// Built-in tools are run between rounds, each of which is a call of an upstream;
+// no place at an upstream is held meanwhile.
 func (g *Gateway) Complete(ctx context.Context, r *Request, emit func(*Chunk) error) (Result, error) {
 	m, err := g.opts.Catalogue().Admit(r)
 	if err != nil {
@@ -63,7 +69,7 @@ func (g *Gateway) Complete(ctx context.Context, r *Request, emit func(*Chunk) er
 	}
 	ctx, cancel := within(ctx, m)
 	defer cancel()
-	c := &completion{g: g, model: m, request: r, out: emit, result: Result{Model: m.ID}}
+	c := &completion{g: g, model: m, request: r, out: emit, result: Result{Model: m.ID}, images: map[string]string{}}
 	err = c.run(ctx)
 	if err != nil {
 		err = endedBy(ctx, err)

@@ -19,9 +19,6 @@ const MaxImagePixels = 33_177_600
 
 // inline returns the request with every image address replaced by the image.
 func (c *completion) inline(ctx context.Context, r *Request) (*Request, error) {
-	if c.inlined != nil && len(c.inlined.Messages) == len(r.Messages) {
-		return c.inlined, nil
-	}
 	out := *r
 	out.Messages = slices.Clone(r.Messages)
 	for i, m := range out.Messages {
@@ -30,14 +27,17 @@ func (c *completion) inline(ctx context.Context, r *Request) (*Request, error) {
 			if p.Image == nil || strings.HasPrefix(p.Image.URL, "data:") {
 				continue
 			}
-			uri, err := c.fetch(ctx, p.Image.URL)
-			if err != nil {
-				return nil, err
+			uri, fetched := c.images[p.Image.URL]
+			if !fetched {
+				var err error
+				if uri, err = c.fetch(ctx, p.Image.URL); err != nil {
+					return nil, err
+				}
+				c.images[p.Image.URL] = uri
 			}
 			out.Messages[i].Parts[j].Image = &Image{URL: uri, Detail: p.Image.Detail}
 		}
 	}
-	c.inlined = &out
 	return &out, nil
 }
 

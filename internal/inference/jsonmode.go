@@ -10,11 +10,12 @@ import (
 
 // holdJSON checks the answer against the JSON format. Content that was kept
 // back is repaired, once by the model itself, and then emitted whole.
-func (c *completion) holdJSON(ctx context.Context, n *normaliser) error {
+// r is the request that n answers.
+func (c *completion) holdJSON(ctx context.Context, r *Request, n *normaliser) error {
 	text, err := c.checkJSON(string(n.text))
 	if err != nil && n.hold && n.finish == "stop" {
-		again := *c.request
-		again.ToolChoice = ToolChoice{Mode: ChooseNone}
+		again := *r
+		again.Format, again.ToolChoice = c.request.Format, ToolChoice{Mode: ChooseNone}
 		again.Messages = append(append([]Message{}, again.Messages...),
 			Message{Role: Assistant, Parts: []Part{{Text: clip(string(n.text), 64<<10)}}},
 			Message{Role: User, Parts: []Part{{Text: fmt.Sprintf("That is not the JSON that was asked for: %s. Answer again with the corrected JSON and nothing else.", clip(err.Error(), 300))}}})

@@ -19,7 +19,8 @@ const (
 	// CanJSONSchema keeps to a JSON Schema while it generates, so that a streamed
 	// answer in JSON need not be held back until it is checked.
 	CanJSONSchema = "json_schema"
-	// CanBuiltinTools runs the tools BrowserSearch and CodeInterpreter.
+	// CanBuiltinTools uses the tools BrowserSearch and CodeInterpreter. It goes with
+	// CanTools: each is there where the other is.
 	CanBuiltinTools = "builtin_tools"
 	// CanTranscribe turns recordings into text.
 	CanTranscribe = "transcription"
@@ -172,6 +173,12 @@ type Routing struct {
 	Retries *int `yaml:"retries"`
 	// Cooldown is how long a failing upstream is passed over. Default 30 s.
 	Cooldown time.Duration `yaml:"cooldown"`
+	// ToolRounds is how often the model may call built-in tools in one answer,
+	// several at once counted as one: 1 to 64. Default 8.
+	ToolRounds int `yaml:"tool_rounds"`
+	// ToolTimeout is how long the built-in tools of one answer may run together.
+	// Default 90 s.
+	ToolTimeout time.Duration `yaml:"tool_timeout"`
 }
 
 // Upstream is a server that has the model.

@@ -21,6 +21,10 @@ type normaliser struct {
 	// failed_generation; hold keeps the content from being emitted at all.
 	keep, hold bool
 	text       []byte
+	// recall is whether the reasoning is needed, too: for the next round of an
+	// answer with built-in tools.
+	recall  bool
+	thought []byte
 	// thinking is whether a <think> tag is open in raw format.
 	thinking bool
 	fieldEnd bool // the reasoning field has spoken: content is not searched
@@ -48,6 +52,11 @@ func newNormaliser(m *Model, r *Request, emit func(*Chunk) error) *normaliser {
 	n.calls.held = m.ToolValidation == ValidateFeedBack && !r.DisableToolValidation
 	for _, t := range r.Offered() {
 		n.calls.known = append(n.calls.known, t.Name)
+	}
+	for _, t := range r.Tools {
+		if t.builtin {
+			n.calls.builtin, n.recall = append(n.calls.builtin, t.Name), true
+		}
 	}
 	return n
 }
@@ -134,6 +143,9 @@ func (n *normaliser) flush() error {
 }
 
 func (n *normaliser) reason(text string) error {
+	if n.recall {
+		n.thought = append(n.thought, text...)
+	}
 	switch n.format {
 	case Parsed:
 		return n.emit(&Chunk{Reasoning: text})

@@ -138,8 +138,8 @@ type ToolCall struct {
 const (
 	// FunctionTool is run by the caller.
 	FunctionTool = "function"
-	// BrowserSearch and CodeInterpreter are built in: the server runs them. Admit
-	// refuses those that are not available with ToolUnavailable.
+	// BrowserSearch and CodeInterpreter are built in: the server runs them, by the
+	// Toolbox of its Gateway.
 	BrowserSearch   = "browser_search"
 	CodeInterpreter = "code_interpreter"
 )
@@ -157,6 +157,9 @@ type Tool struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Strict asks an upstream that can to keep to Parameters while it generates.
 	Strict bool `json:"strict,omitempty"`
+
+	// builtin is set on a function that stands for a built-in tool at an upstream.
+	builtin bool
 }
 
 // The modes of a tool choice; "" is auto when there are tools.
@@ -177,7 +180,7 @@ type ToolChoice struct {
 	Mode string `json:"mode,omitempty"`
 	// Names holds one function with ChooseNamed, and those the caller restricted
 	// the choice to (OpenAI's allowed_tools) with ChooseAuto and ChooseRequired;
-	// empty is all.
+	// empty is all. A built-in tool goes by its functions' names.
 	Names []string `json:"names,omitempty"`
 }
 

@@ -101,6 +101,21 @@ var scenarios = map[string]func(*call){
 		}
 		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()))
 	},
+	// tools-plan does what the first user message says, a line for each round: see
+	// Plan.
+	"tools-plan": func(c *call) { c.plan() },
+	// tools-endless calls the first tool for as long as any is offered, tools-stubborn
+	// for ever.
+	"tools-endless": func(c *call) {
+		if len(c.body.Tools) == 0 {
+			c.answer("I give up.")
+			return
+		}
+		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"code\":\"1\"}"}}`, c.tool()))
+	},
+	"tools-stubborn": func(c *call) {
+		c.called(`{"index":0,"id":"call_1","type":"function","function":{"name":"python","arguments":"{\"code\":\"1\"}"}}`)
+	},
 	// tool-choice calls a tool when it must.
 	"tool-choice": func(c *call) {
 		name := c.tool()

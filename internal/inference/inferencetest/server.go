@@ -54,6 +54,7 @@ type Server struct {
 	recordings []Recording
 	seen       map[string]int // by model
 	left       int
+	broken     bool
 	changed    chan struct{} // closed at the next change
 }
 
@@ -79,6 +80,15 @@ func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// Break makes every further completion fail with 503.
+func (s *Server) Break() { s.change(func() { s.broken = true }) }
+
+func (s *Server) isBroken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
 }
 
 // WaitRequests waits until n completions were asked for.
@@ -148,6 +158,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.turn = s.seen[req.Body.Model]
 		s.seen[req.Body.Model]++
 	})
+	if s.isBroken() {
+		fail(w, http.StatusServiceUnavailable, "scripted failure")
+		return
+	}
 	scenario(c)
 	if r.Context().Err() != nil {
 		s.change(func() { s.left++ })

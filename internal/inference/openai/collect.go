@@ -14,6 +14,7 @@ type Collector struct {
 	content, reasoning []byte
 	calls              []inference.ToolDelta
 	arguments          [][]byte
+	executed           []inference.ExecutedTool
 	extra              map[string]json.RawMessage
 	finish             string
 	usage              *inference.Usage
@@ -37,6 +38,7 @@ func (c *Collector) Add(chunk *inference.Chunk) {
 			c.arguments[d.Index] = append(c.arguments[d.Index], d.Arguments...)
 		}
 	}
+	c.executed = append(c.executed, chunk.Executed...)
 	if chunk.Extra != nil {
 		c.addExtra(chunk.Extra)
 	}
@@ -87,6 +89,10 @@ func (c *Collector) Append(dst []byte) []byte {
 		dst = appendString(append(dst, `,"reasoning":`...), string(c.reasoning))
 	}
 	dst = c.appendCalls(dst)
+	if len(c.executed) > 0 {
+		dst = appendExecuted(append(dst, ','), c.executed)
+		delete(c.extra, "executed_tools") // those of an upstream's own
+	}
 	if len(c.extra) > 0 {
 		b, _ := json.Marshal(c.extra)
 		dst = append(append(dst, ','), b[1:len(b)-1]...)

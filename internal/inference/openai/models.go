@@ -26,7 +26,14 @@ func AppendModel(dst []byte, m *inference.Model) []byte {
 	dst = appendString(append(dst, `,"owned_by":`...), m.OwnedBy)
 	dst = appendCount(append(dst, `,"active":true,"context_window":`...), m.ContextWindow)
 	dst = appendCount(append(dst, `,"public_apps":null,"max_completion_tokens":`...), m.MaxCompletionTokens)
-	return append(dst, '}')
+	dst = append(dst, `,"capabilities":[`...)
+	for i, capability := range m.Capabilities {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, capability)
+	}
+	return append(dst, "]}"...)
 }
 
 func appendCount(dst []byte, n int) []byte {

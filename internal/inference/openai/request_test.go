@@ -212,6 +212,7 @@ func TestTheModelDecidesTheRest(t *testing.T) {
   - {id: gpt-oss, capabilities: [chat, tools, reasoning], max_completion_tokens: 100, reasoning: {efforts: [low, high], default: low, formats: []}, upstreams: [{base_url: "http://x/v1"}]}
   - {id: qwen, aliases: [q], reasoning: {parser: think}, upstreams: [{base_url: "http://x/v1"}]}
   - {id: plain, upstreams: [{base_url: "http://x/v1"}]}
+  - {id: vision, capabilities: [chat, vision], upstreams: [{base_url: "http://x/v1"}]}
   - {id: whisper, capabilities: [transcription], upstreams: [{base_url: "http://x/v1"}]}
 `), func(string) string { return "" })
 	if err != nil {
@@ -223,13 +224,13 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 	}{
 		`"model":"gpt-os"`:  {inference.ModelNotFound, "Did you mean `gpt-oss`"},
 		`"model":"whisper"`: {presswork.InvalidOption, "does not support chat"},
-		`"model":"gpt-oss","reasoning_effort":"medium"`:        {presswork.InvalidOption, "`low`, `high`"},
-		`"model":"plain","reasoning_effort":"low"`:             {presswork.InvalidOption, "not supported with the model `plain`"},
-		`"model":"plain","reasoning_effort":"none"`:            {presswork.InvalidOption, "not supported with the model `plain`"},
-		`"model":"gpt-oss","reasoning_format":"parsed"`:        {presswork.InvalidOption, "include_reasoning"},
-		`"model":"gpt-oss","max_completion_tokens":101`:        {presswork.InvalidOption, "at most 100"},
-		`"model":"qwen","tools":[{"type":"code_interpreter"}]`: {inference.ToolUnavailable, "code_interpreter"},
-		`"model":"q","tools":[{"type":"browser_search"}]`:      {inference.ToolUnavailable, "browser_search"},
+		`"model":"gpt-oss","reasoning_effort":"medium"`:                                                          {presswork.InvalidOption, "`low`, `high`"},
+		`"model":"plain","reasoning_effort":"low"`:                                                               {presswork.InvalidOption, "not supported with the model `plain`"},
+		`"model":"plain","reasoning_effort":"none"`:                                                              {presswork.InvalidOption, "not supported with the model `plain`"},
+		`"model":"gpt-oss","reasoning_format":"parsed"`:                                                          {presswork.InvalidOption, "include_reasoning"},
+		`"model":"gpt-oss","max_completion_tokens":101`:                                                          {presswork.InvalidOption, "at most 100"},
+		`"model":"vision","tools":[{"type":"code_interpreter"}]`:                                                 {presswork.InvalidOption, "does not support tool calling"},
+		`"model":"q","tools":[{"type":"function","function":{"name":"browser_open"}},{"type":"browser_search"}]`: {presswork.InvalidOption, "rename the function"},
 	} {
 		_, err := c.Admit(parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields)))
 		if e := inference.AsError(err); e == nil || e.Code != want.code || !strings.Contains(e.Message, want.says) {

@@ -20,9 +20,11 @@ func model(scenario, kind, base string) inference.Model {
 	}
 }
 
-func gateway(models ...inference.Model) *inference.Gateway {
+func gateway(models ...inference.Model) *inference.Gateway { return gatewayWith(nil, models...) }
+
+func gatewayWith(tools inference.Toolbox, models ...inference.Model) *inference.Gateway {
 	c := inference.NewCatalogue(models)
-	return inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New})
+	return inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New, Tools: tools})
 }
 
 func parse(t *testing.T, body string) *inference.Request {
@@ -47,10 +49,28 @@ type answer struct {
 					Arguments string `json:"arguments"`
 				} `json:"function"`
 			} `json:"tool_calls"`
+			ExecutedTools []executed `json:"executed_tools"`
+			Annotations   []struct {
+				Type     string `json:"type"`
+				Citation struct {
+					Start int    `json:"start_index"`
+					End   int    `json:"end_index"`
+					URL   string `json:"url"`
+				} `json:"url_citation"`
+			} `json:"annotations"`
 		} `json:"message"`
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
 	Usage map[string]any `json:"usage"`
+}
+
+// executed is a call of a built-in tool as a client reads it.
+type executed struct {
+	Index     int    `json:"index"`
+	Type      string `json:"type"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Output    string `json:"output"`
 }
 
 func (a answer) content() string {

@@ -116,15 +116,21 @@ func (p *parser) chosen(r *inference.Request, o object, kind string) {
 		r.ToolChoice.Mode = inference.ChooseNamed
 		p.allow(r, o)
 	default:
-		r.ToolChoice.Mode = inference.ChooseRequired
+		// It is used by its first function.
+		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: inference.FunctionsOf(kind)[:1]}
 		if !slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type == kind }) {
 			o.failf("type", "%q is not one of 'tools'", kind)
 		}
 	}
 }
 
-// allow adds the function an object names, in "function" or by itself.
+// allow adds the function an object names, in "function" or by itself, or those of
+// a built-in tool.
 func (p *parser) allow(r *inference.Request, o object) {
+	if kind := o.str("type"); slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool }) {
+		r.ToolChoice.Names = append(r.ToolChoice.Names, inference.FunctionsOf(kind)...)
+		return
+	}
 	if o.has("function") {
 		o = o.object("function")
 	}

@@ -84,7 +84,7 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		}
 		dst = w.end(append(dst, '}'))
 	}
-	if c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Extra) > 2 {
+	if c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 || len(c.Extra) > 2 {
 		dst = append(dst, w.prefix...)
 		dst = append(dst, `{"index":0,"delta":{`...)
 		dst = w.delta(dst, c)
@@ -125,6 +125,9 @@ func (w *Writer) delta(dst []byte, c *inference.Chunk) []byte {
 		}
 		dst[len(dst)-1] = ']'
 		dst = append(dst, ',')
+	}
+	if len(c.Executed) > 0 {
+		dst = append(appendExecuted(dst, c.Executed), ',')
 	}
 	if len(c.Extra) > 2 {
 		dst = append(append(dst, c.Extra[1:len(c.Extra)-1]...), ',')

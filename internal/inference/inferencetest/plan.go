@@ -1,0 +1,62 @@
+package inferencetest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plan makes the user message that the model "tools-plan" follows, of a line for
+// each of its rounds. A line has steps parted by " | ": "think TEXT" reasons, "say
+// TEXT" answers, "length" ends the round for its length, and anything else is a call,
+// the name of a function and what follows the space as its arguments. After the
+// last line the model answers with the result of the last call.
+func Plan(rounds ...string) string { return strings.Join(rounds, "\n") }
+
+// plan answers one round.
+func (c *call) plan() {
+	var lines []string
+	round, last := 0, ""
+	for _, m := range c.body.Messages {
+		switch text := fmt.Sprint(m.Content); {
+		case m.Role == "user" && lines == nil:
+			lines = strings.Split(text, "\n")
+		case m.Role == "assistant" && lines != nil:
+			round++
+		case m.Role == "tool":
+			last = text
+		}
+	}
+	if round >= len(lines) {
+		c.answer("The tool says: ", last)
+		return
+	}
+	c.begin()
+	c.role()
+	finish, tokens, calls := "stop", 0, 0
+	for step := range strings.SplitSeq(lines[round], " | ") {
+		what, text, _ := strings.Cut(step, " ")
+		switch what {
+		case "think", "say":
+			field := map[string]string{"think": "reasoning", "say": "content"}[what]
+			for _, w := range words(text) {
+				c.delta(fmt.Sprintf("%q:%s", field, quote(w)))
+				tokens++
+			}
+		case "length":
+			finish = what
+		default:
+			half := len(text) / 2
+			id := fmt.Sprintf("call_%d_%d", round, calls)
+			c.delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}]`, calls, id, what))
+			for _, piece := range []string{text[:half], text[half:]} {
+				c.delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"function":{"arguments":%s}}]`, calls, quote(piece)))
+			}
+			tokens += 3
+			calls++
+			if finish == "stop" {
+				finish = "tool_calls"
+			}
+		}
+	}
+	c.end(finish, tokens)
+}

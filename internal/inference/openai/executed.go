@@ -1,0 +1,63 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"presswork/internal/inference"
+)
+
+// executedTool is a call of a built-in tool as Groq's clients type it.
+type executedTool struct {
+	Name           string          `json:"name"`
+	Index          int             `json:"index"`
+	Type           string          `json:"type"`
+	Arguments      string          `json:"arguments"`
+	Output         string          `json:"output"`
+	SearchResults  *searchResults  `json:"search_results,omitempty"`
+	CodeResults    []codeResult    `json:"code_results,omitempty"`
+	BrowserResults []browserResult `json:"browser_results,omitempty"`
+}
+
+type searchResults struct {
+	Results []inference.SearchResult `json:"results"`
+}
+
+type codeResult struct {
+	Text string `json:"text,omitempty"`
+	PNG  string `json:"png,omitempty"`
+}
+
+type browserResult struct {
+	Title   string `json:"title"`
+	URL     string `json:"url"`
+	Content string `json:"content,omitempty"`
+}
+
+// executedNames are the names that gpt-oss, and so its clients, know the functions
+// by.
+var executedNames = map[string]string{
+	inference.PythonFunction: "python", inference.SearchFunction: "browser.search",
+	inference.OpenFunction: "browser.open", inference.FindFunction: "browser.find",
+}
+
+// appendExecuted appends the field executed_tools.
+func appendExecuted(dst []byte, list []inference.ExecutedTool) []byte {
+	out := make([]executedTool, len(list))
+	for i, e := range list {
+		out[i] = executedTool{Name: executedNames[e.Name], Index: e.Index, Type: inference.FunctionTool, Arguments: e.Arguments, Output: e.Output}
+		if len(e.Search) > 0 {
+			out[i].SearchResults = &searchResults{e.Search}
+		}
+		for _, c := range e.Code {
+			out[i].CodeResults = append(out[i].CodeResults, codeResult(c))
+		}
+		for _, p := range e.Pages {
+			out[i].BrowserResults = append(out[i].BrowserResults, browserResult{p.Title, p.URL, p.Content})
+		}
+	}
+	b, _ := json.Marshal(out) // structs of strings and numbers
+	// The other line separators Marshal escapes itself.
+	b = bytes.ReplaceAll(b, []byte("\u0085"), []byte(`\u0085`))
+	return append(append(dst, `"executed_tools":`...), b...)
+}

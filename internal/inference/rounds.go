@@ -1,0 +1,380 @@
+package inference
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// maxToolOutput is how much of a call's output the model gets, in bytes.
+	maxToolOutput = 16 << 10
+	// maxToolCalls bounds the calls of built-in tools in one answer, since one
+	// round may have many.
+	maxToolCalls = 32
+)
+
+// rounds is the part of a completion with built-in tools that goes on between
+// calls of an upstream. It is for one goroutine.
+type rounds struct {
+	c       *completion
+	session ToolSession
+	// types are the built-in tools of the request.
+	types []string
+	// done counts rounds, executed calls; left is what remains of the time for
+	// tools.
+	done, executed int
+	left           time.Duration
+	// malformed reports whether the last round had arguments that are not JSON; lost,
+	// whether a session was lost.
+	malformed, lost bool
+	// last reports whether the model may not call tools any more.
+	last bool
+
+	// content and thought report whether an earlier round, or this one, has emitted
+	// any; gap is what the first of this round begins with.
+	content, thought spoken
+	// text is the content of the answer, origins are where what it may cite is from.
+	text    strings.Builder
+	origins []Origin
+}
+
+// spoken is the state of one kind of text over the rounds.
+type spoken struct{ before, now bool }
+
+// gap returns what parts a text from that of the rounds before.
+func (s *spoken) gap() string {
+	first := s.before && !s.now
+	s.now = true
+	if first {
+		return "\n\n"
+	}
+	return ""
+}
+
+func (s *spoken) turn() { *s = spoken{before: s.before || s.now} }
+
+var errToolTime = errors.New("the time for tools is over")
+
+// begin opens the built-in tools, and returns the request of the first round.
+func (c *completion) begin(ctx context.Context) (*rounds, *Request, error) {
+	d := &rounds{c: c, left: c.model.Routing.ToolTimeout}
+	r := *c.request
+	r.Tools = nil
+	hints := []string{hintUntrusted}
+	for i, t := range c.request.Tools {
+		functions := functionsOf(t.Type)
+		if functions == nil {
+			r.Tools = append(r.Tools, t)
+			continue
+		}
+		if slices.Contains(d.types, t.Type) {
+			continue
+		}
+		if c.g.opts.Tools == nil {
+			return nil, nil, Errorf(http.StatusBadRequest, ToolUnavailable, "the built-in tool `%s` is not available here", t.Type).
+				WithParam(fmt.Sprintf("tools[%d].type", i))
+		}
+		d.types, r.Tools = append(d.types, t.Type), append(r.Tools, functions...)
+		if t.Type == BrowserSearch {
+			hints = append(hints, hintCite)
+		}
+	}
+	if r.ToolChoice.Mode == ChooseNone {
+		d.last = true
+		return d, &r, nil
+	}
+	session, err := c.g.opts.Tools.Open(ctx, c.request, d.types)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.session = session
+	if r.Format.JSON() {
+		// An engine that holds the answer to a format would let no call through.
+		hints = append(hints, jsonHint(r.Format))
+		r.Format = Format{}
+	}
+	r.Messages = withHint(r.Messages, strings.Join(hints, " "))
+	return d, &r, nil
+}
+
+func jsonHint(f Format) string {
+	if len(f.Schema) == 0 {
+		return "When you have called the tools that you need, answer with one JSON object and nothing else."
+	}
+	return "When you have called the tools that you need, answer with JSON and nothing else. It must satisfy this JSON Schema: " + string(f.Schema)
+}
+
+// withHint adds a paragraph to the system message: many chat templates allow one,
+// at the start.
+func withHint(messages []Message, hint string) []Message {
+	messages = slices.Clone(messages)
+	if first := messages[0]; first.Role == System || first.Role == Developer {
+		messages[0].Parts = append(slices.Clone(first.Parts), Part{Text: "\n\n" + hint})
+		return messages
+	}
+	return slices.Insert(messages, 0, Message{Role: System, Parts: []Part{{Text: hint}}})
+}
+
+func (d *rounds) close() {
+	if d.session == nil {
+		return
+	}
+	if err := d.session.Close(); err != nil {
+		d.c.g.opts.Log.Warn("a session of tools was not closed", "error", err)
+	}
+}
+
+// goOn reports whether the model waits for built-in tools. A call of the caller's
+// own functions ends the answer: what was called beside it is called again when
+// the caller comes back.
+func (d *rounds) goOn(n *normaliser) bool {
+	if d == nil || n.finish != "tool_calls" || len(n.calls.list) == 0 {
+		return false
+	}
+	if slices.ContainsFunc(n.calls.list, func(k *call) bool { return !slices.Contains(n.calls.builtin, k.name) }) {
+		return false
+	}
+	r := d.c.request
+	switch used := d.c.result.Usage.CompletionTokens; {
+	case d.last:
+		n.finish = "stop"
+		return false
+	case r.MaxTokens > 0 && used >= r.MaxTokens:
+		n.finish = "length"
+		return false
+	}
+	return true
+}
+
+// next runs the calls of an answer in order, and returns the request of the next
+// round.
+func (d *rounds) next(ctx context.Context, r *Request, n *normaliser) (*Request, error) {
+	if n.hold && len(n.text) > 0 && !d.c.request.Format.JSON() {
+		if err := d.c.emit(&Chunk{Content: string(n.text)}); err != nil {
+			return nil, err
+		}
+	}
+	said, calls, err := d.read(n)
+	if err != nil {
+		return nil, err
+	}
+	d.done++
+	d.last = d.done >= d.c.model.Routing.ToolRounds
+	again := *r
+	again.Messages = append(slices.Clone(r.Messages), said)
+	for i, call := range calls {
+		output := notJSON
+		if call != nil {
+			if output, err = d.run(ctx, *call); err != nil {
+				return nil, err
+			}
+		}
+		again.Messages = append(again.Messages, Message{Role: ToolRole, ToolCallID: said.ToolCalls[i].ID, Parts: []Part{{Text: output}}})
+	}
+	again.ToolChoice = afterCalls(r.ToolChoice)
+	if d.last {
+		parts := again.Messages[len(again.Messages)-1].Parts
+		parts[0].Text += "\n\nThis was the last call of a tool. Answer now with what you have."
+		again.ToolChoice, again.Format = ToolChoice{Mode: ChooseNone}, d.c.request.Format
+	}
+	if most := d.c.request.MaxTokens; most > 0 {
+		again.MaxTokens = most - d.c.result.Usage.CompletionTokens
+	}
+	d.content.turn()
+	d.thought.turn()
+	return &again, nil
+}
+
+// afterCalls is the choice of the rounds after the first: what the caller demanded
+// is done.
+func afterCalls(choice ToolChoice) ToolChoice {
+	switch choice.Mode {
+	case ChooseRequired:
+		return ToolChoice{Mode: ChooseAuto, Names: choice.Names}
+	case ChooseNamed:
+		return ToolChoice{}
+	}
+	return choice
+}
+
+const notJSON = "It was not called, because the arguments are not a JSON object. Call it again with corrected arguments."
+
+// read makes a message of an answer, and its calls; a call whose arguments are not
+// JSON is nil, once: then it is a failure.
+func (d *rounds) read(n *normaliser) (Message, []*BuiltinCall, error) {
+	said := Message{Role: Assistant, Reasoning: string(n.thought)}
+	if len(n.text) > 0 {
+		said.Parts = []Part{{Text: string(n.text)}}
+	}
+	var calls []*BuiltinCall
+	malformed := false
+	for _, k := range n.calls.list {
+		id, written := k.rawID, k.arguments.String()
+		if id == "" || slices.ContainsFunc(said.ToolCalls, func(c ToolCall) bool { return c.ID == id }) {
+			id = newCallID()
+		}
+		arguments, ok := builtinArguments(k.name, written)
+		if ok {
+			calls = append(calls, &BuiltinCall{Name: k.name, Arguments: arguments})
+		} else {
+			// Engines parse the arguments of earlier calls.
+			quoted, _ := json.Marshal(clip(written, maxToolOutput))
+			calls, arguments, malformed = append(calls, nil), fmt.Sprintf(`{"malformed":%s}`, quoted), true
+		}
+		said.ToolCalls = append(said.ToolCalls, ToolCall{ID: id, Name: k.name, Arguments: arguments})
+	}
+	if malformed && d.malformed {
+		return said, nil, failedf(ToolUseFailed, n.calls.generation(),
+			"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. The arguments are wrong: %s", errNotObject)
+	}
+	d.malformed = malformed
+	return said, calls, nil
+}
+
+// builtinArguments makes a JSON object of the arguments of a call. gpt-oss writes
+// Python as it is.
+func builtinArguments(name, written string) (string, bool) {
+	trimmed := strings.TrimSpace(written)
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(trimmed), &object) == nil && object != nil {
+		return trimmed, true
+	}
+	if name != PythonFunction || trimmed == "" || trimmed == "null" || trimmed[0] == '{' {
+		return "", false
+	}
+	code := written
+	_ = json.Unmarshal([]byte(trimmed), &code) // where it is a JSON string
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(map[string]string{"code": code})
+	return strings.TrimSpace(b.String()), true
+}
+
+// run runs one call and returns what the model gets of it. An error ends the
+// completion.
+func (d *rounds) run(ctx context.Context, call BuiltinCall) (string, error) {
+	if d.executed >= maxToolCalls || d.session == nil || d.left <= 0 {
+		d.last = true
+		return "It was not called: no more calls are possible in this answer.", nil
+	}
+	result, err := d.call(ctx, call)
+	if err != nil {
+		return "", err
+	}
+	result.Output = cutOutput(strings.ToValidUTF8(result.Output, "\uFFFD"))
+	d.origins = append(d.origins, result.Origins...)
+	result.Origins = nil // they are for annotate only
+	executed := ExecutedTool{Index: d.executed, BuiltinCall: call, ToolResult: result}
+	d.executed++
+	return defused(result.Output), d.c.emit(&Chunk{Executed: []ExecutedTool{executed}})
+}
+
+// call has the session run a call, and replaces one that was lost, once.
+func (d *rounds) call(ctx context.Context, call BuiltinCall) (ToolResult, error) {
+	began := time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, d.left, errToolTime)
+	defer cancel()
+	result, err := d.session.Call(limited, call)
+	d.left -= time.Since(began)
+	switch {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil:
+		return ToolResult{}, context.Cause(ctx)
+	case errors.Is(context.Cause(limited), errToolTime):
+		d.last = true
+		return ToolResult{Failed: true, Output: fmt.Sprintf("The call was ended: the tools of an answer have %s together.", d.c.model.Routing.ToolTimeout)}, nil
+	}
+	d.c.g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "a session of tools was lost", slog.String("model", d.c.model.ID), slog.String("function", call.Name), slog.Any("error", err))
+	d.close()
+	d.session = nil
+	if !d.lost {
+		d.lost = true
+		if d.session, err = d.c.g.opts.Tools.Open(ctx, d.c.request, d.types); err == nil {
+			return ToolResult{Failed: true, Output: "The tool stopped unexpectedly. Its variables, files and pages are lost; what you still need must be made again."}, nil
+		}
+		d.session = nil
+	}
+	d.last = true
+	return ToolResult{Failed: true, Output: "The tool stopped unexpectedly and is not available any more."}, nil
+}
+
+// cutOutput bounds what the model gets of a call, and shows it where it was cut.
+func cutOutput(s string) string {
+	if len(s) <= maxToolOutput {
+		return s
+	}
+	mark := fmt.Sprintf("\n[cut: the output has %d bytes]", len(s))
+	n := maxToolOutput - len(mark)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + mark
+}
+
+var (
+	specialToken = regexp.MustCompile(`<\|([A-Za-z0-9_]{1,40})\|>`)
+	templateTag  = regexp.MustCompile(`<(/?)(tool_call|tool_calls|tool_response|tool_result|think|function_call|function_calls)>`)
+)
+
+// defused parts the marks of chat templates in the text of a tool: a page that holds
+// some could otherwise end its message and begin another.
+func defused(s string) string {
+	return templateTag.ReplaceAllString(specialToken.ReplaceAllString(s, "<| $1 |>"), "< $1$2>")
+}
+
+// hear follows what is emitted. Text of one round is parted from that of the
+// round before.
+func (d *rounds) hear(c *Chunk) {
+	if d == nil {
+		return
+	}
+	if c.Reasoning != "" {
+		c.Reasoning = d.thought.gap() + c.Reasoning
+	}
+	if c.Content != "" {
+		c.Content = d.content.gap() + c.Content
+		d.text.WriteString(c.Content)
+	}
+}
+
+// urlCitation is an annotation of OpenAI's form.
+type urlCitation struct {
+	Type     string `json:"type"`
+	Citation struct {
+		Start int    `json:"start_index"`
+		End   int    `json:"end_index"`
+		URL   string `json:"url"`
+		Title string `json:"title"`
+	} `json:"url_citation"`
+}
+
+// annotate emits the addresses of the pages that the answer cites. The text keeps
+// its citations.
+func (d *rounds) annotate() error {
+	var list []urlCitation
+	for _, c := range Citations(d.text.String(), d.origins) {
+		a := urlCitation{Type: "url_citation"}
+		a.Citation.Start, a.Citation.End, a.Citation.URL, a.Citation.Title = c.Start, c.End, c.URL, c.Title
+		list = append(list, a)
+	}
+	if list == nil {
+		return nil
+	}
+	extra, err := json.Marshal(map[string]any{"annotations": list})
+	if err != nil {
+		return err
+	}
+	return d.c.emit(&Chunk{Extra: extra})
+}

@@ -1,0 +1,71 @@
+package inference_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+// slowTools is a Toolbox whose calls take their time.
+type slowTools time.Duration
+
+func (s slowTools) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+	return s, nil
+}
+
+func (s slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
+	select {
+	case <-time.After(time.Duration(s)):
+		return inference.ToolResult{Output: "done"}, nil
+	case <-ctx.Done():
+		return inference.ToolResult{}, context.Cause(ctx)
+	}
+}
+
+func (slowTools) Close() error { return nil }
+
+// calling answers with a call of python for as long as that is offered.
+func calling(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+	if len(r.Offered()) == 0 {
+		return emit(&inference.Delta{Content: "Hello", Finish: "stop"})
+	}
+	return emit(&inference.Delta{ToolCalls: []inference.RawToolDelta{{Name: "python", Arguments: `{"code":"1"}`}}, Finish: "tool_calls"})
+}
+
+func TestTheTimeOfToolsIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := inference.Model{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}, Capabilities: []string{inference.CanChat, inference.CanTools}}
+		c := inference.NewCatalogue([]inference.Model{m})
+		g := inference.NewGateway(inference.GatewayOptions{
+			Catalogue: func() *inference.Catalogue { return c },
+			Open:      func(inference.Upstream) (inference.Engine, error) { return &engine{run: calling}, nil },
+			Tools:     slowTools(40 * time.Second),
+		})
+		ask := func(ctx context.Context) (outputs []string, err error) {
+			r := request()
+			r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
+			_, err = g.Complete(ctx, r, func(c *inference.Chunk) error {
+				for _, e := range c.Executed {
+					outputs = append(outputs, e.Output)
+				}
+				return nil
+			})
+			return outputs, err
+		}
+		began := time.Now()
+		outputs, err := ask(t.Context())
+		if got := strings.Join(outputs, ", "); err != nil || got != "done, done, The call was ended: the tools of an answer have 1m30s together." || time.Since(began) != 90*time.Second {
+			t.Errorf("%s after %s: %v", got, time.Since(began), err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+		defer cancel()
+		if outputs, err := ask(ctx); len(outputs) != 1 || inference.AsError(err).Status != 499 {
+			t.Errorf("left during a call: %v, %v", outputs, err)
+		}
+	})
+}
