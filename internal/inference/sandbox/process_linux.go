@@ -1,0 +1,412 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// input is a file for the sandbox: content is read once, from its start.
+type input struct {
+	name    string
+	content *os.File
+}
+
+// handshake are the files by which bwrap says whom it started, waits until the
+// limits are set, and reads the filter.
+type handshake struct {
+	info, gate, filter *os.File
+}
+
+// start says what to run in a sandbox, and with which files open.
+type start struct {
+	program        string
+	args, env      []string
+	stdin          *os.File // nil is /dev/null
+	stdout, stderr *os.File
+	// more are open as 3 and up.
+	more   []*os.File
+	inputs []File
+	limits Limits
+}
+
+// process is one sandbox with all that runs in it.
+type process struct {
+	// first is the sandbox's first process: with it the kernel ends all others. In
+	// /proc of this machine it is pid.
+	first *os.Process
+	pid   int
+	// procs is the sandbox's own /proc, and folders are all that can be written to,
+	// WorkDir first. They can be read after its end, too.
+	procs   *os.File
+	folders []*os.File
+	// exited is closed when nothing of it lives, and unwatched soon after.
+	exited, unwatched chan struct{}
+	code              int // the exit status; read after exited only
+
+	mu       sync.Mutex
+	exceeded *LimitError
+}
+
+// start begins a sandbox. Its limits hold from the program's first instruction.
+// It ends with this process, and at the latest when its wall time is over.
+func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
+	program, err := findProgram(s.program)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFiles(s.inputs); err != nil {
+		return nil, err
+	}
+	var own, given []*os.File // ours until the end of this function; bwrap's
+	defer func() { closeAll(own); closeAll(given) }()
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	infoR, infoW := pipe()
+	gateR, gateW := pipe()
+	if err != nil {
+		return nil, err
+	}
+	own, given = []*os.File{infoR, gateW}, []*os.File{infoW, gateR}
+	at := handshake{info: infoW, gate: gateR}
+	if b.filter != nil {
+		if at.filter, err = memory("filter", b.filter); err != nil {
+			return nil, err
+		}
+		given = append(given, at.filter)
+	}
+	var inputs []input
+	for _, f := range s.inputs {
+		content, err := memory("input", f.Data)
+		if err != nil {
+			return nil, err
+		}
+		given, inputs = append(given, content), append(inputs, input{f.Name, content})
+	}
+	extra := slices.Clone(s.more)
+	fd := func(f *os.File) string {
+		extra = append(extra, f)
+		return strconv.Itoa(2 + len(extra))
+	}
+	//nolint:noctx // its end is ours to bring about, see stop
+	cmd := exec.Command(b.bwrap, append(b.arguments(program, s.limits, inputs, fd, &at), s.args...)...)
+	cmd.ExtraFiles = extra
+	// What is readable in /proc/1/environ inside is this and nothing of ours.
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin:/usr/local/bin", "HOME=" + WorkDir, "TMPDIR=/tmp", "LANG=C.UTF-8"}, s.env...)
+	cmd.Dir = "/"
+	if s.stdin != nil {
+		cmd.Stdin = s.stdin
+	}
+	cmd.Stdout, cmd.Stderr = s.stdout, s.stderr
+	// The kernel ends bwrap when the thread that started it ends (Pdeathsig).
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+
+	p := &process{exited: make(chan struct{}), unwatched: make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		// This thread is bwrap's user, who alone may set limits and look into the
+		// sandbox. It is given to nobody else, and ends with this function.
+		runtime.LockOSThread()
+		defer close(p.unwatched)
+		err := b.become()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			started <- fmt.Errorf("sandbox: %w", err)
+			return
+		}
+		closeAll(given)
+		go func() {
+			_ = cmd.Wait() // the status says it all
+			p.code = exitCode(cmd.ProcessState)
+			close(p.exited)
+		}()
+		if err = p.admit(ctx, infoR, gateW, s.limits); err != nil {
+			p.kill()
+			cmd.Process.Kill()
+			<-p.exited
+		}
+		started <- err
+		if err == nil {
+			p.watch(s.limits)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// become makes the calling thread an unprivileged user's when this process is
+// root. Only a locked thread may, and it must end afterwards.
+func (w *wall) become() error {
+	if w.uid < 0 {
+		return nil
+	}
+	id := uintptr(w.uid)
+	// Not by package syscall, which changes all threads.
+	for _, call := range [][]uintptr{{unix.SYS_SETGROUPS, 0, 0, 0}, {unix.SYS_SETRESGID, id, id, id}, {unix.SYS_SETRESUID, id, id, id}} {
+		if _, _, errno := unix.RawSyscall(call[0], call[1], call[2], call[3]); errno != 0 {
+			return fmt.Errorf("become user %d: %w", w.uid, errno)
+		}
+	}
+	return nil
+}
+
+// errSetUp is a sandbox that bwrap could not make; its last words are on stderr.
+var errSetUp = errors.New("bubblewrap cannot set up the sandbox")
+
+// admit waits until the sandbox stands, sets its limits, and lets the program in.
+func (p *process) admit(ctx context.Context, info, gate *os.File, l Limits) error {
+	var about struct {
+		ChildPID int `json:"child-pid"`
+	}
+	// Not cut short by ctx: whom bwrap has started must be known to be ended.
+	_ = info.SetReadDeadline(time.Now().Add(probeTime))
+	if err := json.NewDecoder(io.LimitReader(info, 4<<10)).Decode(&about); err != nil || about.ChildPID <= 1 {
+		return errSetUp
+	}
+	p.pid = about.ChildPID
+	var err error
+	if p.first, err = os.FindProcess(p.pid); err != nil {
+		return err
+	}
+	// bwrap says whom it started at once, and builds the sandbox then. The last
+	// step is to wait at the gate.
+	for !p.enter() {
+		select {
+		case <-p.exited:
+			return errSetUp
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if err := limit(p.pid, l); err != nil {
+		return err
+	}
+	_, err = gate.Write([]byte{1})
+	return err
+}
+
+// enter opens the sandbox's folders, or reports that it does not stand yet: its
+// root is still this machine's, or has no WorkDir.
+func (p *process) enter() bool {
+	root, err := os.OpenRoot(fmt.Sprintf("/proc/%d/root", p.pid))
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	theirs, err := root.Stat(".")
+	if err != nil {
+		return false
+	}
+	ours, err := os.Stat("/")
+	if err != nil || os.SameFile(ours, theirs) {
+		return false
+	}
+	var opened []*os.File
+	for _, name := range []string{"proc", WorkDir[1:], "tmp", "dev/shm"} {
+		f, err := root.Open(name)
+		if err != nil {
+			closeAll(opened)
+			return false
+		}
+		opened = append(opened, f)
+	}
+	p.procs, p.folders = opened[0], opened[1:]
+	return true
+}
+
+// limit sets what the kernel holds each process to. nice lets a program run when
+// nothing else wants to.
+func limit(pid int, l Limits) error {
+	cpu := uint64(max(1, l.CPU/time.Second))
+	for _, r := range []struct {
+		resource int
+		n        uint64
+	}{
+		// Address space is more than memory: libraries reserve what they never touch.
+		{unix.RLIMIT_AS, uint64(l.Memory) + addressSlack},
+		{unix.RLIMIT_CPU, cpu},
+		{unix.RLIMIT_NPROC, uint64(l.Processes)},
+		// A full folder is an error that programs expect; this is a signal.
+		{unix.RLIMIT_FSIZE, uint64(l.Disk) + 4096},
+		{unix.RLIMIT_NOFILE, 256},
+		{unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_MSGQUEUE, 0},
+		{unix.RLIMIT_MEMLOCK, 0},
+	} {
+		if err := unix.Prlimit(pid, r.resource, &unix.Rlimit{Cur: r.n, Max: r.n}, nil); err != nil {
+			return fmt.Errorf("set a limit: %w", err)
+		}
+	}
+	return unix.Setpriority(unix.PRIO_PROCESS, pid, niceness)
+}
+
+const (
+	addressSlack = 512 << 20
+	niceness     = 10
+)
+
+// watch ends the sandbox when its processes together are over a limit, which the
+// kernel's limits on each do not see, or when its time is over.
+func (p *process) watch(l Limits) {
+	end := time.NewTimer(l.Wall)
+	defer end.Stop()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.exited:
+			return
+		case <-end.C:
+			p.exceed("time", l.Wall.String())
+		case <-tick.C:
+			n, bytes := p.usage(l.Memory)
+			if bytes > l.Memory {
+				p.exceed("memory", fmt.Sprintf("%d MiB", l.Memory>>20))
+			} else if n > l.Processes+2 { // bwrap's own
+				p.exceed("processes", strconv.Itoa(l.Processes))
+			} else if p.inodes() > maxInodes {
+				p.exceed("files", strconv.Itoa(maxInodes))
+			}
+		}
+	}
+}
+
+// usage is the number of processes and their memory. Shared pages count once for
+// each that has them, unless that would be more than enough.
+func (p *process) usage(enough int64) (n int, sum int64) {
+	if _, err := p.procs.Seek(0, io.SeekStart); err != nil {
+		return 0, 0
+	}
+	names, _ := p.procs.Readdirnames(-1) // what ended meanwhile is not missed
+	names = slices.DeleteFunc(names, func(name string) bool { return name[0] < '0' || name[0] > '9' })
+	for _, name := range names {
+		var size, resident int64
+		if _, err := fmt.Sscan(p.proc(name+"/statm"), &size, &resident); err == nil {
+			sum += resident * int64(os.Getpagesize())
+		}
+	}
+	if sum <= enough {
+		return len(names), sum
+	}
+	sum = 0
+	for _, name := range names {
+		_, rest, _ := strings.Cut(p.proc(name+"/smaps_rollup"), "\nPss:")
+		var kib int64
+		if _, err := fmt.Sscan(rest, &kib); err == nil {
+			sum += kib << 10
+		}
+	}
+	return len(names), sum
+}
+
+// maxInodes is how many files a sandbox may have: each costs a kilobyte of the
+// kernel's memory, however small it is.
+const maxInodes = 20000
+
+func (p *process) inodes() (n uint64) {
+	for _, dir := range p.folders {
+		var st unix.Statfs_t
+		if err := unix.Fstatfs(int(dir.Fd()), &st); err == nil {
+			n += st.Files - st.Ffree
+		}
+	}
+	return n
+}
+
+// proc reads a file of the sandbox's /proc.
+func (p *process) proc(name string) string {
+	fd, err := unix.Openat(int(p.procs.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, 4<<10)) // a process that ends has nothing
+	return string(b)
+}
+
+// exceed ends the sandbox for a limit.
+func (p *process) exceed(name, allowed string) {
+	p.mu.Lock()
+	if p.exceeded == nil {
+		p.exceeded = &LimitError{Limit: name, Allowed: allowed}
+	}
+	p.mu.Unlock()
+	p.kill()
+}
+
+// over is the limit for which the sandbox was ended, or nil.
+func (p *process) over() *LimitError {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.exceeded
+}
+
+// kill ends all that runs in the sandbox. It may be called at any time.
+func (p *process) kill() {
+	if p.first != nil {
+		p.first.Kill()
+	}
+}
+
+// stop ends the sandbox and waits until nothing of it is left.
+func (p *process) stop() {
+	p.kill()
+	<-p.exited
+	<-p.unwatched
+	closeAll(append(p.folders, p.procs))
+}
+
+// memory is an anonymous file with content, to be read from its start.
+func memory(name string, content []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: memfd_create: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err = f.Write(content); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return f, nil
+}
+
+func exitCode(s *os.ProcessState) int {
+	if st, ok := s.Sys().(syscall.WaitStatus); ok && st.Signaled() {
+		return 128 + int(st.Signal())
+	}
+	return s.ExitCode()
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}

@@ -1,0 +1,172 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// stderrBytes is what is kept of a program's stderr; the rest is read and dropped.
+const stderrBytes = 64 << 10
+
+// Run runs one program to its end. An exit code other than 0 is no error. Errors: a
+// *LimitError, with what there is of the Output, when the program was over a limit;
+// that of ctx; exec.ErrNotFound where the program is not installed; others when the
+// sandbox could not be set up. At its return nothing of the program is left.
+func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
+	l, err := c.Limits.withDefaults()
+	if err != nil {
+		return Output{}, err
+	}
+	var given []*os.File
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	outR, outW := pipe()
+	errR, errW := pipe()
+	given = append(given, outW, errW)
+	var inR, inW *os.File
+	if c.Stdin != nil {
+		inR, inW = pipe()
+		given = append(given, inR)
+	}
+	if err != nil {
+		closeAll(append(given, outR, errR, inW))
+		return Output{}, err
+	}
+	p, err := b.start(ctx, start{program: c.Program, args: c.Args, env: c.Env, stdin: inR, stdout: outW, stderr: errW, inputs: c.Files, limits: l})
+	closeAll(given)
+	if err != nil {
+		err = withLastWords(err, errR)
+		closeAll([]*os.File{outR, errR, inW})
+		return Output{}, err
+	}
+	defer context.AfterFunc(ctx, p.kill)()
+	if inW != nil {
+		go func() {
+			// A program may end before it has read all, and ended, it reads no more.
+			_, _ = io.Copy(inW, c.Stdin)
+			inW.Close()
+		}()
+	}
+	var out Output
+	var read sync.WaitGroup
+	read.Go(func() {
+		defer outR.Close()
+		var buf bytes.Buffer
+		if n, _ := io.Copy(&buf, io.LimitReader(outR, l.Output+1)); n > l.Output { // a pipe ends with its writers
+			p.exceed("output", size(l.Output))
+		}
+		out.Stdout = buf.Bytes()[:min(buf.Len(), int(l.Output))]
+	})
+	read.Go(func() {
+		defer errR.Close()
+		var buf bytes.Buffer
+		_, _ = io.Copy(&buf, io.LimitReader(errR, stderrBytes))
+		_, _ = io.Copy(io.Discard, errR)
+		out.Stderr = buf.Bytes()
+	})
+	<-p.exited
+	read.Wait()
+	out.ExitCode = p.code
+	out.Files, err = collect(p.folders[0], l.Disk)
+	p.stop()
+	switch over := p.over(); {
+	case over != nil:
+		return out, over
+	case ctx.Err() != nil:
+		return out, context.Cause(ctx)
+	default:
+		return out, err
+	}
+}
+
+// withLastWords adds what bwrap wrote to stderr to the error of start.
+func withLastWords(err error, stderr *os.File) error {
+	words, _ := io.ReadAll(io.LimitReader(stderr, 4<<10))
+	if text := strings.TrimSpace(string(words)); text != "" {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return err
+}
+
+// collect reads the regular files of a folder that a program has filled: links are
+// not followed, and nothing else is opened for longer than it takes to see what it
+// is.
+func collect(dir *os.File, limit int64) ([]File, error) {
+	if _, err := dir.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	names, err := dir.Readdirnames(maxFiles)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("sandbox: read the outputs: %w", err)
+	}
+	slices.Sort(names)
+	var files []File
+	for _, name := range names {
+		data, err := readRegular(dir, name, limit)
+		if errors.Is(err, errNotRegular) || errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("sandbox: read the outputs: %w", err)
+		}
+		files, limit = append(files, File{Name: name, Data: data}), limit-int64(len(data))
+	}
+	return files, nil
+}
+
+// maxFiles is how many names of outputs are looked at.
+const maxFiles = 1000
+
+var errNotRegular = errors.New("no regular file")
+
+func readRegular(dir *os.File, name string, limit int64) ([]byte, error) {
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
+		return nil, errNotRegular
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	// Sparse files are larger than the folder.
+	if info.Size() > limit {
+		return nil, &LimitError{Limit: "output", Allowed: size(limit)}
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// size is n bytes for a person to read.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
+}

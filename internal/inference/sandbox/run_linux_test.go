@@ -1,0 +1,240 @@
+//go:build amd64 || arm64
+
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork/internal/inference/sandbox"
+)
+
+func openBox(t testing.TB) *sandbox.Box {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs bubblewrap; `make setup` installs it")
+	}
+	b, err := sandbox.Open(t.Context(), sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func shell(script string) sandbox.Command {
+	return sandbox.Command{Program: "sh", Args: []string{"-c", script}}
+}
+
+func TestAProgramReadsItsInputsAndLeavesFiles(t *testing.T) {
+	t.Parallel()
+	c := shell("cat /data/a - >both; echo out; echo err >&2; ln -s /etc/ld.so.cache link; mkfifo pipe; mkdir folder; cat link >copy; exit 3")
+	c.Stdin = strings.NewReader("stdin\n")
+	c.Files = []sandbox.File{{Name: "a", Data: []byte("file\n")}}
+	got, err := openBox(t).Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.ReadFile("/etc/ld.so.cache")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sandbox.Output{
+		Stdout: []byte("out\n"), Stderr: []byte("err\n"), ExitCode: 3,
+		// What a program can read it can copy; a link of its own is not followed here.
+		Files: []sandbox.File{{Name: "both", Data: []byte("file\nstdin\n")}, {Name: "copy", Data: cache}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
+	}
+}
+
+func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
+	t.Parallel()
+	b := openBox(t)
+	t.Run("files", func(t *testing.T) {
+		out, err := b.Run(t.Context(), shell("ls -A / /usr /etc /home /root /var /work /data /tmp /proc/self/fd; env; tr '\\0' '\\n' </proc/1/environ; echo /proc/[0-9]*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, err := os.Hostname()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range []string{"passwd", "shadow", "presswork", "local\n", "GOFLAGS", "/proc/3 /proc/4 /proc/5 /proc/6", host + "\n"} {
+			if strings.Contains(string(out.Stdout), secret) {
+				t.Errorf("a program sees %q:\n%s", secret, out.Stdout)
+			}
+		}
+	})
+	t.Run("descriptors", func(t *testing.T) {
+		// One that this process was started with, as a service manager would.
+		var inherited [2]int
+		if err := syscall.Pipe(inherited[:]); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(inherited[0])
+		defer syscall.Close(inherited[1])
+		b := openBox(t)
+		out, err := b.Run(t.Context(), shell("echo /proc/self/fd/*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for fd := range strings.FieldsSeq(string(out.Stdout)) {
+			if n := strings.TrimPrefix(fd, "/proc/self/fd/"); n != "0" && n != "1" && n != "2" && n != "3" && n != "10" { // the shell's own
+				t.Errorf("descriptor %s is open", n)
+			}
+		}
+	})
+	t.Run("privileges", func(t *testing.T) {
+		out, err := b.Run(t.Context(), shell("grep -E '^(Uid|Gid|Cap|NoNewPrivs|Seccomp:)' /proc/self/status"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"Uid:\t65534\t65534", "Gid:\t65534\t65534", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
+			if !strings.Contains(string(out.Stdout), want) {
+				t.Errorf("no %q in\n%s", want, out.Stdout)
+			}
+		}
+	})
+}
+
+func TestLimitsEndAProgram(t *testing.T) {
+	t.Parallel()
+	b := openBox(t)
+	for name, test := range map[string]struct {
+		script string
+		limits sandbox.Limits
+		want   string
+	}{
+		"time":                  {"trap '' TERM INT HUP; while :; do sleep 1; done", sandbox.Limits{Wall: 200 * time.Millisecond}, "time"},
+		"time in a new session": {"setsid sh -c 'setsid sleep 1000 & setsid sleep 1000' & wait", sandbox.Limits{Wall: 200 * time.Millisecond}, "time"},
+		"stdout":                {"yes", sandbox.Limits{Output: 1000}, "output"},
+		"memory of several":     {"for i in 1 2 3 4; do head -c 24000000 /dev/zero | tail & done; sleep 1000", sandbox.Limits{Memory: 32 << 20}, "memory"},
+		"files":                 {"cd /tmp; i=0; while :; do : >$i; i=$((i+1)); done", sandbox.Limits{}, "files"},
+		"files in /dev/shm":     {"cd /dev/shm; i=0; while :; do : >$i; i=$((i+1)); done", sandbox.Limits{}, "files"},
+		"a sparse file":         {"truncate -s 60M a; truncate -s 60M b", sandbox.Limits{}, "output"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := shell(test.script)
+			c.Limits = test.limits
+			out, err := b.Run(t.Context(), c)
+			if over, ok := errors.AsType[*sandbox.LimitError](err); !ok || over.Limit != test.want {
+				t.Errorf("error is %v, want that of the limit %q; output %.200q, stderr %.200q", err, test.want, out.Stdout, out.Stderr)
+			}
+			if test.limits.Output > 0 && int64(len(out.Stdout)) != test.limits.Output {
+				t.Errorf("%d bytes of stdout, want %d", len(out.Stdout), test.limits.Output)
+			}
+		})
+	}
+	for name, test := range map[string]struct {
+		script, want string
+		limits       sandbox.Limits
+	}{
+		"disk":              {"head -c 2000000 /dev/zero >a; head -c 2000000 /dev/zero >/tmp/a; head -c 2000000 /dev/zero >/dev/shm/a; cat a /tmp/a /dev/shm/a | wc -c", "3145728", sandbox.Limits{Disk: 1 << 20}},
+		"processor time":    {"(while :; do :; done); echo $?", "137", sandbox.Limits{CPU: time.Second}},
+		"processes":         {"for i in 1 2 3 4 5 6 7 8 9; do sleep 100 & done; echo never", "", sandbox.Limits{Processes: 6}},
+		"files not in here": {"for d in / /data /usr/bin /etc /dev /proc; do : 2>/dev/null >$d/x && echo $d; done", "", sandbox.Limits{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := shell(test.script)
+			c.Limits = test.limits
+			out, err := b.Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.TrimSpace(string(out.Stdout)); got != test.want {
+				t.Errorf("output is %q, want %q; stderr %.300q", got, test.want, out.Stderr)
+			}
+		})
+	}
+}
+
+func TestARunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	b := openBox(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := shell("read line; sleep 1000")
+	c.Stdin = r
+	why := errors.New("the caller left")
+	go func() {
+		_, _ = w.WriteString("it runs\n")
+		cancel(why)
+		w.Close()
+	}()
+	if _, err := b.Run(ctx, c); !errors.Is(err, why) {
+		t.Errorf("error is %v, want %v", err, why)
+	}
+	if _, err := b.Run(ctx, shell("true")); !errors.Is(err, why) {
+		t.Errorf("begun after the end of its context: %v", err)
+	}
+}
+
+func TestWhatCannotBeRunIsNamed(t *testing.T) {
+	t.Parallel()
+	b := openBox(t)
+	outside := t.TempDir() + "/tool"
+	if err := os.WriteFile(outside, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		c    sandbox.Command
+		want string
+	}{
+		{sandbox.Command{Program: "no-such-program"}, "not in /usr/bin"},
+		{sandbox.Command{Program: outside}, "programs of /usr can be run"},
+		{sandbox.Command{Program: "true", Files: []sandbox.File{{Name: "../x"}}}, "no name of a file"},
+		{sandbox.Command{Program: "true", Files: []sandbox.File{{Name: "x"}, {Name: "x"}}}, "two files"},
+		{sandbox.Command{Program: "true", Limits: sandbox.Limits{Memory: 1}}, "limit Memory"},
+	} {
+		if _, err := b.Run(t.Context(), test.c); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error is %v, want one with %q", test.c.Program, err, test.want)
+		}
+	}
+	if _, err := b.Run(t.Context(), sandbox.Command{Program: "no-such-program"}); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("error is %v, want exec.ErrNotFound", err)
+	}
+}
+
+func TestAMachineWithoutAWallSaysWhy(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts programs")
+	}
+	dir, err := os.MkdirTemp("", "presswork-sandbox-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // for the sandbox's user
+		t.Fatal(err)
+	}
+	broken := dir + "/bwrap"
+	script := "#!/bin/sh\n[ $1 = --help ] || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }\n"
+	if err := os.WriteFile(broken, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for program, want := range map[string]string{
+		"/no/such/bwrap": "apt install bubblewrap",
+		broken:           "uid map: Permission denied",
+	} {
+		_, err := sandbox.Open(t.Context(), sandbox.Options{Bubblewrap: program})
+		if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error is %v, want ErrUnavailable with %q", program, err, want)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// wall is bubblewrap as this machine has it.
+type wall struct {
+	bwrap string
+	uid   int // -1: this process' own
+	// noMoreUsers is whether bwrap can forbid user namespaces inside (0.8 and later);
+	// the filter forbids them in any case.
+	noMoreUsers bool
+	filter      []byte
+}
+
+func findWall(ctx context.Context, opt Options) (*wall, error) {
+	w := &wall{uid: -1}
+	var err error
+	if w.bwrap, err = exec.LookPath(opt.Bubblewrap); err != nil {
+		return nil, fmt.Errorf("%w: bubblewrap is missing (%w); `make setup` installs it, by hand: apt install bubblewrap", ErrUnavailable, err)
+	}
+	if w.bwrap, err = filepath.Abs(w.bwrap); err != nil {
+		return nil, err
+	}
+	if os.Geteuid() == 0 {
+		w.uid = opt.UID
+	}
+	help, err := exec.CommandContext(ctx, w.bwrap, "--help").CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s --help: %w", ErrUnavailable, w.bwrap, err)
+	}
+	w.noMoreUsers = strings.Contains(string(help), "--disable-userns")
+	if err := closeOnExec(); err != nil {
+		return nil, err
+	}
+	if w.filter, err = seccompProgram(); err != nil {
+		return nil, fmt.Errorf("sandbox: the system call filter: %w", err)
+	}
+	return w, nil
+}
+
+// closeOnExec keeps files that this process was started with from what it starts:
+// Go marks those that it opens itself only.
+func closeOnExec() error {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// unavailable explains why the probe failed, by what this machine is set to.
+func (w *wall) unavailable(err error) error {
+	var why string
+	switch {
+	case sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" && strings.Contains(err.Error(), "ermission denied"):
+		why = "AppArmor forbids user namespaces (Ubuntu 23.10 and later): install a profile for bwrap that has `userns,` (docs/operations.md), " +
+			"or set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0"
+	case sysctl("kernel/unprivileged_userns_clone") == "0":
+		why = "set the sysctl kernel.unprivileged_userns_clone to 1"
+	case sysctl("user/max_user_namespaces") == "0":
+		why = "set the sysctl user.max_user_namespaces to 10000, say"
+	case inContainer():
+		why = "in a container, allow user namespaces and mounts: for Docker and Podman --security-opt seccomp=unconfined " +
+			"--security-opt apparmor=unconfined --security-opt systempaths=unconfined (docs/operations.md)"
+	default:
+		why = "user namespaces must be allowed (docs/operations.md)"
+	}
+	return fmt.Errorf("%w: bubblewrap fails: %w; %s", ErrUnavailable, err, why)
+}
+
+func sysctl(name string) string {
+	b, err := os.ReadFile("/proc/sys/" + name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func inContainer() bool {
+	for _, sign := range []string{"/.dockerenv", "/run/.containerenv", "/var/run/secrets/kubernetes.io"} {
+		if _, err := os.Stat(sign); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// findProgram gives the path of a program within the wall.
+func findProgram(name string) (string, error) {
+	candidates := []string{name}
+	if !strings.Contains(name, "/") {
+		candidates = []string{"/usr/bin/" + name, "/bin/" + name, "/usr/local/bin/" + name}
+	}
+	for _, c := range candidates {
+		p, err := exec.LookPath(c)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("sandbox: %w", err)
+		}
+		real, err := filepath.EvalSymlinks(p)
+		if err != nil {
+			return "", fmt.Errorf("sandbox: %w", err)
+		}
+		if !slices.ContainsFunc(append([]string{localDir}, systemDirs...), func(dir string) bool { return strings.HasPrefix(real, dir+"/") }) {
+			return "", fmt.Errorf("sandbox: %s is %s; programs of /usr can be run, no others", name, real)
+		}
+		return p, nil
+	}
+	return "", fmt.Errorf("sandbox: %w: %s is not in /usr/bin, /bin or /usr/local/bin", exec.ErrNotFound, name)
+}
+
+// localDir is where administrators install; a program sees it only where it is
+// from there itself.
+const localDir = "/usr/local"
+
+// systemDirs are what packages install. Folders that do not exist are left out;
+// links, as /bin on most systems, are made anew.
+var systemDirs = []string{"/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/bin", "/lib", "/lib32", "/lib64"}
+
+// systemFiles are settings without which libraries do not load or find fonts.
+var systemFiles = []string{"/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/matplotlibrc", "/etc/localtime", "/var/cache/fontconfig"}
+
+// arguments are bwrap's, up to the program. fd gives the number under which it
+// finds a file of ours.
+func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.File) string, at *handshake) []string {
+	a := []string{
+		"--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL",
+		"--hostname", "sandbox", "--die-with-parent", "--new-session",
+	}
+	if w.noMoreUsers {
+		a = append(a, "--disable-userns")
+	}
+	for _, dir := range systemDirs {
+		if target, err := os.Readlink(dir); err == nil {
+			a = append(a, "--symlink", target, dir)
+		} else {
+			a = append(a, "--ro-bind-try", dir, dir)
+		}
+	}
+	if strings.HasPrefix(program, localDir+"/") {
+		a = append(a, "--ro-bind", localDir, localDir)
+	}
+	for _, file := range systemFiles {
+		a = append(a, "--ro-bind-try", file, file)
+	}
+	size := strconv.FormatInt(l.Disk, 10)
+	a = append(a,
+		"--proc", "/proc", "--dev", "/dev",
+		// Semaphores of multiprocessing lie there, and nothing large.
+		"--size", "1048576", "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
+		"--size", size, "--tmpfs", WorkDir, "--size", size, "--tmpfs", "/tmp", "--dir", InputDir)
+	for _, in := range inputs {
+		a = append(a, "--perms", "0444", "--ro-bind-data", fd(in.content), InputDir+"/"+in.name)
+	}
+	a = append(a, "--remount-ro", "/", "--chdir", WorkDir, "--info-fd", fd(at.info), "--block-fd", fd(at.gate))
+	if at.filter != nil {
+		a = append(a, "--seccomp", fd(at.filter))
+	}
+	return append(a, "--", program)
+}
