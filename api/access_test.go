@@ -20,6 +20,7 @@ import (
 	"presswork/api"
 	"presswork/internal/inference/meter"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 )
 
 func basic(key string) string {
@@ -221,7 +222,7 @@ func TestNamedKeys(t *testing.T) {
 	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: new}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the new key is taken", func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK })
+	wait.Until(t, "the new key is taken", func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK })
 	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
 }
 
@@ -234,7 +235,7 @@ func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
 	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: bobs}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a key is asked for", func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized })
+	wait.Until(t, "a key is asked for", func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized })
 	h.get("/api/themes", "X-API-Key: bobs").want(t, http.StatusOK, "")
 
 	o := options(t)

@@ -22,6 +22,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )
@@ -342,7 +343,7 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 		defer cancel()
 		stopped <- h.server.Stop(ctx)
 	}()
-	eventually(t, "new ones are refused", func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable })
+	wait.Until(t, "new ones are refused", func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable })
 	close(speak)
 	if rest, err := io.ReadAll(short); err != nil || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
 		t.Errorf("%v %s", err, rest)

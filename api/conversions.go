@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"presswork"
-	"presswork/internal/analysis/recommend"
 	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/tasks"
+	"presswork/themes"
 )
 
 const (
@@ -241,7 +241,7 @@ func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed b
 // taskOf is a conversion's first task: a model's choice of the theme comes before
 // the conversion waits for a slot.
 func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, error) {
-	if payload.Theme == recommend.Auto && s.Recommender.AsksModel() {
+	if payload.Theme == themes.Auto && s.Recommender.AsksModel() {
 		return tasks.ChooseTheme.Task(tasks.Choice{Convert: payload, Queue: lane})
 	}
 	t, err := tasks.ConvertPDF.Task(payload)

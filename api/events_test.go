@@ -14,6 +14,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/test/wait"
 )
 
 // eventStream reads server-sent events.
@@ -158,7 +159,7 @@ func TestTheWatchEndsWhenTheClientLeaves(t *testing.T) {
 		t.Fatalf("%d watches", n)
 	}
 	s.res.Body.Close()
-	eventually(t, "the stream's watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the stream's watch is closed", func() bool { return h.queue.watching() == 0 })
 
 	req, _ := http.NewRequest(http.MethodGet, h.url(a.StatusURL+"?wait=60s"), nil)
 	req.Header.Set("X-API-Key", testKey)
@@ -166,7 +167,7 @@ func TestTheWatchEndsWhenTheClientLeaves(t *testing.T) {
 	if _, err := brief.Do(req); err == nil {
 		t.Fatal("the long poll was answered")
 	}
-	eventually(t, "the long poll's watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the long poll's watch is closed", func() bool { return h.queue.watching() == 0 })
 }
 
 func TestStreamsEndWhenTheServerStops(t *testing.T) {
@@ -177,7 +178,7 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	s.next()
 	poll := make(chan reply, 1)
 	go func() { poll <- h.get(a.StatusURL + "?wait=60s") }()
-	eventually(t, "both wait", func() bool { return h.queue.watching() == 2 })
+	wait.Until(t, "both wait", func() bool { return h.queue.watching() == 2 })
 	began := time.Now()
 	if err := h.server.Stop(t.Context()); err != nil {
 		t.Error(err)

@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -153,7 +154,7 @@ func TestACallerWhoLeavesTakesTheExportAlong(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.leave("/export-pdf", `{"url":"https://example.com/"}`)
-	eventually(t, "the job is cancelled", func() bool {
+	wait.Until(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 		return err == nil && rec.Status == presswork.Cancelled
 	})
@@ -246,7 +247,7 @@ func TestACallerWithAnIdempotencyKeyCanComeBack(t *testing.T) {
 	h := serve(t)
 	h.leave("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	first := h.queue.last().ID
-	eventually(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
 	go h.finishExport("application/pdf", []byte("the bytes"))
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" || r.Header.Get("x-job-id") != first {

@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/test/wait"
 )
 
 func TestAJobIsShownWithItsTag(t *testing.T) {
@@ -49,7 +50,7 @@ func TestALongPollReturnsAtTheNextEvent(t *testing.T) {
 			headers = []string{"If-None-Match: " + seq}
 		}
 		go func() { answer <- h.get(a.StatusURL+"?wait=30s", headers...) }()
-		eventually(t, "the request waits", func() bool { return h.queue.opened() == i+1 })
+		wait.Until(t, "the request waits", func() bool { return h.queue.opened() == i+1 })
 		if len(answer) > 0 {
 			t.Fatalf("answered before anything happened: %s", (<-answer).body)
 		}

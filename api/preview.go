@@ -11,9 +11,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/internal/analysis/recommend"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/pdf"
+	"presswork/themes"
 )
 
 const (
@@ -82,7 +82,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 		return err
 	}
 	defer done()
-	if theme == recommend.Auto {
+	if theme == themes.Auto {
 		verdict, err := s.choose(ctx, req.Content)
 		if err != nil {
 			return err

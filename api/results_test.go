@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"presswork/internal/test/wait"
+
 	"presswork"
 )
 
@@ -106,7 +108,7 @@ func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
 		if r.Header.Get("x-job-id") != h.queue.last().ID {
 			t.Errorf("x-job-id %q", r.Header.Get("x-job-id"))
 		}
-		eventually(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
+		wait.Until(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
 	}
 }
 
@@ -114,15 +116,15 @@ func TestACallerWhoLeavesTakesTheConversionAlongUnlessItCanComeBack(t *testing.T
 	t.Parallel()
 	h := serve(t)
 	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF)
-	eventually(t, "the job is cancelled", func() bool {
+	wait.Until(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 		return err == nil && rec.Status == presswork.Cancelled
 	})
-	eventually(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
 
 	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
 	first := h.queue.last().ID
-	eventually(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
 	go h.finishExport("application/pdf", []byte(pdfBytes))
 	r := h.post(`{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
 	if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("x-job-id") != first || r.Header.Get("Idempotent-Replayed") != "true" {
@@ -137,7 +139,7 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 	answer := make(chan reply, 1)
 	// A tag that differs does not end this wait.
 	go func() { answer <- h.get(a.StatusURL+"?wait=60s&until=done", `If-None-Match: "x"`) }()
-	eventually(t, "the request waits", func() bool { return h.queue.opened() == 1 })
+	wait.Until(t, "the request waits", func() bool { return h.queue.opened() == 1 })
 	h.queue.progress(a.JobID, 20)
 	h.queue.progress(a.JobID, 40)
 	h.finish(a.JobID, []byte(pdfBytes))
@@ -150,7 +152,7 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 	// When the time is up, the answer is the job as it is then.
 	b := h.submit()
 	go func() {
-		eventually(t, "the request waits", func() bool { return h.queue.opened() == 2 })
+		wait.Until(t, "the request waits", func() bool { return h.queue.opened() == 2 })
 		h.queue.progress(b.JobID, 40)
 	}()
 	began := time.Now()

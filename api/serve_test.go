@@ -203,13 +203,3 @@ func payload(t *testing.T, s tasks.Submission) (p tasks.Convert) {
 	}
 	return p
 }
-
-// eventually polls until the condition holds.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 10 s: %s", what)
-		}
-	}
-}

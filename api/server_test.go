@@ -31,6 +31,7 @@ import (
 	"presswork/internal/guard"
 	"presswork/internal/ready"
 	"presswork/internal/test/golden"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"
@@ -313,11 +314,11 @@ func TestTLS(t *testing.T) {
 		_, err := client.Get("https://" + h.server.Address() + "/api/conversion/" + job.ID + "?wait=60s")
 		left <- err
 	}()
-	eventually(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
+	wait.Until(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
 	if err := <-left; err == nil {
 		t.Error("the long poll was answered")
 	}
-	eventually(t, "its watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "its watch is closed", func() bool { return h.queue.watching() == 0 })
 }
 
 func TestAWebhookCarriesTheJob(t *testing.T) {

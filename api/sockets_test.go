@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/test/wait"
 )
 
 // dial opens a WebSocket; headers are "Name: value".
@@ -167,7 +168,7 @@ func TestSocketsAreClosedWhenTheServerStops(t *testing.T) {
 	if err := h.server.Stop(t.Context()); err != nil {
 		t.Errorf("the second stop: %v", err)
 	}
-	eventually(t, "every watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "every watch is closed", func() bool { return h.queue.watching() == 0 })
 }
 
 func TestSocketsArePinged(t *testing.T) {
@@ -203,7 +204,7 @@ func TestASilentSocketIsDropped(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.PingInterval = 30 * time.Millisecond })
 	// It never reads, so it never answers a ping.
 	h.mustDial(h.submit().WSURL)
-	eventually(t, "the watch is opened and closed", func() bool { return h.queue.opened() == 1 && h.queue.watching() == 0 })
+	wait.Until(t, "the watch is opened and closed", func() bool { return h.queue.opened() == 1 && h.queue.watching() == 0 })
 }
 
 func TestASocketThatSendsTooMuchIsDropped(t *testing.T) {
@@ -220,7 +221,7 @@ func TestASocketThatSendsTooMuchIsDropped(t *testing.T) {
 	if diff := cmp.Diff([]string{"close 1009"}, h.hear(conn, -1)); diff != "" {
 		t.Error(diff)
 	}
-	eventually(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
 }
 
 func TestTheWatchEndsWhenTheSocketCloses(t *testing.T) {
@@ -229,5 +230,5 @@ func TestTheWatchEndsWhenTheSocketCloses(t *testing.T) {
 	conn := h.mustDial(h.submit().WSURL)
 	h.hear(conn, 1)
 	conn.Close()
-	eventually(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
 }

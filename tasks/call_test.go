@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )
@@ -48,7 +49,7 @@ func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 // whole reads an answer to its end.
 func whole(t testing.TB, a *stream.Answer) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	var b strings.Builder
 	for {
@@ -86,7 +87,7 @@ func TestACallThatNobodyWaitsForIsNotBegun(t *testing.T) {
 	if got := whole(t, stays); got != `"stays"` {
 		t.Errorf("got %q", got)
 	}
-	eventually(t, "both tickets are used up", func() bool {
+	wait.Until(t, "both tickets are used up", func() bool {
 		return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Infer)).Val() == 0 && b.rdb.LLen(t.Context(), tasks.AsynqActive(tasks.Infer)).Val() == 0
 	})
 	if !slices.Equal(ran, []string{stays.ID}) {
@@ -116,7 +117,7 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	})
 	c := stream.Call{Owner: "ann", IdempotencyKey: "k", Fingerprint: "f"}
 	first := b.call(t, c)
-	receive(t, "it runs", runs)
+	wait.Receive(t, "it runs", runs)
 	first.Close()
 	second := b.call(t, c)
 	if second.ID != first.ID {
@@ -144,9 +145,9 @@ func TestAnAnswerOfAKilledWorkerIsToldToTheNext(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	worker, running := child(t, b.address)
 	sent := b.call(t, stream.Call{Owner: "a", Body: []byte(`"send"`)})
-	receive(t, "the child runs it", running)
+	wait.Receive(t, "the child runs it", running)
 	silent := b.call(t, stream.Call{Owner: "b", Body: []byte(`"be silent"`)})
-	receive(t, "the child runs it", running)
+	wait.Receive(t, "the child runs it", running)
 	begun(t, sent)
 	if err := worker.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -172,7 +173,7 @@ func TestAStoppingWorkerHandsAnUnansweredCallOn(t *testing.T) {
 		return context.Cause(ctx)
 	})
 	a := b.call(t, stream.Call{Body: []byte("1")})
-	receive(t, "it runs", running)
+	wait.Receive(t, "it runs", running)
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}

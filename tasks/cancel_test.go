@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -26,12 +27,12 @@ func TestCancelReachesARunningHandlerAtOnce(t *testing.T) {
 	var took []time.Duration
 	for range 7 {
 		b.submit(t, submission(t))
-		id := receive(t, "the run", begun)
+		id := wait.Receive(t, "the run", begun)
 		at := time.Now()
 		if _, err := b.client.Cancel(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		took = append(took, receive(t, "the end", ended).Sub(at))
+		took = append(took, wait.Receive(t, "the end", ended).Sub(at))
 	}
 	slices.Sort(took)
 	if median := took[len(took)/2]; median > 100*time.Millisecond {
@@ -53,7 +54,7 @@ func TestCancelReachesARunningHandler(t *testing.T) {
 				return ctx.Err()
 			})
 			id := b.submit(t, submission(t))
-			run := receive(t, "the run", begun)
+			run := wait.Receive(t, "the run", begun)
 			at := time.Now()
 			if lost {
 				// What the script does, without the message.
@@ -61,7 +62,7 @@ func TestCancelReachesARunningHandler(t *testing.T) {
 			} else if _, err := b.client.Cancel(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
-			if cause := receive(t, "the handler's end", ended); !errors.Is(cause, tasks.ErrCancelled) {
+			if cause := wait.Receive(t, "the handler's end", ended); !errors.Is(cause, tasks.ErrCancelled) {
 				t.Errorf("ended by %v", cause)
 			}
 			if took := time.Since(at); took > 10*time.Second { // of a run without an end
@@ -76,7 +77,7 @@ func TestCancelReachesARunningHandler(t *testing.T) {
 			if rec := b.job(t, id); rec.Status != presswork.Cancelled || rec.Artifact != nil || rec.Attempts != 1 {
 				t.Errorf("%+v", rec)
 			}
-			eventually(t, "the task is done", func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
+			wait.Until(t, "the task is done", func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
 		})
 	}
 }

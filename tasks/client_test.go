@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -157,7 +158,7 @@ func TestFullQueueRefusesAllButReplays(t *testing.T) {
 	s.IdempotencyKey, s.Fingerprint = "k", "f"
 	b.submit(t, s)
 	b.submit(t, submission(t))
-	eventually(t, "a third submission is refused", func() bool {
+	wait.Until(t, "a third submission is refused", func() bool {
 		_, _, err := b.client.Submit(t.Context(), submission(t))
 		return presswork.CodeOf(err) == presswork.QueueFull
 	})
@@ -252,7 +253,7 @@ func TestOutageIsQueueUnavailable(t *testing.T) {
 		}
 	}
 	redis.Restart()
-	eventually(t, "healthy again", func() bool { return b.client.Health(ctx) == nil })
+	wait.Until(t, "healthy again", func() bool { return b.client.Health(ctx) == nil })
 	if b.job(t, id).Status != presswork.Queued {
 		t.Error("the job is lost")
 	}
@@ -314,7 +315,7 @@ func TestWorkersCountsProcesses(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	s := b.serve(t, tasks.Options{}, complete)
-	eventually(t, "one process with two queues counts once", func() bool {
+	wait.Until(t, "one process with two queues counts once", func() bool {
 		n, err := b.client.Workers(t.Context())
 		return err == nil && n == 1
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -96,10 +97,10 @@ func TestAWrongClockHarmsNoJob(t *testing.T) {
 					ids = append(ids, b.submit(t, submission(t)))
 				}
 				for range each + 2 {
-					receive(t, "a run", begun)
+					wait.Receive(t, "a run", begun)
 				}
 			}
-			eventually(t, "both have looked at the leases some times", func() bool {
+			wait.Until(t, "both have looked at the leases some times", func() bool {
 				return clocks[0].reaps.Load() >= 12 && clocks[1].reaps.Load() >= 12
 			})
 			now := float64(time.Now().Unix())
@@ -134,7 +135,7 @@ func TestAWorkerWithAWrongClockIsCountedAndRetriesInTime(t *testing.T) {
 			}
 			id := b.submit(t, submission(t))
 			retry := tasks.AsynqKey(tasks.Render, "retry")
-			eventually(t, "the job waits for its second try", func() bool { return b.rdb.ZCard(t.Context(), retry).Val() == 1 })
+			wait.Until(t, "the job waits for its second try", func() bool { return b.rdb.ZCard(t.Context(), retry).Val() == 1 })
 			in := time.Until(time.Unix(int64(b.rdb.ZScore(t.Context(), retry, id).Val()), 0))
 			if in < 9*time.Minute || in > 12*time.Minute {
 				t.Errorf("the second try is due in %s, want about 10m", in)

@@ -6,6 +6,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -37,7 +38,7 @@ func TestAClusterThatLosesAShardLosesNoAcceptedJob(t *testing.T) {
 	var ids []string
 	for _, node := range nodes {
 		for n := range each {
-			eventually(t, "the cluster takes jobs again", func() bool {
+			wait.Until(t, "the cluster takes jobs again", func() bool {
 				rec, _, err := b.client.Submit(ctx, keyed(node, n))
 				if err == nil {
 					ids = append(ids, rec.ID)

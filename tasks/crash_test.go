@@ -8,6 +8,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -16,7 +17,7 @@ func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	worker, begun := child(t, b.address)
 	id := b.submit(t, submission(t))
-	if got := receive(t, "the child begins", begun); got != id {
+	if got := wait.Receive(t, "the child begins", begun); got != id {
 		t.Fatalf("the child runs %s", got)
 	}
 	var again time.Time
@@ -54,7 +55,7 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 	id := b.submit(t, submission(t))
 	for range 3 {
 		// A worker takes the task and dies.
-		eventually(t, "the task is on the queue", func() bool {
+		wait.Until(t, "the task is on the queue", func() bool {
 			return b.rdb.RPopLPush(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqActive(tasks.Render)).Val() == id
 		})
 		b.rdb.Do(ctx, "zadd", tasks.AsynqLease(tasks.Render), time.Now().Add(10*time.Second).Unix(), id)
@@ -64,7 +65,7 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 		rec.Error.Message != "the worker died 3 times on this document" {
 		t.Errorf("%+v", rec.Error)
 	}
-	eventually(t, "nothing of the task remains", func() bool {
+	wait.Until(t, "nothing of the task remains", func() bool {
 		return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id), tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)).Val() == 0
 	})
 }
@@ -79,11 +80,11 @@ func TestALivingRunKeepsItsLease(t *testing.T) {
 		return complete(ctx, run, c)
 	})
 	id := b.submit(t, submission(t))
-	receive(t, "the run", begun)
+	wait.Receive(t, "the run", begun)
 	// As if the machine had slept; several times, so that no luck helps.
 	for range 3 {
 		b.rdb.Do(t.Context(), "zadd", tasks.AsynqLease(tasks.Render), "xx", time.Now().Add(19*time.Second).Unix(), id)
-		eventually(t, "the lease is renewed", func() bool {
+		wait.Until(t, "the lease is renewed", func() bool {
 			return b.rdb.ZScore(t.Context(), tasks.AsynqLease(tasks.Render), id).Val() > float64(time.Now().Add(25*time.Second).Unix())
 		})
 	}
@@ -134,7 +135,7 @@ func TestReaperDropsLeasesWithoutATask(t *testing.T) {
 	b.rdb.Do(ctx, "zadd", tasks.AsynqLease(tasks.Render), 1, "ghost")
 	b.serve(t, tasks.Options{}, complete)
 	at := time.Now()
-	eventually(t, "the ghost is gone", func() bool {
+	wait.Until(t, "the ghost is gone", func() bool {
 		return b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, "ghost")).Val() == 0
 	})
 	if took := time.Since(at); took > 10*time.Second {
@@ -179,7 +180,7 @@ func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
 	if rec := b.finished(t, s.ID); rec.Status != presswork.Completed || rec.Attempts != 1 {
 		t.Errorf("%+v", rec)
 	}
-	eventually(t, "the job has left the ledger", func() bool { return b.rdb.Exists(ctx, tasks.LedgerKey).Val() == 0 })
+	wait.Until(t, "the job has left the ledger", func() bool { return b.rdb.Exists(ctx, tasks.LedgerKey).Val() == 0 })
 }
 
 func TestLedgerForgetsWhatWasNeverWrittenAndEndsWhatWasSetAside(t *testing.T) {
@@ -287,7 +288,7 @@ func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
 		mu.Lock()
 		before = len(accepted)
 		mu.Unlock()
-		eventually(t, "jobs are accepted", func() bool {
+		wait.Until(t, "jobs are accepted", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return len(accepted) > before+200

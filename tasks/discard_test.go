@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -76,7 +77,7 @@ func TestWhatARunLeftOfACancelledJobIsDiscarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := b.serve(t, o, complete)
-	eventually(t, "the late result is discarded", func() bool { return d.of(active) > before })
+	wait.Until(t, "the late result is discarded", func() bool { return d.of(active) > before })
 	if err := s.SweepLedger(ctx, time.Minute); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -44,9 +45,9 @@ func TestAnIdleWorkerLeavesRedisInPeace(t *testing.T) {
 	// Each of the four queues that are waited for by BLMOVE does so about once a
 	// second; this waits for two rounds and counts what else was sent meanwhile.
 	waits := func() int { return commands(t, b.rdb)["blmove"] }
-	eventually(t, "the worker is idle", func() bool { return waits() >= 4 })
+	wait.Until(t, "the worker is idle", func() bool { return waits() >= 4 })
 	before := commands(t, b.rdb)
-	eventually(t, "it has waited twice for each queue", func() bool { return waits() >= before["blmove"]+8 })
+	wait.Until(t, "it has waited twice for each queue", func() bool { return waits() >= before["blmove"]+8 })
 	total := 0
 	var lines []string
 	for name, n := range commands(t, b.rdb) {

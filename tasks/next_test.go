@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -67,14 +68,14 @@ func TestACrashBetweenTwoTasksOfAJobLosesAndRepeatsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := b.submit(t, choosing(t))
-	eventually(t, "the next task is on its queue", func() bool { return b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val() == 1 })
+	wait.Until(t, "the next task is on its queue", func() bool { return b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val() == 1 })
 	b.rdb.Del(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqTask(tasks.Render, id))
 	old := choosing(t)
 	old.ID = id
 	if err := b.client.Enqueue(ctx, id, old.Task); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the first task is gone", func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, id)).Val() == 0 })
+	wait.Until(t, "the first task is gone", func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, id)).Val() == 0 })
 	r := b.serve(t, tasks.Options{Queues: []tasks.Queue{tasks.Render}}, complete)
 	if err := r.SweepLedger(ctx, time.Minute); err != nil {
 		t.Fatal(err)

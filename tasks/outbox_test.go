@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -61,7 +62,7 @@ func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
 	}
 	want := map[string]string{cancelled.ID: "job.cancelled", good.ID: "job.completed", bad.ID: "job.failed"}
 	for range 3 {
-		w := receive(t, "a webhook", deliveries)
+		w := wait.Receive(t, "a webhook", deliveries)
 		var body webhookBody
 		if err := json.Unmarshal([]byte(w.Body), &body); err != nil {
 			t.Fatal(err)
@@ -77,7 +78,7 @@ func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
 		delete(want, id)
 	}
 	// The sweeper, looking at finished jobs, tells nobody twice.
-	eventually(t, "the ledger is empty", func() bool { return b.rdb.Exists(t.Context(), tasks.LedgerKey).Val() == 0 })
+	wait.Until(t, "the ledger is empty", func() bool { return b.rdb.Exists(t.Context(), tasks.LedgerKey).Val() == 0 })
 	for _, id := range []string{cancelled.ID, good.ID, bad.ID} {
 		b.rdb.Do(t.Context(), "zadd", tasks.LedgerKey, 1, id)
 	}
@@ -137,7 +138,7 @@ func TestPlainTasksAreTriedAsOftenAsTheirKindAllows(t *testing.T) {
 	for _, sub := range []tasks.Submission{again, final} {
 		b.submit(t, sub)
 		key := tasks.AsynqTask(tasks.Text, tasks.WebhookTask(sub.ID))
-		eventually(t, "the delivery is given up", func() bool { return b.rdb.HGet(t.Context(), key, "state").Val() == "completed" })
+		wait.Until(t, "the delivery is given up", func() bool { return b.rdb.HGet(t.Context(), key, "state").Val() == "completed" })
 	}
 	if tries.Load() != 3 || refused.Load() != 1 {
 		t.Errorf("%d tries, and %d of what is final", tries.Load(), refused.Load())

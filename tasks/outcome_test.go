@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -68,12 +69,12 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 		sub := submission(t)
 		sub.Filename = name
 		ids[name] = b.submit(t, sub)
-		receive(t, "the run", begun)
+		wait.Receive(t, "the run", begun)
 	}
 	if _, err := b.client.Cancel(t.Context(), ids["left.pdf"]); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "every job has its line", func() bool { return len(log.finished(t)) == 3 })
+	wait.Until(t, "every job has its line", func() bool { return len(log.finished(t)) == 3 })
 	lines := log.finished(t)
 	for name, want := range map[string]map[string]any{
 		"good.pdf": {"level": "INFO", "status": "completed", "theme": "dracula", "pages": 3.0, "bytes": 123.0, "cached": true},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -47,7 +48,7 @@ func TestErrorsDecideWhetherAJobRunsAgain(t *testing.T) {
 			if msg := rec.Error.Message; msg == "" || slices.Contains([]string{"secret detail", "panic: secret detail"}, msg) {
 				t.Errorf("message %q", msg)
 			}
-			eventually(t, "nothing of the task remains", func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, rec.ID)).Val() == 0 })
+			wait.Until(t, "nothing of the task remains", func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, rec.ID)).Val() == 0 })
 		})
 	}
 }
@@ -116,19 +117,19 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 		return err
 	})
 	id := b.submit(t, submission(t))
-	receive(t, "the first run", begun)
+	wait.Receive(t, "the first run", begun)
 	// What a reaper does when it takes a slow worker for dead.
 	ctx := t.Context()
 	b.rdb.LRem(ctx, tasks.AsynqActive(tasks.Render), 0, id)
 	b.rdb.ZRem(ctx, tasks.AsynqLease(tasks.Render), id)
 	b.rdb.RPush(ctx, tasks.AsynqPending(tasks.Render), id)
-	receive(t, "the second run", begun)
+	wait.Receive(t, "the second run", begun)
 
 	goOn[0] <- struct{}{}
-	if err := receive(t, "the first outcome", outcomes); !errors.Is(err, tasks.ErrSuperseded) {
+	if err := wait.Receive(t, "the first outcome", outcomes); !errors.Is(err, tasks.ErrSuperseded) {
 		t.Errorf("the first run: %v", err)
 	}
-	eventually(t, "the first run's end", func() bool { return srv.Active() == 1 })
+	wait.Until(t, "the first run's end", func() bool { return srv.Active() == 1 })
 	for range 50 {
 		time.Sleep(2 * time.Millisecond)
 		if n := b.rdb.LLen(ctx, tasks.AsynqActive(tasks.Render)).Val(); n != 1 {
@@ -136,7 +137,7 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 		}
 	}
 	goOn[1] <- struct{}{}
-	if err := receive(t, "the second outcome", outcomes); err != nil {
+	if err := wait.Receive(t, "the second outcome", outcomes); err != nil {
 		t.Errorf("the second run: %v", err)
 	}
 	terminal := 0
@@ -148,7 +149,7 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 	if terminal != 1 {
 		t.Errorf("%d terminal events", terminal)
 	}
-	eventually(t, "the task is done", func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
+	wait.Until(t, "the task is done", func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
 }
 
 func TestStopDrains(t *testing.T) {
@@ -164,10 +165,10 @@ func TestStopDrains(t *testing.T) {
 	for range 8 {
 		ids = append(ids, b.submit(t, submission(t)))
 	}
-	running := []string{receive(t, "a run", begun), receive(t, "a run", begun), receive(t, "a run", begun)}
+	running := []string{wait.Receive(t, "a run", begun), wait.Receive(t, "a run", begun), wait.Receive(t, "a run", begun)}
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop(context.Background()) }()
-	eventually(t, "Stop has begun", func() bool {
+	wait.Until(t, "Stop has begun", func() bool {
 		select {
 		case err := <-stopped:
 			t.Fatalf("Stop did not wait: %v", err)
@@ -176,7 +177,7 @@ func TestStopDrains(t *testing.T) {
 		return !s.Taking()
 	})
 	close(goOn)
-	if err := receive(t, "Stop", stopped); err != nil {
+	if err := wait.Receive(t, "Stop", stopped); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Stop(t.Context()); err != nil {
@@ -213,7 +214,7 @@ func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		})
-		receive(t, "the run", begun)
+		wait.Receive(t, "the run", begun)
 		at := time.Now()
 		if err := s.Stop(t.Context()); err != nil {
 			t.Fatal(err)
@@ -241,7 +242,7 @@ func TestStopDoesNotWaitForEverForADeafHandler(t *testing.T) {
 		return complete(context.WithoutCancel(ctx), run, c)
 	})
 	id := b.submit(t, submission(t))
-	receive(t, "the run", begun)
+	wait.Receive(t, "the run", begun)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	at := time.Now()
@@ -275,10 +276,10 @@ func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 		return complete(ctx, run, c)
 	})
 	// Four slots, of which bulk has one: it leaves one of two tabs.
-	receive(t, "a bulk job", begun)
+	wait.Receive(t, "a bulk job", begun)
 	for range 3 {
 		id := b.submit(t, submission(t))
-		if got := receive(t, "the interactive job", begun); got != id {
+		if got := wait.Receive(t, "the interactive job", begun); got != id {
 			t.Errorf("%s began before the interactive job", got)
 		}
 	}
@@ -293,11 +294,11 @@ func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 		t.Error("a job without a slot left the queue")
 	}
 	goOn <- struct{}{}
-	if got := receive(t, "the next job", begun); got != second {
+	if got := wait.Receive(t, "the next job", begun); got != second {
 		t.Errorf("%s began before the waiting interactive job", got)
 	}
 	close(goOn)
-	eventually(t, "all are done", func() bool {
+	wait.Until(t, "all are done", func() bool {
 		page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{Limit: 100, Statuses: []presswork.Status{presswork.Completed}})
 		return err == nil && len(page.Records) == 44
 	})

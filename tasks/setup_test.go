@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -138,12 +139,9 @@ func (b *bundle) events(t testing.TB, id string, since int64) []presswork.Event 
 	return drain(t, w, since)
 }
 
-// patience is how long anything in these tests may take.
-const patience = 40 * time.Second
-
 func drain(t testing.TB, w *tasks.Watch, since int64) (events []presswork.Event) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(wait.Patience)
 	for {
 		select {
 		case e, open := <-w.Events:
@@ -158,30 +156,9 @@ func drain(t testing.TB, w *tasks.Watch, since int64) (events []presswork.Event)
 			}
 			events = append(events, e)
 		case <-deadline:
-			t.Fatalf("no terminal event within %s; had %+v", patience, events)
+			t.Fatalf("no terminal event within %s; had %+v", wait.Patience, events)
 		}
 	}
-}
-
-// eventually polls until the condition holds.
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience, what)
-		}
-	}
-}
-
-// receive waits for a value.
-func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(patience):
-		t.Fatalf("not within %s: %s", patience, what)
-	}
-	return v
 }
 
 func complete(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {

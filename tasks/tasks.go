@@ -112,7 +112,7 @@ type Convert struct {
 	Content string `json:"content,omitempty"`
 	// ContentKey is the store key of longer Markdown.
 	ContentKey string `json:"content_key,omitempty"`
-	// Theme is a name, or recommend.Auto.
+	// Theme is a name, or themes.Auto.
 	Theme string `json:"theme"`
 	// Options are those of the request; front matter is laid below them later.
 	Options presswork.Options `json:"options"`

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -53,7 +54,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	b.queued(t, "", 1)
 	var s starts
 	b.serve(t, tasks.Options{RenderSlots: 1}, s.handle)
-	eventually(t, "all have run", func() bool { return len(s.all()) == 34 })
+	wait.Until(t, "all have run", func() bool { return len(s.all()) == 34 })
 	for owner, within := range map[string]int{"bob": 12, "": 6} {
 		last := 0
 		for i, o := range s.all() {
@@ -88,7 +89,7 @@ func TestAnOwnerKeepsNoMoreThanItsShareWhileAnotherWaits(t *testing.T) {
 	})
 	var held []running
 	take := func() string {
-		r := receive(t, "a job runs", runs)
+		r := wait.Receive(t, "a job runs", runs)
 		held = append(held, r)
 		return r.owner
 	}
@@ -161,7 +162,7 @@ func TestNoTaskIsStrandedOutsideTheLines(t *testing.T) {
 			t.Errorf("%+v", rec)
 		}
 	}
-	eventually(t, "the lines are empty", func() bool { return len(b.rdb.Keys(ctx, "pw:{render}:*").Val()) == 0 })
+	wait.Until(t, "the lines are empty", func() bool { return len(b.rdb.Keys(ctx, "pw:{render}:*").Val()) == 0 })
 }
 
 func TestAJobTriedAgainKeepsItsOwnersTurns(t *testing.T) {
@@ -179,9 +180,9 @@ func TestAJobTriedAgainKeepsItsOwnersTurns(t *testing.T) {
 		<-gate
 		return s.handle(ctx, run, c)
 	})
-	eventually(t, "the first try has failed", func() bool { return b.job(t, first).Attempts == 1 })
+	wait.Until(t, "the first try has failed", func() bool { return b.job(t, first).Attempts == 1 })
 	b.queued(t, "ann", 40)
-	eventually(t, "the retry is on the queue", func() bool {
+	wait.Until(t, "the retry is on the queue", func() bool {
 		return b.rdb.HGet(t.Context(), tasks.AsynqTask(tasks.Render, first), "state").Val() == "pending" || b.job(t, first).Attempts == 2
 	})
 	close(gate)
@@ -212,10 +213,10 @@ func TestAnOwnersNewJobsDoNotKeepAnOldOneWaiting(t *testing.T) {
 		mu.Unlock()
 		return complete(ctx, run, c)
 	})
-	eventually(t, "the first try has failed", func() bool { return b.job(t, first).Attempts == 1 })
+	wait.Until(t, "the first try has failed", func() bool { return b.job(t, first).Attempts == 1 })
 	held := b.queued(t, "ann", 3) // they take the slots
-	eventually(t, "the slots are taken", func() bool { return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val() == 0 })
-	eventually(t, "the retry waits", func() bool {
+	wait.Until(t, "the slots are taken", func() bool { return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val() == 0 })
+	wait.Until(t, "the retry waits", func() bool {
 		return b.rdb.HGet(t.Context(), tasks.AsynqTask(tasks.Render, first), "state").Val() == "pending"
 	})
 	// As when it had been put off a while ago.

@@ -9,6 +9,7 @@ import (
 	"github.com/hibiken/asynq"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -72,7 +73,7 @@ func TestAServerThatNoLongerDequeuesSaysSo(t *testing.T) {
 	}
 	started := time.Now()
 	const long = time.Hour
-	eventually(t, "the queues have been looked at", func() bool { return s.LastLook(tasks.Render).After(started) })
+	wait.Until(t, "the queues have been looked at", func() bool { return s.LastLook(tasks.Render).After(started) })
 	if err := s.ProgressAt(time.Now()); err != nil {
 		t.Error(err)
 	}
@@ -84,7 +85,7 @@ func TestAServerThatNoLongerDequeuesSaysSo(t *testing.T) {
 	for range 3 {
 		ids = append(ids, b.submit(t, submission(t)))
 	}
-	eventually(t, "all run", func() bool { return s.Running() == 3 })
+	wait.Until(t, "all run", func() bool { return s.Running() == 3 })
 	if err := s.ProgressAt(time.Now().Add(long)); err != nil {
 		t.Error(err)
 	}

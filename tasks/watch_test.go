@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -173,7 +174,7 @@ func TestALostMessageIsMadeUpFor(t *testing.T) {
 		`{"type":"progress","job_id":"`+id+`","seq":2,"status":"processing","stage":"rendering","progress":5,"at":"2026-01-01T00:00:00Z"}`).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if e := receive(t, "the event that was not published", w.Events); e.Seq != 2 || e.Progress != 5 {
+	if e := wait.Receive(t, "the event that was not published", w.Events); e.Seq != 2 || e.Progress != 5 {
 		t.Errorf("%+v", e)
 	}
 	if _, err := b.client.Cancel(ctx, id); err != nil {
@@ -198,11 +199,11 @@ func TestASlowWatcherIsLetGo(t *testing.T) {
 	}
 	b.serve(t, tasks.Options{}, ticking(400, tick))
 	drain(t, quick, 1)
-	eventually(t, "the slow watcher's end", func() bool { return slow.Err() != nil })
+	wait.Until(t, "the slow watcher's end", func() bool { return slow.Err() != nil })
 	if !errors.Is(slow.Err(), tasks.ErrSlow) {
 		t.Errorf("ended with %v", slow.Err())
 	}
-	eventually(t, "its Events closed", func() bool {
+	wait.Until(t, "its Events closed", func() bool {
 		select {
 		case _, open := <-slow.Events:
 			return !open
@@ -210,7 +211,7 @@ func TestASlowWatcherIsLetGo(t *testing.T) {
 			return false
 		}
 	})
-	eventually(t, "no watcher remains", func() bool { return b.client.Watchers() == 0 })
+	wait.Until(t, "no watcher remains", func() bool { return b.client.Watchers() == 0 })
 }
 
 func TestCloseEndsAWatchQuietly(t *testing.T) {
@@ -247,7 +248,7 @@ func receiveOpen[T any](t *testing.T, c <-chan T) (v T, open bool) {
 	t.Helper()
 	select {
 	case v, open = <-c:
-	case <-time.After(patience):
+	case <-time.After(wait.Patience):
 		t.Fatal("nothing was received")
 	}
 	return v, open
@@ -265,7 +266,7 @@ func TestWatchOutlivesARedisRestart(t *testing.T) {
 	defer w.Close()
 	redis.Kill()
 	redis.Restart()
-	eventually(t, "the job is cancelled", func() bool {
+	wait.Until(t, "the job is cancelled", func() bool {
 		_, err := b.client.Cancel(t.Context(), id)
 		return err == nil || presswork.CodeOf(err) == presswork.JobFinished
 	})

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/themes"
 )
 
@@ -158,22 +158,22 @@ func TestChangesShowWithoutRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "mine.css", minimal)
-	eventually(t, "the folder appears", has("mine", "#ffffff"))
+	wait.Until(t, "the folder appears", has("mine", "#ffffff"))
 	write(t, dir, "mine.css", strings.ReplaceAll(minimal, "white", "#fafafa"))
-	eventually(t, "a theme changes", has("mine", "#fafafa"))
+	wait.Until(t, "a theme changes", has("mine", "#fafafa"))
 	write(t, dir, "mine.css", "broken")
-	eventually(t, "a theme breaks", gone("mine"))
+	wait.Until(t, "a theme breaks", gone("mine"))
 	write(t, dir, "mine.css", minimal)
-	eventually(t, "a theme is mended", has("mine", "#ffffff"))
+	wait.Until(t, "a theme is mended", has("mine", "#ffffff"))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the folder goes", gone("mine"))
+	wait.Until(t, "the folder goes", gone("mine"))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "mine.css", minimal)
-	eventually(t, "the folder comes back", has("mine", "#ffffff"))
+	wait.Until(t, "the folder comes back", has("mine", "#ffffff"))
 
 	var done sync.WaitGroup
 	for range 2 {
@@ -184,20 +184,6 @@ func TestChangesShowWithoutRestart(t *testing.T) {
 		})
 	}
 	done.Wait()
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.After(10 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-deadline:
-			t.Fatalf("%s: nothing happened", what)
-		case <-tick.C:
-		}
-	}
 }
 
 func TestWhichThemeADocumentGets(t *testing.T) {

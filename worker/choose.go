@@ -3,8 +3,8 @@ package worker
 import (
 	"context"
 
-	"presswork/internal/analysis/recommend"
 	"presswork/tasks"
+	"presswork/themes"
 )
 
 // Choose handles tasks.ChooseTheme: it chooses the theme of a document and makes
@@ -15,7 +15,7 @@ func (w *Worker) Choose(ctx context.Context, run *tasks.Run, task tasks.Choice) 
 	if err != nil {
 		return err
 	}
-	if task.Convert.Theme, err = w.choose(ctx, run, recommend.Auto, content); err != nil {
+	if task.Convert.Theme, err = w.choose(ctx, run, themes.Auto, content); err != nil {
 		return err
 	}
 	next, err := tasks.ConvertPDF.Task(task.Convert)

@@ -19,6 +19,7 @@ import (
 	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/tasks"
+	"presswork/themes"
 )
 
 const (
@@ -95,10 +96,10 @@ func (w *Worker) within(ctx context.Context, do func(context.Context) error) err
 	return err
 }
 
-// choose replaces recommend.Auto by the theme that suits the document, and reports on
+// choose replaces themes.Auto by the theme that suits the document, and reports on
 // the job why.
 func (w *Worker) choose(ctx context.Context, run *tasks.Run, theme string, content []byte) (string, error) {
-	if theme != recommend.Auto {
+	if theme != themes.Auto {
 		return theme, nil
 	}
 	ctx, ended := w.stage(ctx, presswork.StageAnalyzing)

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"presswork/internal/analysis/recommend"
 	"presswork/internal/local"
 	"presswork/internal/local/runlog"
+	"presswork/themes"
 )
 
 // prepareChoice checks what decides on a theme that is to be chosen, and where
@@ -19,11 +19,11 @@ func (m *md2pdf) prepareChoice() error {
 	if m.aiTheme && m.theme != "" {
 		return errors.New("--theme and --ai-theme exclude each other")
 	}
-	if m.preference.set() && m.theme != "" && m.theme != recommend.Auto {
+	if m.preference.set() && m.theme != "" && m.theme != themes.Auto {
 		return errors.New("--mood and --doc-type choose a theme, and --theme names one; leave one out")
 	}
 	if m.aiTheme || m.preference.set() {
-		m.theme = recommend.Auto
+		m.theme = themes.Auto
 	}
 	if m.remember, _, err = m.cache.load(m.getenv); err != nil {
 		return err

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/wait"
 )
 
 // said is what a run of the program left.
@@ -287,20 +287,10 @@ func TestMD2PDFOpensTheResult(t *testing.T) {
 	if got := ask(t, "md2pdf", "--html", "--open", filepath.Join(dir, "a.md")); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
-	eventually(t, "the viewer was called", func() bool {
+	wait.Until(t, "the viewer was called", func() bool {
 		said, _ := filepath.Glob(filepath.Join(dir, "bin/*.said"))
 		return len(said) == 1 && content(t, said[0]) == filepath.Join(dir, "a.html")+"\n"
 	})
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it does not come: %s", what)
-		}
-	}
 }
 
 // screen collects what is printed while somebody looks.
@@ -343,7 +333,7 @@ func TestMD2PDFWatchConvertsWhatChanges(t *testing.T) {
 	// round waits for the end of the n-th round.
 	round := func(n int) {
 		t.Helper()
-		eventually(t, fmt.Sprintf("round %d", n), func() bool { return strings.Count(stderr.String(), "watching") == n })
+		wait.Until(t, fmt.Sprintf("round %d", n), func() bool { return strings.Count(stderr.String(), "watching") == n })
 	}
 	round(1)
 	write("a.md", "# Second")

@@ -104,18 +104,6 @@ func tool(t testing.TB, stdin []byte, name string, args ...string) string {
 	return string(out)
 }
 
-// eventually polls until ok or the deadline.
-func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(within)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", within, what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
 // proc is one process of the browsers whose profiles lie below a directory.
 type proc struct {
 	pid, group int

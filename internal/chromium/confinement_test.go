@@ -14,6 +14,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/wait"
 )
 
 // listen counts the connections to a port of its own.
@@ -113,7 +114,7 @@ func TestNoWayOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	eventually(t, 5*time.Second, "the listener counts", func() bool { return count4.Load() == 1 })
+	wait.Until(t, "the listener counts", func() bool { return count4.Load() == 1 })
 }
 
 func TestFilesAreOutOfReach(t *testing.T) {
@@ -281,7 +282,7 @@ func TestFailedLaunchIsTriedAgain(t *testing.T) {
 	if err := os.WriteFile(ready, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "healthy again", func() bool { return b.Health(t.Context()) == nil })
+	wait.Until(t, "healthy again", func() bool { return b.Health(t.Context()) == nil })
 	mustPrint(t, b, page("x"))
 }
 
@@ -293,7 +294,7 @@ func TestSilentBrowserIsGivenUp(t *testing.T) {
 	defer cancel()
 	_, err := b.Print(ctx, page("x"))
 	wantCode(t, err, presswork.BrowserUnavailable)
-	eventually(t, 5*time.Second, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
+	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 }
 
 // The policy that a tab lays on its documents lasts as long as the tab.

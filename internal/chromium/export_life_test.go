@@ -14,6 +14,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/export"
 	"presswork/internal/guard"
+	"presswork/internal/test/wait"
 )
 
 func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
@@ -36,7 +37,7 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, export.PDFOptions{})
 		done <- err
 	}()
-	eventually(t, 10*time.Second, "the page is asked for", func() bool { return len(asked) == 1 })
+	wait.Until(t, "the page is asked for", func() bool { return len(asked) == 1 })
 	for _, pid := range pids(t, dir, "browser") {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -58,7 +59,7 @@ func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
 		if running, err := e.Running(); !running || err != nil {
 			t.Errorf("after an export: running %v, %v", running, err)
 		}
-		eventually(t, 10*time.Second, "the browser is gone", func() bool { return len(processes(t, dir)) == 0 })
+		wait.Until(t, "the browser is gone", func() bool { return len(processes(t, dir)) == 0 })
 	}
 	if running, err := e.Running(); running || err != nil {
 		t.Errorf("idle: running %v, %v", running, err)
@@ -104,7 +105,7 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 	}
 	<-gone
 	// The one that was made ahead was its.
-	eventually(t, 10*time.Second, "every renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
+	wait.Until(t, "every renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
 }
 
 func TestTheNextExportHasARoomWaiting(t *testing.T) {
@@ -127,7 +128,7 @@ func TestTheNextExportHasARoomWaiting(t *testing.T) {
 		t.Helper()
 		mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{VisitOptions: export.VisitOptions{Viewport: size, WaitForExpression: "fetch('/look').then(r=>r.text())"}})
 		var after []int
-		eventually(t, 10*time.Second, "one renderer is left", func() bool { after = pids(t, dir, "renderer"); return len(after) == 1 })
+		wait.Until(t, "one renderer is left", func() bool { after = pids(t, dir, "renderer"); return len(after) == 1 })
 		return after[0]
 	}
 	first := visit(nil)

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork/internal/chromium"
 	"presswork/internal/export"
 	"presswork/internal/guard"
+	"presswork/internal/test/wait"
 )
 
 // The pages of TestNoPageReachesThisMachine where the guard allows this machine:
@@ -106,5 +106,5 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 			t.Errorf("not used: %s", strings.Join(left, ", "))
 		}
 	}()
-	eventually(t, 30*time.Second, "every way is used", func() bool { return len(missing()) == 0 })
+	wait.Until(t, "every way is used", func() bool { return len(missing()) == 0 })
 }

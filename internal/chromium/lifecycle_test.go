@@ -17,6 +17,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/wait"
 )
 
 // slow takes a renderer some 300 ms.
@@ -54,7 +55,7 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 		_, err := b.Print(ctx, endless)
 		done <- err
 	}()
-	eventually(t, 5*time.Second, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 })
 	begun := time.Now()
 	cancel(cause)
 	if err := <-done; !errors.Is(err, cause) {
@@ -77,7 +78,7 @@ func TestQueueIsBounded(t *testing.T) {
 	for range 2 {
 		wg.Go(func() { b.Print(ctx, endless) })
 	}
-	eventually(t, 5*time.Second, "one at work, one waiting", func() bool {
+	wait.Until(t, "one at work, one waiting", func() bool {
 		s := b.Stats()
 		return s.Busy == 1 && s.Waiting == 1
 	})
@@ -118,10 +119,10 @@ func TestRecycling(t *testing.T) {
 					}
 				})
 			}
-			eventually(t, 20*time.Second, "two replacements", func() bool { return b.Stats().Recycles >= 2 })
+			wait.Until(t, "two replacements", func() bool { return b.Stats().Recycles >= 2 })
 			close(stop)
 			wg.Wait()
-			eventually(t, 5*time.Second, "one browser is left", func() bool { return len(pids(t, opt.Dir, "browser")) == 1 })
+			wait.Until(t, "one browser is left", func() bool { return len(pids(t, opt.Dir, "browser")) == 1 })
 			if s := b.Stats(); s.Crashes != 0 {
 				t.Errorf("stats %+v", s)
 			}
@@ -142,7 +143,7 @@ func TestStopLeavesNothing(t *testing.T) {
 		_, err := b.Print(t.Context(), slow)
 		printed <- err
 	}()
-	eventually(t, 5*time.Second, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 })
 	if err := b.Stop(t.Context()); err != nil {
 		t.Errorf("Stop: %v", err)
 	}
@@ -170,7 +171,7 @@ func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
 		_, err := b.Print(t.Context(), endless)
 		printed <- err
 	}()
-	eventually(t, 5*time.Second, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := b.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -243,7 +244,7 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	eventually(t, 5*time.Second, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
+	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 
 	// Its profile is left, and the next start sweeps it; another's stays.
 	left, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))

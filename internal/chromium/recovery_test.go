@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/wait"
 )
 
 func TestKilledBrowserCostsOneRetry(t *testing.T) {
@@ -27,7 +28,7 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, 5*time.Second, "two prints at work", func() bool { return b.Stats().Busy == 2 })
+	wait.Until(t, "two prints at work", func() bool { return b.Stats().Busy == 2 })
 	for _, pid := range pids(t, dir, "browser") {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -60,7 +61,7 @@ func TestBrowserThatDiesTwiceIsUnavailable(t *testing.T) {
 	close(done)
 	killer.Wait()
 	wantCode(t, err, presswork.BrowserUnavailable)
-	eventually(t, 10*time.Second, "the browser prints again", func() bool {
+	wait.Until(t, "the browser prints again", func() bool {
 		_, err := b.Print(t.Context(), page("x"))
 		return err == nil
 	})
@@ -83,7 +84,7 @@ func TestCrashedRenderer(t *testing.T) {
 		_, err := b.Print(t.Context(), slow)
 		done <- err
 	}()
-	eventually(t, 5*time.Second, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 })
 	kill()
 	if err := <-done; err != nil {
 		t.Errorf("one crash: %v", err)
@@ -95,7 +96,7 @@ func TestCrashedRenderer(t *testing.T) {
 		done <- err
 	}()
 	var err error
-	eventually(t, 10*time.Second, "the print ends", func() bool {
+	wait.Until(t, "the print ends", func() bool {
 		kill()
 		select {
 		case err = <-done:
@@ -137,7 +138,7 @@ func TestHungRenderer(t *testing.T) {
 		if got := text(t, mustPrint(t, b, page("next"))); got != "next" {
 			t.Errorf("%s: next print: %q", name, got)
 		}
-		eventually(t, 5*time.Second, name+": the hung renderer is gone", func() bool {
+		wait.Until(t, name+": the hung renderer is gone", func() bool {
 			left := 0
 			for _, pid := range hung {
 				if busy(pid) {
@@ -189,7 +190,7 @@ func TestIdleTabGivesMemoryBack(t *testing.T) {
 		mustPrint(t, b, slow)
 	}
 	full := pages()
-	eventually(t, 15*time.Second, "less memory", func() bool { return pages() < full*2/3 })
+	wait.Until(t, "less memory", func() bool { return pages() < full*2/3 })
 }
 
 func TestFrozenBrowserIsReplaced(t *testing.T) {
@@ -204,11 +205,11 @@ func TestFrozenBrowserIsReplaced(t *testing.T) {
 	for _, pid := range frozen {
 		syscall.Kill(pid, syscall.SIGSTOP)
 	}
-	eventually(t, 10*time.Second, "unhealthy", func() bool {
+	wait.Until(t, "unhealthy", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		return b.Health(ctx) != nil
 	})
-	eventually(t, 40*time.Second, "another browser", func() bool { return b.Stats().Launches == 2 })
+	wait.Until(t, "another browser", func() bool { return b.Stats().Launches == 2 })
 	mustPrint(t, b, page("x"))
 }

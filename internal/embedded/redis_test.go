@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/embedded"
+	"presswork/internal/test/wait"
 )
 
 // parentOf names, in the environment, the data directory of which this process
@@ -70,13 +71,13 @@ func TestAKilledServerComesBackWithItsData(t *testing.T) {
 		}
 		// With everysec an answered write may wait in memory while an earlier
 		// sync is busy; that a kill may take.
-		eventually(t, "the write has left the server", func() bool {
+		wait.Until(t, "the write has left the server", func() bool {
 			return strings.Contains(c.Info(t.Context(), "persistence").Val(), "aof_buffer_length:0\r\n")
 		})
 		pid := serverPID(t, c)
 		kill(t, pid, syscall.SIGKILL)
 		var got int
-		eventually(t, "the server is back", func() bool {
+		wait.Until(t, "the server is back", func() bool {
 			var err error
 			got, err = c.Get(t.Context(), "k").Int()
 			return err == nil
@@ -98,7 +99,7 @@ func TestTheServerEndsWithAKilledParent(t *testing.T) {
 	}
 	pid := serverPID(t, c)
 	kill(t, parent.Process.Pid, syscall.SIGKILL)
-	eventually(t, "the server has ended", func() bool { return gone(pid) })
+	wait.Until(t, "the server has ended", func() bool { return gone(pid) })
 	run(t, r)
 	if got := c.Get(t.Context(), "k").Val(); got != "kept" {
 		t.Errorf("the successor finds %q", got)
@@ -122,7 +123,7 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	t.Cleanup(func() { busy.Close() })
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
 	go busy.Eval(t.Context(), "while true do end", nil)
-	eventually(t, "the server is busy", func() bool {
+	wait.Until(t, "the server is busy", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		return busy.WithTimeout(100*time.Millisecond).Ping(ctx).Err() != nil
@@ -376,13 +377,4 @@ func gone(pid int) bool {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 	}
 	return strings.Contains(string(b), ") Z ")
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 15 s: %s", what)
-		}
-	}
 }

@@ -12,7 +12,7 @@ import (
 	"presswork/themes"
 )
 
-// chooseTheme replaces recommend.Auto, the document's or its front matter's, by the
+// chooseTheme replaces themes.Auto, the document's or its front matter's, by the
 // theme that suits.
 func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Output) error {
 	var matter markdown.Matter
@@ -21,7 +21,7 @@ func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Outpu
 		matter, err = markdown.FrontMatter(d.Content)
 	}
 	theme, _, unknown := c.catalogue.Resolve(d.Theme, matter.Theme)
-	if err != nil || unknown != nil || theme != recommend.Auto {
+	if err != nil || unknown != nil || theme != themes.Auto {
 		return nil // the composer reports what is wrong
 	}
 	c.o.Progress(out.Input, presswork.StageAnalyzing)

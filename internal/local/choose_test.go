@@ -9,6 +9,7 @@ import (
 	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/local"
+	"presswork/themes"
 )
 
 const recipe = `# Apple cake
@@ -43,7 +44,7 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 		}
 		return out
 	}
-	for _, out := range []local.Output{convert("cake.md", recommend.Auto), convert("auto.md", ""), convert("named.md", recommend.Auto)} {
+	for _, out := range []local.Output{convert("cake.md", themes.Auto), convert("auto.md", ""), convert("named.md", themes.Auto)} {
 		if out.Analysis == nil || out.Analysis.DocumentType != "recipe" || out.Theme != "caramellatte" || out.Times.Analyze <= 0 || out.Times.Render <= 0 {
 			t.Errorf("%s: %s, %+v, %+v", out.Input, out.Theme, out.Times, out.Analysis)
 		}
@@ -63,7 +64,7 @@ func TestAMergedDocumentIsReadAsAWhole(t *testing.T) {
 	c := start(t, local.Options{HTML: true, Preference: recommend.Preference{}})
 	dir := files(t, map[string]string{"title.md": "# Cakes", "cake.md": recipe})
 	out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "title.md"), Merge: []string{filepath.Join(dir, "cake.md")},
-		Output: filepath.Join(dir, "out.html"), Theme: recommend.Auto})
+		Output: filepath.Join(dir, "out.html"), Theme: themes.Auto})
 	if err != nil || out.Analysis == nil || out.Analysis.DocumentType != "recipe" {
 		t.Errorf("%v, %+v", err, out.Analysis)
 	}

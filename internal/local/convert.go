@@ -24,7 +24,7 @@ type Input struct {
 	Merge []string
 	// Output is a file, or Std.
 	Output string
-	// Theme is a theme's name, or recommend.Auto for the one that suits; "" is the
+	// Theme is a theme's name, or themes.Auto for the one that suits; "" is the
 	// front matter's.
 	Theme string
 	// Options win over the front matter's.

@@ -48,7 +48,7 @@ type Options struct {
 	// Stdin and Stdout are read and written for Std. Default: the process's.
 	Stdin  io.Reader
 	Stdout io.Writer
-	// Recommender chooses the theme of a document whose theme is recommend.Auto. Default:
+	// Recommender chooses the theme of a document whose theme is themes.Auto. Default:
 	// one that remembers nothing.
 	Recommender *recommend.Recommender
 	// Preference is what is known of the documents whose theme is chosen.
@@ -131,10 +131,10 @@ func (c *Converter) Reload() error {
 	return nil
 }
 
-// CheckTheme refuses a name that is neither a theme's nor recommend.Auto. Errors:
+// CheckTheme refuses a name that is neither a theme's nor themes.Auto. Errors:
 // ThemeNotFound.
 func (c *Converter) CheckTheme(name string) error {
-	if name == recommend.Auto {
+	if name == themes.Auto {
 		return nil
 	}
 	_, err := c.catalogue.Get(name)

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/golden"
+	"presswork/internal/test/wait"
 )
 
 // TestThePageIsAboutThePinnedAsynq fails when Asynq is upgraded: read the list in
@@ -162,11 +163,11 @@ func TestWhatThePinnedAsynqSendsIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-blocked
-	eventually(t, "all others have ended", func() bool {
+	wait.Until(t, "all others have ended", func() bool {
 		return w.state(t, "done")+w.state(t, "retry")+w.state(t, "later") == "" && w.state(t, "archive") == "archived" && w.state(t, "complete") == "completed"
 	})
 	// Asynq extends leases with its heartbeat, every five seconds.
-	eventually(t, "a lease is extended", func() bool { return strings.Contains(s.text(), "zadd asynq:{render}:lease xx") })
+	wait.Until(t, "a lease is extended", func() bool { return strings.Contains(s.text(), "zadd asynq:{render}:lease xx") })
 	srv.Shutdown()
 	golden.Check(t, "asynq.txt", []byte(s.text()))
 }
@@ -291,7 +292,7 @@ func TestAsynqSaysWhatWeReadOfItsKeys(t *testing.T) {
 	}
 	w.serve(t, nothing)
 	w.serve(t, nothing)
-	eventually(t, "both servers are known", func() bool { servers, err := w.inspector.Servers(); return err == nil && len(servers) == 2 })
+	wait.Until(t, "both servers are known", func() bool { servers, err := w.inspector.Servers(); return err == nil && len(servers) == 2 })
 	if n, err := Processes(t.Context(), w.rdb); err != nil || n != 1 {
 		t.Errorf("%d processes with two servers of one, %v", n, err)
 	}

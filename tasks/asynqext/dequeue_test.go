@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"presswork/internal/test/wait"
+
 	"github.com/hibiken/asynq"
 )
 
@@ -17,7 +19,7 @@ func TestTheDequeueOfThePinnedAsynqIsRecognised(t *testing.T) {
 	waits := w.serve(t, nothing)
 	w.handled(t, w.enqueue(t))
 	for range 5 {
-		eventually(t, "the worker waits", func() bool { return w.blocked(t) })
+		wait.Until(t, "the worker waits", func() bool { return w.blocked(t) })
 		before := waits.Load()
 		w.handled(t, w.enqueue(t))
 		if waits.Load() == before {
@@ -49,9 +51,9 @@ func TestPausedQueueRests(t *testing.T) {
 	}
 	waits := w.serve(t, nothing)
 	id := w.enqueue(t)
-	eventually(t, "the task is seen", func() bool { return waits.Load() > 0 })
+	wait.Until(t, "the task is seen", func() bool { return waits.Load() > 0 })
 	before, at := waits.Load(), time.Now()
-	eventually(t, "the queue is looked at again", func() bool { return waits.Load() >= before+3 })
+	wait.Until(t, "the queue is looked at again", func() bool { return waits.Load() >= before+3 })
 	if took := time.Since(at); took < 2*pausedWait {
 		t.Errorf("a paused queue was looked at thrice within %s", took)
 	}

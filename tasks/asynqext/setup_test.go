@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 )
 
 // render is the queue of these tests.
@@ -119,22 +120,11 @@ func (w *world) state(t testing.TB, id string) string {
 // handled waits until a task is done.
 func (w *world) handled(t testing.TB, id string) {
 	t.Helper()
-	eventually(t, "the task is done", func() bool { return w.state(t, id) == "" })
+	wait.Until(t, "the task is done", func() bool { return w.state(t, id) == "" })
 }
 
 // blocked reports whether a connection waits for something in Redis.
 func (w *world) blocked(t testing.TB) bool {
 	t.Helper()
 	return strings.Contains(w.rdb.Info(t.Context(), "clients").Val(), "blocked_clients:1\r\n")
-}
-
-// eventually polls until the condition holds.
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	const patience = 40 * time.Second
-	for deadline := time.Now().Add(patience); !condition(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience, what)
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"presswork/internal/test/wait"
 	"presswork/tasks/stream"
 )
 
@@ -52,7 +53,7 @@ func TestLeavingEndsTheRun(t *testing.T) {
 	begun(t, a)
 	at := time.Now()
 	a.Close()
-	if err := receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
+	if err := wait.Receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
 		t.Errorf("cause %v", err)
 	}
 	if took := time.Since(at); took > 10*time.Second { // of a run without an end
@@ -72,7 +73,7 @@ func TestACallOfADeadServerEnds(t *testing.T) {
 	for _, w := range b.rdb.ZRange(t.Context(), waiters, 0, -1).Val() {
 		b.rdb.ZAdd(t.Context(), waiters, redis.Z{Score: 1, Member: w})
 	}
-	if err := receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
+	if err := wait.Receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
 		t.Errorf("cause %v", err)
 	}
 }
@@ -87,7 +88,7 @@ func order(t *testing.T, b *bundle, n int) []string {
 	})
 	var got []string
 	for range n {
-		got = append(got, receive(t, "a call is served", served))
+		got = append(got, wait.Receive(t, "a call is served", served))
 	}
 	return got
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"presswork/internal/test/wait"
 	"presswork/tasks/stream"
 )
 
@@ -32,7 +33,7 @@ func TestARunThatLostItsCallEnds(t *testing.T) {
 		s.stop()
 		close(stopped)
 	}()
-	receive(t, "the server stops", stopped)
+	wait.Receive(t, "the server stops", stopped)
 }
 
 // outage lets no pipeline through while it is away, and afterwards keeps the
@@ -106,13 +107,13 @@ func TestCallsOutliveTheCountsOfThoseWhoWait(t *testing.T) {
 	runs := b.call(t, stream.Call{})
 	begun(t, runs)
 	o.away.Store(true)
-	eventually(t, "the worker looks in vain", func() bool { return o.failed.Load() > 0 })
+	wait.Until(t, "the worker looks in vain", func() bool { return o.failed.Load() > 0 })
 	o.after.Store(true)
 	o.away.Store(false)
 	waits := b.call(t, stream.Call{})
 	begun(t, waits)
 	before := o.looks.Load()
-	eventually(t, "the worker looks twice", func() bool { return o.looks.Load() >= before+2 })
+	wait.Until(t, "the worker looks twice", func() bool { return o.looks.Load() >= before+2 })
 	close(proceed)
 	for _, a := range []*stream.Answer{runs, waits} {
 		if got := whole(t, a); got != "end" {

@@ -14,6 +14,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks/stream"
 )
 
@@ -58,10 +59,10 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	}
 	for _, word := range []string{"a", "b"} {
 		speak[`"talks"`] <- word
-		receive(t, "a word is heard", heard)
+		wait.Receive(t, "a word is heard", heard)
 	}
 	speak[`"ends"`] <- "x"
-	receive(t, "a word is heard", heard)
+	wait.Receive(t, "a word is heard", heard)
 	redis.Kill()
 	for n := range 1000 {
 		speak[`"talks"`] <- fmt.Sprint(n, " ")
@@ -70,8 +71,8 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	redis.Restart()
 	speak[`"talks"`] <- "c"
 	close(speak[`"talks"`])
-	eventually(t, "the silent call is known again", func() bool {
-		return receive(t, "it speaks", heard) == "c"
+	wait.Until(t, "the silent call is known again", func() bool {
+		return wait.Receive(t, "it speaks", heard) == "c"
 	})
 	close(speak[`"silent"`])
 	var want strings.Builder
@@ -81,7 +82,7 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	}
 	want.WriteString("cend")
 	for name, want := range map[string]string{`"talks"`: want.String(), `"silent"`: "end", `"ends"`: "xend"} {
-		if said := receive(t, name+" ends", got[name]); said != want {
+		if said := wait.Receive(t, name+" ends", got[name]); said != want {
 			t.Errorf("%s: heard %.60q… (%d bytes), want %.60q… (%d)", name, said, len(said), want, len(want))
 		}
 	}
@@ -113,7 +114,7 @@ func TestAnOutageThatLastsEndsACall(t *testing.T) {
 	a := b.call(t, stream.Call{})
 	begun(t, a)
 	redis.Kill()
-	if err := receive(t, "the run ends", causes); err == nil || !strings.Contains(err.Error(), "Redis did not answer for") {
+	if err := wait.Receive(t, "the run ends", causes); err == nil || !strings.Contains(err.Error(), "Redis did not answer for") {
 		t.Errorf("the run ended for %v", err)
 	}
 	for {
@@ -233,13 +234,13 @@ func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
 	// With the subscription hanging each of these would wait for a connection for a
 	// second at least.
 	p.set(true)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	var answers []*stream.Answer
 	for range 60 {
 		answers = append(answers, b.call(t, stream.Call{Body: []byte("2")}))
 		if ctx.Err() != nil {
-			t.Fatalf("%d calls were made in %s", len(answers), patience)
+			t.Fatalf("%d calls were made in %s", len(answers), wait.Patience)
 		}
 	}
 	p.set(false)

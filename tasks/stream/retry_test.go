@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )
@@ -37,14 +38,14 @@ func TestARetryOfACallThatEverybodyLeftIsServedAnew(t *testing.T) {
 		}
 		return echo(ctx, run)
 	})
-	eventually(t, "the ticket is used up", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 })
+	wait.Until(t, "the ticket is used up", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 })
 	second := b.call(t, c)
 	begun(t, second)
 	// Left while it ran.
 	second.Close()
 	b.abandon(t, second.ID)
-	receive(t, "the run ends", ended)
-	eventually(t, "the answer is forgotten", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(second.ID)).Val() == 0 })
+	wait.Receive(t, "the run ends", ended)
+	wait.Until(t, "the answer is forgotten", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(second.ID)).Val() == 0 })
 	if got := whole(t, b.call(t, c)); got != "1" {
 		t.Errorf("the retry heard %q", got)
 	}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )
@@ -159,13 +159,10 @@ func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	return a
 }
 
-// patience is how long anything in these tests may take.
-const patience = 40 * time.Second
-
 // whole reads an answer to its end.
 func whole(t testing.TB, a *stream.Answer) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	var b strings.Builder
 	for {
@@ -203,27 +200,6 @@ func begun(t testing.TB, a *stream.Answer) {
 	if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "begun" {
 		t.Fatalf("got %q, %v", frames, err)
 	}
-}
-
-// eventually polls until the condition holds.
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience, what)
-		}
-	}
-}
-
-// receive waits for a value.
-func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(patience):
-		t.Fatalf("not within %s: %s", patience, what)
-	}
-	return v
 }
 
 func wantCode(t testing.TB, err error, want presswork.Code) {

@@ -18,9 +18,6 @@ import (
 	"presswork/themes"
 )
 
-// Auto is what a caller writes for a theme that is to be chosen.
-const Auto = themes.Auto
-
 // Options wire a Recommender.
 type Options struct {
 	// Cache returns what remembers analyses and choices; it is asked once, when
