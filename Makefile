@@ -77,6 +77,11 @@ bench: setup-test ## Measure, and print docs/benchmarks.md
 microbench: ## Run the benchmarks beside the code
 	go test -run '^$$' -bench . $$(go list ./... | grep -v internal/test/e2e)
 
+.PHONY: profile
+profile: ## Print where the time of a printed document goes: make profile DOC=file.md THEME=nord
+	@set -o pipefail; PRESSWORK_PROFILE="$(if $(DOC),$(abspath $(DOC)))" PRESSWORK_PROFILE_THEME="$(THEME)" \
+		go test -run '^$$' -bench Profile -benchtime 1x ./internal/chromium | grep -vE '^(goos|goarch|pkg|cpu|Benchmark|PASS|ok)'
+
 CORPUS ?= ../shared/corpus
 
 .PHONY: eval

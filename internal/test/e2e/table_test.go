@@ -51,6 +51,20 @@ DevTools protocol, without its sandbox. Redis syncs every write to disk.
 | what | measured | target |
 |---|---|---|
 %s
+
+## Where a page's milliseconds go
+
+`+"`make profile`"+` prints it for the documents that the speed is measured on, `+"`make profile DOC=file.md THEME=nord`"+` for one of yours.
+Each has a table of our stages and one of what the browser's threads did for them, by its own trace. Read the CPU time: it changes
+little with what else the machine does, the time on the clock does much. A span's time is without that of the spans within it.
+
+| span of the renderer's main thread | what it is | grows with |
+|---|---|---|
+| Receive mojo message | the print command: pages recorded, tags, fonts and streams written as PDF | pages, tagged elements, faces |
+| LocalFrameView::performLayout, InlineNode::Shape… | boxes and lines, three times: parsed, printed, put back; the window of one pixel empties the first and the last | text, table cells |
+| Document::recalcStyle, rebuildLayoutTree | which rules hold for which element | elements, rules that could match, custom properties |
+| ParseHTML, Document::open | the page read, the page before it dropped | bytes, style sheets included |
+| Paint, PrePaint, CompositingInputs | what is drawn, page by page | pages, boxes |
 `, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), memory(), runtime.Version(), browserVersion(), strings.Join(results.rows, "\n"))
 }
 
