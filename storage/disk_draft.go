@@ -51,7 +51,7 @@ func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) 
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, hash), bounded(ctx, r, size))
+	n, err := io.Copy(io.MultiWriter(f, hash), Bounded(ctx, r, size))
 	switch {
 	case err != nil:
 		return Info{}, err
@@ -198,28 +198,6 @@ func syncDir(root *os.Root, dir string) error {
 		return err
 	}
 	return nil
-}
-
-// bounded is r until ctx ends, and never more than one byte over size: enough
-// to see that there is more.
-func bounded(ctx context.Context, r io.Reader, size int64) io.Reader {
-	r = ctxReader{ctx, r}
-	if size < 0 {
-		return r
-	}
-	return io.LimitReader(r, size+1)
-}
-
-type ctxReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r ctxReader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.r.Read(p)
 }
 
 func count(n, size int64) string {

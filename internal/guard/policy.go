@@ -168,12 +168,9 @@ func parseNever(entry string) (endpoint, error) {
 	return e, err
 }
 
-// CheckAddr returns AddressNotAllowed unless the address may be dialled. It
-// knows the own services given as addresses; those given by name are compared
-// when dialling.
-func (p *Policy) CheckAddr(ap netip.AddrPort) error { return p.check("", ap) }
-
-// check judges an address that host resolved to; host is "" when none did.
+// check returns AddressNotAllowed unless an address may be dialled that host
+// resolved to; host is "" when none did. It knows the own services given as
+// addresses; those given by name are compared when dialling.
 func (p *Policy) check(host string, ap netip.AddrPort) error {
 	addr, port := ap.Addr().Unmap(), ap.Port()
 	shown := host

@@ -21,7 +21,7 @@ func policy(t *testing.T, o guard.Options) *guard.Policy {
 
 func allowed(t *testing.T, p *guard.Policy, addrPort string) bool {
 	t.Helper()
-	err := p.CheckAddr(netip.MustParseAddrPort(addrPort))
+	err := p.Check(netip.MustParseAddrPort(addrPort))
 	if err != nil && presswork.CodeOf(err) != presswork.AddressNotAllowed {
 		t.Errorf("%s: code %s", addrPort, presswork.CodeOf(err))
 	}
@@ -84,7 +84,7 @@ func TestEverySpecialRangeIsRefused(t *testing.T) {
 		p := policy(t, guard.Options{})
 		for addr := range strings.FieldsSeq(addrs) {
 			for _, port := range []uint16{80, 443} {
-				err := p.CheckAddr(netip.AddrPortFrom(netip.MustParseAddr(addr), port))
+				err := p.Check(netip.AddrPortFrom(netip.MustParseAddr(addr), port))
 				if presswork.CodeOf(err) != presswork.AddressNotAllowed {
 					t.Errorf("%s: %s gives %v", name, addr, err)
 				}
@@ -209,12 +209,12 @@ func TestWrongSettingsSayWhatIsAllowed(t *testing.T) {
 func TestARefusalTellsTheOperatorWhere(t *testing.T) {
 	t.Parallel()
 	p := policy(t, guard.Options{Setting: "OUTBOUND_ALLOW_PRIVATE"})
-	err := p.CheckAddr(netip.MustParseAddrPort("10.0.0.1:80"))
+	err := p.Check(netip.MustParseAddrPort("10.0.0.1:80"))
 	want := "10.0.0.1 is not allowed: it is not on the public internet (private network, RFC 1918); the operator can allow it in OUTBOUND_ALLOW_PRIVATE"
 	if got := presswork.AsError(err).Message; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	err = p.CheckAddr(netip.MustParseAddrPort("169.254.169.254:80"))
+	err = p.Check(netip.MustParseAddrPort("169.254.169.254:80"))
 	if got := presswork.AsError(err).Message; strings.Contains(got, "OUTBOUND") {
 		t.Errorf("promises what cannot be: %s", got)
 	}

@@ -35,10 +35,7 @@ func (b body) close() {
 // number of bytes that must come, or -1.
 func readBody(ctx context.Context, r io.Reader, size int64) (_ body, err error) {
 	hash := sha256.New()
-	limited := io.Reader(ctxReader{ctx, r})
-	if size >= 0 {
-		limited = io.LimitReader(limited, size+1) // one more shows that there is more
-	}
+	limited := storage.Bounded(ctx, r, size)
 	var b body
 	if seeker, start, ok := seekable(r); ok {
 		if b.size, err = io.Copy(hash, limited); err == nil {
@@ -108,16 +105,4 @@ func (s section) Seek(offset int64, whence int) (int64, error) {
 	}
 	n, err := s.ReadSeeker.Seek(offset, whence)
 	return n - s.start, err
-}
-
-type ctxReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r ctxReader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.r.Read(p)
 }

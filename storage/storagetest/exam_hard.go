@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"presswork/internal/test/wait"
 	"presswork/storage"
 )
 
@@ -75,21 +76,14 @@ func atomicity(t *testing.T, s storage.Store) {
 			}
 		})
 	}
-	deadline := time.After(20 * time.Second)
-	reads := 0
-	for n := 0; reads < 20 || n < 300; n++ {
+	for n := range 300 {
 		letter := string(rune('a' + n%26))
 		attrs := storage.Attrs{Meta: map[string]string{"first": letter}}
 		body := strings.Repeat(letter, 20_000)
 		if _, err := s.Put(t.Context(), "renders/a", stream(body), int64(len(body)), attrs); err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case <-seen:
-			reads++
-		case <-deadline:
-			t.Fatalf("%d reads after 20 s", reads)
-		}
+		wait.Receive(t, "a reader has read", seen)
 		if err := s.Delete(t.Context(), "renders/a"); err != nil {
 			t.Fatal(err)
 		}
