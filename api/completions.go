@@ -48,9 +48,16 @@ type completion struct {
 	deadline time.Time
 }
 
-// complete answers POST /v1/chat/completions.
-func (s *Server) complete(c *fiber.Ctx) error {
-	cmpl, err := s.readCompletion(c)
+// parseCompletion reads the body of a request for a completion.
+type parseCompletion = func(body []byte, o openai.ParseOptions) (*inference.Request, error)
+
+// completeChat answers POST /v1/chat/completions, completeText POST
+// /v1/completions.
+func (s *Server) completeChat(c *fiber.Ctx) error { return s.complete(c, openai.ParseRequest) }
+func (s *Server) completeText(c *fiber.Ctx) error { return s.complete(c, openai.ParseTextRequest) }
+
+func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
+	cmpl, err := s.readCompletion(c, parse)
 	if err != nil {
 		return err
 	}
@@ -85,7 +92,7 @@ func (s *Server) complete(c *fiber.Ctx) error {
 	return s.collectCompletion(c, ctx, cmpl, answer)
 }
 
-func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
+func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completion, error) {
 	began := time.Now()
 	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
 	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
@@ -102,7 +109,7 @@ func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
 	if !utf8.Valid(body) {
 		return nil, presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
 	}
-	request, err := openai.ParseRequest(body, openai.ParseOptions{Lax: s.Inference.Lax})
+	request, err := parse(body, openai.ParseOptions{Lax: s.Inference.Lax})
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +125,8 @@ func (s *Server) readCompletion(c *fiber.Ctx) (*completion, error) {
 	if cmpl.model, err = s.Inference.Models().Admit(request); err != nil {
 		return nil, err
 	}
-	cmpl.head = openai.Head{
-		ID: openai.NewID(), RequestID: meta.id, Created: began, Model: cmpl.model.ID, Seed: request.Seed, ServiceTier: request.ServiceTier,
-		Vendor: s.Inference.Vendor, IncludeUsage: request.IncludeUsage, LegacyFunctions: request.LegacyFunctions,
-	}
+	cmpl.head = openai.HeadOf(request)
+	cmpl.head.RequestID, cmpl.head.Created, cmpl.head.Vendor = meta.id, began, s.Inference.Vendor
 	cmpl.call = stream.Call{
 		ID: tasks.NewID(), Owner: meta.who.name, Tier: tierOf(request.ServiceTier), RequestID: meta.id, TraceParent: meta.trace,
 	}
@@ -173,7 +178,7 @@ func (s *Server) admit(c *fiber.Ctx, cmpl *completion) (*meter.Grant, error) {
 			return nil, refusal
 		}
 	}
-	answer := cmp.Or(cmpl.request.MaxTokens, reserveAnswer)
+	answer := cmp.Or(cmpl.request.MaxTokens, reserveAnswer) * cmpl.request.Choices()
 	grant, err := s.reserve(c, cmpl.call.ID, cmpl.limits, cmpl.request.EstimateTokens()+answer)
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
 		return nil, exceeded(e, cmpl.model.ID, string(cmpl.call.Tier))

@@ -41,7 +41,8 @@ func (s *Server) routes() []route {
 		{"POST", "/export-pdf", s.exportAccess(), s.exportPDF},
 		{"POST", "/export-screenshot", s.exportAccess(), s.exportScreenshot},
 
-		{"POST", "/v1/chat/completions", byKey, s.complete},
+		{"POST", "/v1/chat/completions", byKey, s.completeChat},
+		{"POST", "/v1/completions", byKey, s.completeText},
 		{"GET", "/v1/models", byKey, s.listModels},
 		{"GET", "/v1/models/*", byKey, s.getModel},
 		{"GET", "/v1/usage", byKey, s.usage},

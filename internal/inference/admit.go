@@ -17,7 +17,7 @@ func (c *Catalogue) Admit(r *Request) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range []func(*Model, *Request) error{admitChat, admitTools, admitReasoning} {
+	for _, check := range []func(*Model, *Request) error{admitKind, admitSize, admitTools, admitReasoning} {
 		if err := check(m, r); err != nil {
 			return nil, err
 		}
@@ -26,10 +26,21 @@ func (c *Catalogue) Admit(r *Request) (*Model, error) {
 	return m, nil
 }
 
-func admitChat(m *Model, r *Request) error {
-	if !m.Can(CanChat) {
+func admitKind(m *Model, r *Request) error {
+	switch {
+	case r.Text != nil && !m.Can(CanText):
+		return Invalidf("model", "the model `%s` does not continue texts; use /v1/chat/completions", m.ID)
+	case r.Text == nil && !m.Can(CanChat):
 		return Invalidf("model", "the model `%s` does not support chat completions", m.ID)
+	case r.N > 1 && !m.Can(CanChoices):
+		return Invalidf("n", "must be 1 with the model `%s`, which gives one answer to a request", m.ID)
+	case (r.Logprobs || r.Text != nil && r.Text.Logprobs != nil) && !m.Can(CanLogprobs):
+		return Invalidf("logprobs", "log probabilities are not supported with the model `%s`", m.ID)
 	}
+	return nil
+}
+
+func admitSize(m *Model, r *Request) error {
 	if r.Images() > 0 && !m.Can(CanVision) {
 		return Invalidf("messages", "the model `%s` does not take images; content must be text", m.ID)
 	}
@@ -53,6 +64,9 @@ func admitTools(m *Model, r *Request) error {
 		if t.Type == FunctionTool && slices.ContainsFunc(taken, func(f Tool) bool { return f.Name == t.Name }) {
 			return Invalidf(fmt.Sprintf("tools[%d].function.name", i), "`%s` is the name of a function of a built-in tool that the request has, too; rename the function", t.Name)
 		}
+	}
+	if r.N > 1 && len(taken) > 0 {
+		return Invalidf("n", "must be 1 with a built-in tool")
 	}
 	if len(r.Tools) > 0 && !m.Can(CanTools) {
 		return Invalidf("tools", "the model `%s` does not support tool calling", m.ID)

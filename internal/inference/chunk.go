@@ -3,10 +3,12 @@ package inference
 import "encoding/json"
 
 // Chunk is a piece of an answer, in one form whatever the upstream sent. The
-// first chunk of an answer has First set, the last one Finish and Usage; there
-// is nothing after it. Its JSON form is what a worker hands to the API.
+// first chunk has First set, the last one Finish and Usage; there is nothing after
+// it. Its JSON form is what a worker hands to the API.
 type Chunk struct {
-	// First marks the first chunk, which stands for the role.
+	// Choice is which answer it is a piece of, from 0.
+	Choice int `json:"choice,omitempty"`
+	// First marks the first chunk, which stands for the role of every answer.
 	First bool `json:"first,omitempty"`
 	// Fingerprint names the configuration that answers; on the first chunk.
 	Fingerprint string `json:"fingerprint,omitempty"`
@@ -20,9 +22,13 @@ type Chunk struct {
 	// Extra is a JSON object of the delta's other fields: as the upstream sent
 	// them, and the annotations of cited pages.
 	Extra json.RawMessage `json:"extra,omitempty"`
-	// Finish is stop, length, tool_calls or content_filter; on the last chunk.
+	// Logprobs is a JSON object of lists about the tokens of this piece, as the
+	// upstream sent it.
+	Logprobs json.RawMessage `json:"logprobs,omitempty"`
+	// Finish is stop, length, tool_calls or content_filter; on the last chunk of each
+	// answer.
 	Finish string `json:"finish,omitempty"`
-	// Usage is on the last chunk, nil on the others.
+	// Usage is on the last chunk of all, nil on the others.
 	Usage *Usage `json:"usage,omitempty"`
 }
 

@@ -38,61 +38,73 @@ func (c *completion) run(ctx context.Context) error {
 		}
 		defer c.rounds.close()
 	}
-	n, err := c.ask(ctx, r)
-	for err == nil && c.rounds.goOn(n) {
-		if r, err = c.rounds.next(ctx, r, n); err == nil {
-			n, err = c.ask(ctx, r)
+	answers, err := c.ask(ctx, r)
+	for err == nil && c.rounds.goOn(answers[0]) {
+		if r, err = c.rounds.next(ctx, r, answers[0]); err == nil {
+			answers, err = c.ask(ctx, r)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return c.conclude(ctx, r, n)
-}
-
-// ask gets one whole answer, which the model may have had to correct.
-func (c *completion) ask(ctx context.Context, r *Request) (*normaliser, error) {
-	n, err := c.answer(ctx, r)
-	if wrong, ok := errors.AsType[*wrongArguments](err); ok && c.model.ToolValidation == ValidateFeedBack {
-		n, err = c.answer(ctx, n.calls.feedBack(r, wrong))
+	for _, n := range answers {
+		if err := c.conclude(ctx, r, n); err != nil {
+			return err
+		}
 	}
-	return n, err
+	if c.rounds != nil {
+		if err := c.rounds.annotate(); err != nil {
+			return err
+		}
+	}
+	for i, n := range answers {
+		last := &Chunk{Choice: i, Finish: n.finish}
+		if i == len(answers)-1 {
+			c.result.Finish, last.Usage = n.finish, new(c.result.Usage)
+		}
+		if err := c.emit(last); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// conclude emits what was kept back of the last answer, and the end. r is the
-// request that n answers.
-func (c *completion) conclude(ctx context.Context, r *Request, n *normaliser) (err error) {
+// ask gets whole answers; where there is but one, the model may have had to correct
+// it.
+func (c *completion) ask(ctx context.Context, r *Request) ([]*normaliser, error) {
+	answers, err := c.answer(ctx, r)
+	if wrong, ok := errors.AsType[*wrongArguments](err); ok && c.model.ToolValidation == ValidateFeedBack && len(answers) == 1 {
+		answers, err = c.answer(ctx, answers[0].calls.feedBack(r, wrong))
+	}
+	return answers, err
+}
+
+// conclude emits what was kept back of an answer. r is the request that n answers.
+func (c *completion) conclude(ctx context.Context, r *Request, n *normaliser) error {
 	if more := n.calls.release(); len(more) > 0 {
-		if err := c.emit(&Chunk{ToolCalls: more}); err != nil {
+		if err := n.emit(&Chunk{ToolCalls: more}); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.request.Format.JSON() && len(n.calls.list) == 0:
-		err = c.holdJSON(ctx, r, n)
+		return c.holdJSON(ctx, r, n)
 	case n.hold && len(n.text) > 0:
-		err = c.emit(&Chunk{Content: string(n.text)})
+		return n.emit(&Chunk{Content: string(n.text)})
 	}
-	if err == nil && c.rounds != nil {
-		err = c.rounds.annotate()
-	}
-	if err != nil {
-		return err
-	}
-	c.result.Finish = n.finish
-	return c.emit(&Chunk{Finish: n.finish, Usage: new(c.result.Usage)})
+	return nil
 }
 
-// answer gets one answer from some upstream: tries go on as long as it has emitted
-// nothing and the failure is the upstream's.
-func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error) {
-	var n *normaliser
+// answer gets the answers to a request from some upstream: tries go on as long as it
+// has emitted nothing and the failure is the upstream's.
+func (c *completion) answer(ctx context.Context, r *Request) ([]*normaliser, error) {
+	var answers []*normaliser
 	c.spoke = false
 	err := c.g.attempt(ctx, c.model, turn{c.request.Owner, c.request.ServiceTier}, func(u *Upstream) attempted {
 		c.result.Upstream = u.Name
 		before := c.result.Usage
 		var err error
-		n, err = c.try(ctx, u, r)
+		answers, err = c.try(ctx, u, r)
 		a := attempted{err: err, emitted: c.spoke, unheard: c.outFailed}
 		if a.upstreams(ctx) && !a.emitted {
 			// What the upstream did in vain is not the caller's to pay.
@@ -104,11 +116,16 @@ func (c *completion) answer(ctx context.Context, r *Request) (*normaliser, error
 	if err != nil {
 		return nil, err
 	}
-	return n, n.calls.check(r, string(n.text), n.finish == "length")
+	for _, n := range answers {
+		if err := n.calls.check(r, string(n.text), n.finish == "length"); err != nil {
+			return answers, err
+		}
+	}
+	return answers, nil
 }
 
 // try calls one upstream once.
-func (c *completion) try(ctx context.Context, u *Upstream, r *Request) (*normaliser, error) {
+func (c *completion) try(ctx context.Context, u *Upstream, r *Request) ([]*normaliser, error) {
 	engine, err := c.g.engine(u)
 	if err != nil {
 		return nil, err
@@ -133,14 +150,20 @@ func (c *completion) try(ctx context.Context, u *Upstream, r *Request) (*normali
 		c.result.Usage.QueueTime = max(0, at.begun.Sub(r.Accepted).Seconds())
 	}
 	c.print = fingerprint(u)
-	n := newNormaliser(c.model, r, c.emit)
-	n.hold = c.holds(traits)
-	defer func() { c.result.Usage.spend(r, n, at) }()
+	answers := make([]*normaliser, r.Choices())
+	for i := range answers {
+		answers[i] = newNormaliser(c.model, r, func(chunk *Chunk) error {
+			chunk.Choice = i
+			return c.emit(chunk)
+		})
+		answers[i].hold = c.holds(traits)
+	}
+	defer func() { c.result.Usage.spend(r, answers, at) }()
 	err = engine.Complete(ctx, r, c.model, func(d *Delta) error {
 		at.last = time.Now()
 		if at.first.IsZero() {
 			if d.Content == "" && d.Reasoning == "" && len(d.ToolCalls) == 0 && d.Finish == "" {
-				return n.push(d)
+				return answers[d.Choice].push(d)
 			}
 			at.first = at.last
 			alarm.Stop()
@@ -153,16 +176,18 @@ func (c *completion) try(ctx context.Context, u *Upstream, r *Request) (*normali
 		if d.Fingerprint != "" {
 			c.print = d.Fingerprint
 		}
-		return n.push(d)
+		return answers[d.Choice].push(d)
 	})
 	alarm.Stop()
-	if err == nil {
-		err = n.end()
+	for _, n := range answers {
+		if err == nil {
+			err = n.end()
+		}
 	}
 	if err != nil {
-		return n, endedBy(ctx, err)
+		return answers, endedBy(ctx, err)
 	}
-	return n, nil
+	return answers, nil
 }
 
 // holds is whether the content is kept back until the answer was checked: where

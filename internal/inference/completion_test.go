@@ -2,6 +2,7 @@ package inference_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -111,6 +112,61 @@ func TestAnAnswerIsBounded(t *testing.T) {
 		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Routing.Retries = new(0) })
 		if _, err := run(t.Context(), g); err == nil || err.Status != 502 || !strings.Contains(err.Message, "more than") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLogProbabilitiesStayWithTheirText(t *testing.T) {
+	t.Parallel()
+	probability := func(text string) json.RawMessage {
+		return json.RawMessage(`{"content":[{"token":"` + text + `"}],"refusal":null}`)
+	}
+	e := &engine{run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+		for _, d := range []inference.Delta{
+			{Reasoning: "secret", Logprobs: probability("secret")}, {Content: "A", Logprobs: probability("A")},
+			{Content: "B", Logprobs: probability("B")}, {Finish: "stop"},
+		} {
+			if err := emit(&d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	for format, want := range map[inference.ReasoningFormat]string{inference.Hidden: "AA BB", inference.Parsed: "secretsecret AA BB"} {
+		var got []string
+		r := request()
+		r.Admitted, r.ReasoningFormat, r.Logprobs = true, format, true
+		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Capabilities = append(m.Capabilities, inference.CanLogprobs) })
+		_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
+			var list struct{ Content []struct{ Token string } }
+			if c.Logprobs != nil {
+				if err := json.Unmarshal(c.Logprobs, &list); err != nil {
+					return err
+				}
+			}
+			for _, p := range list.Content {
+				got = append(got, c.Reasoning+c.Content+p.Token)
+			}
+			return nil
+		})
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s (%v)", format, got, want, err)
+		}
+	}
+}
+
+func TestFieldsOfPiecesAreJoined(t *testing.T) {
+	t.Parallel()
+	for want, pieces := range map[string][]string{
+		"": {}, `{"a": 1}`: {"", `{"a": 1}`},
+		`{"a":[1,2,3],"b":"xy","c":null,"d":2,"e":[4]}`: {`{"a":[1],"b":"x","c":null,"d":1,"e":null}`, `{"a":[],"b":"y","c":null}`, `{"a":[2, 3],"d":2,"e":[4]}`},
+	} {
+		var raw []json.RawMessage
+		for _, p := range pieces {
+			raw = append(raw, json.RawMessage(p))
+		}
+		if got := inference.JoinFields(raw...); string(got) != want {
+			t.Errorf("%q: %s, want %s", pieces, got, want)
 		}
 	}
 }

@@ -31,6 +31,9 @@ type Traits struct {
 
 // Delta is a piece of an upstream's answer as it came.
 type Delta struct {
+	// Choice is which of the request's answers it belongs to, from 0 and less than
+	// Request.Choices.
+	Choice int
 	// Content may still hold reasoning, between tags; Reasoning is that of a field.
 	Content   string
 	Reasoning string
@@ -38,6 +41,8 @@ type Delta struct {
 	ToolCalls []RawToolDelta
 	// Extra holds the other fields of the delta, a JSON object.
 	Extra json.RawMessage
+	// Logprobs is an object of lists, nil where the upstream sends none.
+	Logprobs json.RawMessage
 	// Finish is the finish_reason, "" before the end.
 	Finish string
 	// Fingerprint is the system_fingerprint, "" where the engine sends none.

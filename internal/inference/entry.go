@@ -169,6 +169,14 @@ func (m *Model) fill() {
 	case !builtin && m.Can(CanTools):
 		m.Capabilities = append(slices.Clone(m.Capabilities), CanBuiltinTools)
 	}
+	if m.Can(CanChat) {
+		for _, capability := range []string{CanChoices, CanLogprobs, CanText} {
+			lacks := func(u Upstream) bool { return !slices.Contains(kindCan(u.Kind), capability) }
+			if len(m.Upstreams) > 0 && !m.Can(capability) && !slices.ContainsFunc(m.Upstreams, lacks) {
+				m.Capabilities = append(slices.Clone(m.Capabilities), capability)
+			}
+		}
+	}
 	m.ToolValidation = cmp.Or(m.ToolValidation, ValidateOff)
 	m.OwnedBy = cmp.Or(m.OwnedBy, "presswork")
 	m.Reasoning.Parser = cmp.Or(m.Reasoning.Parser, ParseField)

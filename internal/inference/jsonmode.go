@@ -13,7 +13,7 @@ import (
 // r is the request that n answers.
 func (c *completion) holdJSON(ctx context.Context, r *Request, n *normaliser) error {
 	text, err := c.checkJSON(string(n.text))
-	if err != nil && n.hold && n.finish == "stop" {
+	if err != nil && n.hold && n.finish == "stop" && r.Choices() == 1 {
 		again := *r
 		again.Format, again.ToolChoice = c.request.Format, ToolChoice{Mode: ChooseNone}
 		again.Messages = append(append([]Message{}, again.Messages...),
@@ -23,7 +23,7 @@ func (c *completion) holdJSON(ctx context.Context, r *Request, n *normaliser) er
 		if retryErr != nil {
 			return retryErr
 		}
-		*n = *repaired
+		*n = *repaired[0]
 		text, err = c.checkJSON(string(n.text))
 	}
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *completion) holdJSON(ctx context.Context, r *Request, n *normaliser) er
 	if !n.hold {
 		return nil
 	}
-	return c.emit(&Chunk{Content: text})
+	return n.emit(&Chunk{Content: text})
 }
 
 // checkJSON finds the JSON in an answer and holds it to the format.

@@ -22,6 +22,12 @@ const (
 	// CanBuiltinTools uses the tools BrowserSearch and CodeInterpreter. It goes with
 	// CanTools: each is there where the other is.
 	CanBuiltinTools = "builtin_tools"
+	// CanChoices gives several answers to a request: n.
+	CanChoices = "choices"
+	// CanLogprobs gives the log probabilities of tokens.
+	CanLogprobs = "logprobs"
+	// CanText continues texts: POST /v1/completions.
+	CanText = "completions"
 	// CanTranscribe turns recordings into text.
 	CanTranscribe = "transcription"
 	// CanSpeak turns text into speech.
@@ -30,7 +36,7 @@ const (
 
 // Capabilities lists the capabilities a model may have.
 func Capabilities() []string {
-	return []string{CanChat, CanTools, CanVision, CanReason, CanJSONSchema, CanBuiltinTools, CanTranscribe, CanSpeak}
+	return []string{CanChat, CanTools, CanVision, CanReason, CanJSONSchema, CanBuiltinTools, CanChoices, CanLogprobs, CanText, CanTranscribe, CanSpeak}
 }
 
 // The kinds of upstream. All speak OpenAI's chat completions; the kind decides on
@@ -55,6 +61,19 @@ const (
 // Kinds lists the kinds of upstream.
 func Kinds() []string { return []string{Plain, Ollama, LlamaServer, WhisperServer, VLLM, Groq, OpenAI} }
 
+// kindCan lists the capabilities that all models have at a kind of upstream.
+func kindCan(kind string) []string {
+	switch kind {
+	case VLLM:
+		return []string{CanChoices, CanLogprobs, CanText}
+	case LlamaServer, Ollama:
+		return []string{CanLogprobs, CanText}
+	case OpenAI:
+		return []string{CanChoices, CanLogprobs}
+	}
+	return nil
+}
+
 // Model is one entry of the catalogue.
 type Model struct {
 	// ID is what a caller names; Aliases are other names for it.
@@ -65,7 +84,8 @@ type Model struct {
 	// ContextWindow and MaxCompletionTokens are in tokens; 0 is unknown.
 	ContextWindow       int `yaml:"context_window"`
 	MaxCompletionTokens int `yaml:"max_completion_tokens"`
-	// Capabilities defaults to chat and tools.
+	// Capabilities defaults to chat and tools. A model of chats has those of its
+	// upstreams' kinds, too, as far as all have them.
 	Capabilities []string  `yaml:"capabilities"`
 	Reasoning    Reasoning `yaml:"reasoning"`
 	// ToolValidation is what becomes of a call whose arguments miss the tool's

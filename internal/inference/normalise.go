@@ -27,6 +27,8 @@ type normaliser struct {
 	thought []byte
 	// thinking is whether a <think> tag is open in raw format.
 	thinking bool
+	// logprobs are those of text that was not emitted yet.
+	logprobs json.RawMessage
 	fieldEnd bool // the reasoning field has spoken: content is not searched
 	answer   counts
 	pieces   pieces
@@ -45,6 +47,11 @@ func newNormaliser(m *Model, r *Request, emit func(*Chunk) error) *normaliser {
 		split:  newSplitter(m.Reasoning.Parser, r.ReasoningEffort != "none"),
 		emit:   emit,
 		keep:   r.Format.JSON() || len(r.Tools) > 0,
+		// A text has no form that reasoning could be found by.
+		fieldEnd: r.Text != nil,
+	}
+	if r.Logprobs || r.Text != nil {
+		n.emit = n.withLogprobs(emit)
 	}
 	n.calls.single = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	n.calls.unchecked = r.DisableToolValidation
@@ -66,6 +73,11 @@ func (n *normaliser) push(d *Delta) error {
 	n.count(d)
 	if n.answer.content+n.answer.reasoning+n.answer.arguments+n.answer.extra > maxAnswer {
 		return Errorf(http.StatusBadGateway, UpstreamError, "the model's answer has more than %d bytes", maxAnswer)
+	}
+	if n.logprobs = JoinFields(n.logprobs, d.Logprobs); n.hold && n.logprobs != nil {
+		if err := n.emit(&Chunk{}); err != nil {
+			return err
+		}
 	}
 	if d.Reasoning != "" {
 		n.fieldEnd = true
@@ -156,7 +168,16 @@ func (n *normaliser) reason(text string) error {
 		}
 		return n.emit(&Chunk{Content: text})
 	}
+	n.logprobs = nil // they would show it
 	return nil
+}
+
+// withLogprobs puts log probabilities on the chunk with their text.
+func (n *normaliser) withLogprobs(emit func(*Chunk) error) func(*Chunk) error {
+	return func(c *Chunk) error {
+		c.Logprobs, n.logprobs = n.logprobs, nil
+		return emit(c)
+	}
 }
 
 // say emits answer text.

@@ -11,8 +11,16 @@ import (
 type Request struct {
 	// Model is an id or an alias of the catalogue; after Admit, the id.
 	Model string `json:"model"`
-	// Messages are the conversation, oldest first; at least one.
+	// Messages are the conversation, oldest first; at least one, but none with Text.
 	Messages []Message `json:"messages"`
+	// Text makes it a request to continue a text.
+	Text *Text `json:"text,omitempty"`
+	// N is how many answers are asked for; 0 is one.
+	N int `json:"n,omitempty"`
+	// Logprobs asks for the log probability of each token of the answer, TopLogprobs
+	// for those of that many others in its place; not with Text, which has its own.
+	Logprobs    bool `json:"logprobs,omitempty"`
+	TopLogprobs int  `json:"top_logprobs,omitempty"`
 	// MaxTokens bounds the answer, reasoning included; 0 leaves it to the
 	// upstream.
 	MaxTokens int `json:"max_tokens,omitempty"`
@@ -67,6 +75,28 @@ type Request struct {
 	Accepted time.Time `json:"accepted,omitzero"`
 	// Owner is whose request it is; owners take turns at a full upstream.
 	Owner string `json:"-"`
+}
+
+// Text is what POST /v1/completions continues.
+type Text struct {
+	// Prompt is a text, a list of texts, or tokens in place of each, as JSON; Prompts
+	// is how many there are, each with answers of its own.
+	Prompt  json.RawMessage `json:"prompt"`
+	Prompts int             `json:"prompts"`
+	// Echo puts the prompt before the answer; Suffix is what comes after it.
+	Echo   bool   `json:"echo,omitempty"`
+	Suffix string `json:"suffix,omitempty"`
+	// Logprobs is how many tokens are shown for each place, 0 to 5; nil is none.
+	Logprobs *int `json:"logprobs,omitempty"`
+}
+
+// Choices is how many answers the request asks for in all.
+func (r *Request) Choices() int {
+	n := max(1, r.N)
+	if r.Text != nil {
+		n *= r.Text.Prompts
+	}
+	return n
 }
 
 // The roles of a message.
@@ -262,6 +292,9 @@ func (r *Request) Offered() []Tool {
 // per message, 800 per image. It is for limits, never for billing.
 func (r *Request) EstimateTokens() int {
 	tokens := 3
+	if r.Text != nil {
+		tokens += textTokens(len(r.Text.Prompt) + len(r.Text.Suffix))
+	}
 	for _, m := range r.Messages {
 		tokens += 4 + textTokens(len(m.Reasoning))
 		for _, p := range m.Parts {

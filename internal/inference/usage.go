@@ -11,12 +11,23 @@ type clock struct {
 
 // spend adds up what one call of an upstream used. Counts the upstream did not
 // give are estimated.
-func (u *Usage) spend(r *Request, n *normaliser, at clock) {
-	raw := n.usage
+func (u *Usage) spend(r *Request, answers []*normaliser, at clock) {
+	var all counts
+	var raw *RawUsage
+	tokens, finished := 0, false
+	for _, n := range answers {
+		if n.usage != nil {
+			raw = n.usage
+		}
+		all.reasoning += n.answer.reasoning
+		all.content += n.answer.content
+		all.arguments += n.answer.arguments
+		tokens, finished = tokens+n.answer.tokens(), finished || n.finish != ""
+	}
 	if raw == nil {
 		raw = &RawUsage{}
-		if !at.first.IsZero() || n.finish != "" {
-			raw.PromptTokens, raw.CompletionTokens = r.EstimateTokens(), n.answer.tokens()
+		if !at.first.IsZero() || finished {
+			raw.PromptTokens, raw.CompletionTokens = r.EstimateTokens(), tokens
 		}
 		u.Estimated = u.Estimated || raw.PromptTokens > 0
 	}
@@ -24,8 +35,8 @@ func (u *Usage) spend(r *Request, n *normaliser, at clock) {
 	u.CompletionTokens += raw.CompletionTokens
 	u.TotalTokens = u.PromptTokens + u.CompletionTokens
 	addOptional(&u.CachedTokens, raw.CachedTokens)
-	if raw.ReasoningTokens == nil && n.answer.reasoning > 0 {
-		raw.ReasoningTokens = new(n.answer.reasoningOf(raw.CompletionTokens))
+	if raw.ReasoningTokens == nil && all.reasoning > 0 {
+		raw.ReasoningTokens = new(all.reasoningOf(raw.CompletionTokens))
 	}
 	addOptional(&u.ReasoningTokens, raw.ReasoningTokens)
 

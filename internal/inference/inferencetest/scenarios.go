@@ -43,6 +43,10 @@ var scenarios = map[string]func(*call){
 		c.event(c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`))
 		c.done()
 	},
+	// many gives as many answers as are asked for, piece by piece in turns.
+	"many": func(c *call) { c.many() },
+	// few gives one, however many are asked for.
+	"few":      func(c *call) { c.answer("Hello") },
 	"no-usage": func(c *call) { c.begin(); c.say("Hello", ", ", "world"); c.finish("stop"); c.done() },
 
 	// Reasoning.

@@ -43,6 +43,10 @@ type Body struct {
 		} `json:"function"`
 	} `json:"tools"`
 	ToolChoice any `json:"tool_choice"`
+	N          int `json:"n"`
+	Logprobs   any `json:"logprobs"`
+	// Prompt is that of a request to continue texts.
+	Prompt any `json:"prompt"`
 }
 
 // Server is a scripted model server. It is an http.Handler for

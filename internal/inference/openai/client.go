@@ -67,7 +67,11 @@ func (c *Client) Complete(ctx context.Context, r *inference.Request, m *inferenc
 	if err != nil {
 		return err
 	}
-	resp, err := c.do(ctx, http.MethodPost, "/chat/completions", payload)
+	path := "/chat/completions"
+	if r.Text != nil {
+		path = "/completions"
+	}
+	resp, err := c.do(ctx, http.MethodPost, path, payload)
 	if err != nil {
 		return err
 	}
@@ -77,11 +81,11 @@ func (c *Client) Complete(ctx context.Context, r *inference.Request, m *inferenc
 	case resp.StatusCode != http.StatusOK:
 		return refusal(resp)
 	case mediaType == "application/json":
-		return whole(ctx, resp.Body, emit)
+		return whole(ctx, resp.Body, r.Choices(), emit)
 	case mediaType == "text/html":
 		return garbled("it answered with a web page").WithCause(errors.New("text/html"))
 	}
-	return stream(ctx, resp.Body, emit)
+	return stream(ctx, resp.Body, r.Choices(), emit)
 }
 
 // Models lists the ids the upstream serves. Ollama's ":latest" may be left out
@@ -145,17 +149,17 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// stream reads server-sent events until the answer is complete: a finish
+// stream reads server-sent events until every answer is complete: a finish
 // reason, then [DONE] or the end. Without a finish reason it was cut off.
-func stream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta) error) error {
+func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*inference.Delta) error) error {
 	events := newEventReader(r)
-	var d decoder
-	var finished, spoke bool
+	d := decoder{choices: choices}
+	e := ending{emit: emit, left: choices, finished: make([]bool, choices)}
 	for {
 		data, err := events.next()
 		switch {
 		case err == nil:
-		case finished:
+		case e.left == 0:
 			return nil
 		case errors.Is(err, errEventTooLarge):
 			return garbled("it sent too much at once").WithCause(err)
@@ -169,37 +173,61 @@ func stream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta) er
 		}
 		if string(data) == "[DONE]" {
 			readOut(r)
-			if finished {
+			switch {
+			case e.left == 0:
 				return nil
-			}
-			if !spoke {
+			case !e.spoke:
 				return cutOff()
+			case choices > 1:
+				return tooFew()
 			}
 			return emit(&inference.Delta{Finish: "stop"})
 		}
-		delta, err := d.decode(data)
+		deltas, err := d.decode(data)
 		if err != nil || data[0] != '{' {
 			return garbled("it sent what is not JSON")
 		}
 		if d.failure != nil {
 			return failure(http.StatusBadGateway, d.failure)
 		}
-		if !finished && delta.Finish != "" {
-			if delta.Finish == "error" || delta.Finish == "abort" {
-				return cutOff()
+		before := e.left
+		for i := range deltas {
+			if err := e.push(&deltas[i]); err != nil {
+				return err
 			}
-			finished = true
-			delta.Finish = finishReason(delta.Finish)
-			defer time.AfterFunc(afterFinish, func() { r.Close() }).Stop()
-		} else {
-			delta.Finish = ""
 		}
-		spoke = spoke || delta.Content != "" || delta.Reasoning != "" || len(delta.ToolCalls) > 0
-		if err := emit(delta); err != nil {
-			return err
+		if before > 0 && e.left == 0 {
+			defer time.AfterFunc(afterFinish, func() { r.Close() }).Stop()
 		}
 	}
 }
+
+// ending follows which answers of a stream are complete.
+type ending struct {
+	emit     func(*inference.Delta) error
+	left     int
+	finished []bool
+	spoke    bool
+}
+
+// push emits a delta, with the finish reason that callers know and once.
+func (e *ending) push(d *inference.Delta) error {
+	switch {
+	case d.Finish == "":
+	case e.finished[d.Choice]:
+		d.Finish = ""
+	case d.Finish == "error" || d.Finish == "abort":
+		return cutOff()
+	default:
+		e.finished[d.Choice] = true
+		e.left--
+		d.Finish = finishReason(d.Finish)
+	}
+	e.spoke = e.spoke || d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0
+	return e.emit(d)
+}
+
+func tooFew() error { return garbled("it gave fewer answers than were asked for") }
 
 // readOut reads what follows [DONE], which is nothing, to the end of the body.
 func readOut(r io.ReadCloser) {
@@ -208,7 +236,7 @@ func readOut(r io.ReadCloser) {
 }
 
 // whole reads the answer of an upstream that does not stream.
-func whole(ctx context.Context, r io.Reader, emit func(*inference.Delta) error) error {
+func whole(ctx context.Context, r io.Reader, choices int, emit func(*inference.Delta) error) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxWhole))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -216,17 +244,26 @@ func whole(ctx context.Context, r io.Reader, emit func(*inference.Delta) error) 
 		}
 		return cutOff().WithCause(err)
 	}
-	var d decoder
-	delta, err := d.decode(b)
+	d := decoder{choices: choices}
+	deltas, err := d.decode(b)
 	if err != nil {
 		return garbled("it sent what is not JSON")
 	}
 	if d.failure != nil {
 		return failure(http.StatusBadGateway, d.failure)
 	}
-	if delta.Finish == "" && delta.Content == "" && len(delta.ToolCalls) == 0 {
-		return garbled("its answer has no choices")
+	if len(deltas) < choices {
+		return tooFew()
 	}
-	delta.Finish = finishReason(delta.Finish)
-	return emit(delta)
+	for i := range deltas {
+		delta := &deltas[i]
+		if delta.Finish == "" && delta.Content == "" && len(delta.ToolCalls) == 0 {
+			return garbled("its answer has no choices")
+		}
+		delta.Finish = finishReason(delta.Finish)
+		if err := emit(delta); err != nil {
+			return err
+		}
+	}
+	return nil
 }

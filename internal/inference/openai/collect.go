@@ -10,24 +10,40 @@ import (
 // Collector gathers the chunks of an answer into one response. It is for one
 // goroutine.
 type Collector struct {
-	head               Head
+	head    Head
+	choices []collected
+	usage   *inference.Usage
+}
+
+// collected is what there is of one answer.
+type collected struct {
 	content, reasoning []byte
 	calls              []inference.ToolDelta
 	arguments          [][]byte
 	executed           []inference.ExecutedTool
-	extra              map[string]json.RawMessage
+	extra, logprobs    []json.RawMessage
 	finish             string
-	usage              *inference.Usage
 }
 
 // NewCollector makes a Collector.
-func NewCollector(h Head) *Collector { return &Collector{head: h} }
+func NewCollector(h Head) *Collector {
+	return &Collector{head: h, choices: make([]collected, max(1, h.Choices))}
+}
 
 // Add takes the next chunk.
 func (c *Collector) Add(chunk *inference.Chunk) {
 	if chunk.First {
 		c.head.Fingerprint = chunk.Fingerprint
 	}
+	if chunk.Usage != nil {
+		c.usage = chunk.Usage
+	}
+	if chunk.Choice < len(c.choices) {
+		c.choices[chunk.Choice].add(chunk)
+	}
+}
+
+func (c *collected) add(chunk *inference.Chunk) {
 	c.content = append(c.content, chunk.Content...)
 	c.reasoning = append(c.reasoning, chunk.Reasoning...)
 	for _, d := range chunk.ToolCalls {
@@ -39,67 +55,33 @@ func (c *Collector) Add(chunk *inference.Chunk) {
 		}
 	}
 	c.executed = append(c.executed, chunk.Executed...)
-	if chunk.Extra != nil {
-		c.addExtra(chunk.Extra)
-	}
+	c.extra = append(c.extra, chunk.Extra)
+	c.logprobs = append(c.logprobs, chunk.Logprobs)
 	if chunk.Finish != "" {
-		c.finish, c.usage = chunk.Finish, chunk.Usage
+		c.finish = chunk.Finish
 	}
-}
-
-// addExtra joins fields it does not know: strings and lists grow, of anything
-// else the last one stays.
-func (c *Collector) addExtra(object []byte) {
-	if c.extra == nil {
-		c.extra = map[string]json.RawMessage{}
-	}
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(object, &fields) // it is JSON that was written here
-	for name, value := range fields {
-		before := c.extra[name]
-		switch {
-		case len(before) > 2 && before[0] == '"' && value[0] == '"':
-			value = appendString(nil, unquoted(before)+unquoted(value))
-		case len(before) > 2 && len(value) > 2 && before[0] == '[' && value[0] == '[':
-			value = append(append(append([]byte{}, before[:len(before)-1]...), ','), value[1:]...)
-		}
-		c.extra[name] = value
-	}
-}
-
-// unquoted decodes a JSON string.
-func unquoted(value []byte) (s string) {
-	_ = json.Unmarshal(value, &s) // anything else is ""
-	return s
 }
 
 // Append appends the response, a JSON object, to dst.
 func (c *Collector) Append(dst []byte) []byte {
 	h := &c.head
+	object := "chat.completion"
+	if h.Text {
+		object = "text_completion"
+	}
 	dst = appendString(append(dst, `{"id":`...), h.ID)
-	dst = strconv.AppendInt(append(dst, `,"object":"chat.completion","created":`...), h.Created.Unix(), 10)
+	dst = appendString(append(dst, `,"object":`...), object)
+	dst = strconv.AppendInt(append(dst, `,"created":`...), h.Created.Unix(), 10)
 	dst = appendString(append(dst, `,"model":`...), h.Model)
-	dst = append(dst, `,"choices":[{"index":0,"message":{"role":"assistant","content":`...)
-	if len(c.content) == 0 && len(c.calls) > 0 {
-		dst = append(dst, "null"...)
-	} else {
-		dst = appendString(dst, string(c.content))
+	dst = append(dst, `,"choices":[`...)
+	for i := range c.choices {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(append(dst, `{"index":`...), int64(i), 10)
+		dst = c.choices[i].append(dst, h)
 	}
-	if len(c.reasoning) > 0 {
-		dst = appendString(append(dst, `,"reasoning":`...), string(c.reasoning))
-	}
-	dst = c.appendCalls(dst)
-	if len(c.executed) > 0 {
-		dst = appendExecuted(append(dst, ','), c.executed)
-		delete(c.extra, "executed_tools") // those of an upstream's own
-	}
-	if len(c.extra) > 0 {
-		b, _ := json.Marshal(c.extra)
-		dst = append(append(dst, ','), b[1:len(b)-1]...)
-	}
-	dst = append(dst, `},"logprobs":null,"finish_reason":`...)
-	dst = appendString(dst, (&Writer{head: *h}).reason(c.finish))
-	dst = append(dst, `}],"usage":`...)
+	dst = append(dst, `],"usage":`...)
 	if c.usage != nil {
 		dst = appendUsage(dst, c.usage)
 	} else {
@@ -115,11 +97,47 @@ func (c *Collector) Append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-func (c *Collector) appendCalls(dst []byte) []byte {
+// append writes a choice from after its index.
+func (c *collected) append(dst []byte, h *Head) []byte {
+	if h.Text {
+		dst = appendString(append(dst, `,"text":`...), string(c.content))
+	} else {
+		dst = append(c.message(append(dst, `,"message":{`...), h), '}')
+	}
+	dst = appendLogprobs(dst, inference.JoinFields(c.logprobs...))
+	dst = appendString(append(dst, `,"finish_reason":`...), (&Writer{head: *h}).reason(c.finish))
+	return append(dst, '}')
+}
+
+func (c *collected) message(dst []byte, h *Head) []byte {
+	dst = append(dst, `"role":"assistant","content":`...)
+	if len(c.content) == 0 && len(c.calls) > 0 {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendString(dst, string(c.content))
+	}
+	if len(c.reasoning) > 0 {
+		dst = appendString(append(dst, `,"reasoning":`...), string(c.reasoning))
+	}
+	dst = c.appendCalls(dst, h)
+	var extra map[string]json.RawMessage
+	_ = json.Unmarshal(inference.JoinFields(c.extra...), &extra) // nothing is no error to tell
+	if len(c.executed) > 0 {
+		dst = appendExecuted(append(dst, ','), c.executed)
+		delete(extra, "executed_tools") // those of an upstream's own
+	}
+	if len(extra) > 0 {
+		b, _ := json.Marshal(extra)
+		dst = append(append(dst, ','), b[1:len(b)-1]...)
+	}
+	return dst
+}
+
+func (c *collected) appendCalls(dst []byte, h *Head) []byte {
 	if len(c.calls) == 0 {
 		return dst
 	}
-	if c.head.LegacyFunctions {
+	if h.LegacyFunctions {
 		call := c.calls[0]
 		call.Arguments = string(c.arguments[0])
 		return appendFunction(append(dst, `,"function_call":`...), call)

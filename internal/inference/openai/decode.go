@@ -12,7 +12,9 @@ import (
 
 // decoder turns the chunks of an upstream, or its whole answer, into deltas.
 type decoder struct {
-	delta inference.Delta
+	// choices is how many answers were asked for.
+	choices int
+	deltas  []inference.Delta
 	// failure is the error of a chunk, as readError takes it.
 	failure []byte
 }
@@ -35,7 +37,10 @@ type choice struct {
 	Index   float64                    `json:"index"`
 	Delta   map[string]json.RawMessage `json:"delta"`
 	Message map[string]json.RawMessage `json:"message"` // of a whole answer
-	Finish  string                     `json:"finish_reason"`
+	// Text is the answer of /completions.
+	Text     string          `json:"text"`
+	Logprobs json.RawMessage `json:"logprobs"`
+	Finish   string          `json:"finish_reason"`
 }
 
 type usage struct {
@@ -118,26 +123,31 @@ func null(value []byte) bool { return string(value) == "null" }
 // has reports whether a field is there and not null.
 func has(value []byte) bool { return len(value) > 0 && !null(value) }
 
-// decode reads one chunk. The delta is used again by the next call. The error is
-// that of text that is not JSON.
-func (d *decoder) decode(b []byte) (*inference.Delta, error) {
-	d.delta = inference.Delta{ToolCalls: d.delta.ToolCalls[:0]}
-	d.failure = nil
+// decode reads one chunk: a delta for each answer that it has a piece of, and at
+// least one. They are used again by the next call. The error is that of text that is
+// not JSON.
+func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
+	d.deltas, d.failure = d.deltas[:0], nil
 	var c chunk
 	if err := lenient(b, &c); err != nil {
 		return nil, err
 	}
-	d.delta.Fingerprint = c.Fingerprint
 	for _, choice := range c.Choices {
-		if choice.Index == 0 {
+		said := choice.Delta != nil || choice.Message != nil || choice.Text != "" || choice.Finish != ""
+		if said && choice.Index >= 0 && choice.Index < float64(d.choices) {
 			d.choice(choice)
 		}
 	}
-	if d.usage(c.Usage); d.delta.Usage == nil {
-		d.usage(c.Groq.Usage)
+	if len(d.deltas) == 0 {
+		d.add(0)
+	}
+	first := &d.deltas[0]
+	first.Fingerprint = c.Fingerprint
+	if first.Usage = readUsage(c.Usage); first.Usage == nil {
+		first.Usage = readUsage(c.Groq.Usage)
 	}
 	if c.Timings != nil {
-		d.timings(*c.Timings)
+		c.Timings.addTo(first)
 	}
 	switch {
 	case has(c.Error):
@@ -147,11 +157,25 @@ func (d *decoder) decode(b []byte) (*inference.Delta, error) {
 	case has(c.Groq.Error):
 		d.failure = c.Groq.Error
 	}
-	return &d.delta, nil
+	return d.deltas, nil
+}
+
+// add makes a delta, in the memory of an earlier one where there is some.
+func (d *decoder) add(choice int) *inference.Delta {
+	var calls []inference.RawToolDelta
+	if n := len(d.deltas); n < cap(d.deltas) {
+		calls = d.deltas[:n+1][n].ToolCalls[:0]
+	}
+	d.deltas = append(d.deltas, inference.Delta{Choice: choice, ToolCalls: calls})
+	return &d.deltas[len(d.deltas)-1]
 }
 
 func (d *decoder) choice(c choice) {
-	d.delta.Finish = c.Finish
+	delta := d.add(int(c.Index))
+	delta.Finish, delta.Content = c.Finish, c.Text
+	if has(c.Logprobs) && c.Logprobs[0] == '{' {
+		delta.Logprobs = bytes.ToValidUTF8(c.Logprobs, []byte("\ufffd"))
+	}
 	fields := c.Delta
 	if fields == nil {
 		fields = c.Message
@@ -173,39 +197,39 @@ func (d *decoder) choice(c choice) {
 	take("tool_calls", &calls)
 	take("function_call", &function)
 	delete(fields, "role")
-	d.delta.Content += string(said)
-	d.delta.Reasoning = cmp.Or(d.delta.Reasoning, reasoning, other)
+	delta.Content += string(said)
+	delta.Reasoning = cmp.Or(delta.Reasoning, reasoning, other)
 	for _, c := range calls {
 		// Calls without an index are distinguished by their place.
-		index := len(d.delta.ToolCalls)
+		index := len(delta.ToolCalls)
 		if c.Index != nil {
 			index = int(*c.Index)
 		}
-		d.delta.ToolCalls = append(d.delta.ToolCalls, inference.RawToolDelta{Index: index, ID: c.ID, Name: c.Function.Name, Arguments: string(c.Function.Arguments)})
+		delta.ToolCalls = append(delta.ToolCalls, inference.RawToolDelta{Index: index, ID: c.ID, Name: c.Function.Name, Arguments: string(c.Function.Arguments)})
 	}
 	if function != nil {
-		d.delta.ToolCalls = append(d.delta.ToolCalls, inference.RawToolDelta{Name: function.Name, Arguments: string(function.Arguments)})
+		delta.ToolCalls = append(delta.ToolCalls, inference.RawToolDelta{Name: function.Name, Arguments: string(function.Arguments)})
 	}
 	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return null(value) || string(value) == "[]" })
 	if len(fields) > 0 {
 		b, _ := json.Marshal(fields)
-		d.delta.Extra = bytes.ToValidUTF8(b, []byte("\ufffd"))
+		delta.Extra = bytes.ToValidUTF8(b, []byte("\ufffd"))
 	}
 }
 
-func (d *decoder) usage(u *usage) {
+func readUsage(u *usage) *inference.RawUsage {
 	if u == nil || count(u.PromptTokens)+count(u.CompletionTokens) == 0 {
-		return
+		return nil
 	}
-	d.delta.Usage = &inference.RawUsage{
+	return &inference.RawUsage{
 		PromptTokens: count(u.PromptTokens), CompletionTokens: count(u.CompletionTokens),
 		QueueTime: seconds(u.QueueTime), PromptTime: seconds(u.PromptTime), CompletionTime: seconds(u.CompletionTime),
 		CachedTokens: detail(u.PromptDetails.Cached), ReasoningTokens: detail(u.CompletionDetails.Reasoning),
 	}
 }
 
-func (d *decoder) timings(t timings) {
-	u := d.delta.Usage
+func (t timings) addTo(d *inference.Delta) {
+	u := d.Usage
 	if u == nil {
 		u = &inference.RawUsage{PromptTokens: count(t.Prompt) + count(t.Cached), CompletionTokens: count(t.Predicted)}
 	}
@@ -214,7 +238,7 @@ func (d *decoder) timings(t timings) {
 		u.CachedTokens = &cached
 	}
 	if u.PromptTokens+u.CompletionTokens > 0 {
-		d.delta.Usage = u
+		d.Usage = u
 	}
 }
 

@@ -32,6 +32,29 @@ type body struct {
 	ReasoningFormat     string          `json:"reasoning_format,omitempty"`
 	IncludeReasoning    *bool           `json:"include_reasoning,omitempty"`
 	TemplateArguments   map[string]any  `json:"chat_template_kwargs,omitempty"`
+	N                   int             `json:"n,omitempty"`
+	Logprobs            bool            `json:"logprobs,omitempty"`
+	TopLogprobs         int             `json:"top_logprobs,omitempty"`
+}
+
+// textBody is a request to continue texts.
+type textBody struct {
+	Model            string          `json:"model"`
+	Prompt           json.RawMessage `json:"prompt"`
+	Suffix           string          `json:"suffix,omitempty"`
+	Echo             bool            `json:"echo,omitempty"`
+	Stream           bool            `json:"stream"`
+	StreamOptions    streamOptions   `json:"stream_options"`
+	MaxTokens        int             `json:"max_tokens"`
+	Temperature      *float64        `json:"temperature,omitempty"`
+	TopP             *float64        `json:"top_p,omitempty"`
+	FrequencyPenalty *float64        `json:"frequency_penalty,omitempty"`
+	PresencePenalty  *float64        `json:"presence_penalty,omitempty"`
+	Stop             []string        `json:"stop,omitempty"`
+	Seed             *int64          `json:"seed,omitempty"`
+	User             string          `json:"user,omitempty"`
+	N                int             `json:"n,omitempty"`
+	Logprobs         *int            `json:"logprobs,omitempty"`
 }
 
 type streamOptions struct {
@@ -97,11 +120,18 @@ type jsonSchema struct {
 // encode writes the request for an upstream. Streams are asked for always: only
 // they can be followed, timed and left.
 func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]byte, error) {
+	if t := r.Text; t != nil {
+		return json.Marshal(textBody{
+			Model: u.Model, Prompt: t.Prompt, Suffix: t.Suffix, Echo: t.Echo, Stream: true, StreamOptions: streamOptions{IncludeUsage: true}, MaxTokens: r.MaxTokens,
+			Temperature: r.Temperature, TopP: r.TopP, FrequencyPenalty: r.FrequencyPenalty, PresencePenalty: r.PresencePenalty,
+			Stop: r.Stop, Seed: r.Seed, User: r.User, N: r.N, Logprobs: t.Logprobs,
+		})
+	}
 	e := engines[u.Kind]
 	b := body{
 		Model: u.Model, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
 		Temperature: r.Temperature, TopP: r.TopP, FrequencyPenalty: r.FrequencyPenalty, PresencePenalty: r.PresencePenalty,
-		Stop: r.Stop, Seed: r.Seed, User: r.User,
+		Stop: r.Stop, Seed: r.Seed, User: r.User, N: r.N, Logprobs: r.Logprobs, TopLogprobs: r.TopLogprobs,
 	}
 	if e.maxTokens == "max_tokens" {
 		b.MaxTokens = r.MaxTokens

@@ -13,12 +13,12 @@ func Encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 
 // Decode shows tests what a chunk becomes.
 func Decode(chunk []byte) inference.Delta {
-	var d decoder
-	delta, err := d.decode(chunk)
+	d := decoder{choices: 1}
+	deltas, err := d.decode(chunk)
 	if err != nil {
 		return inference.Delta{}
 	}
-	return *delta
+	return deltas[0]
 }
 
 // Events lists the data of every event.

@@ -168,3 +168,9 @@ func (o object) list(name string, yield func(item json.RawMessage, path string))
 		yield(item, o.path+name+"["+strconv.Itoa(i)+"]")
 	}
 }
+
+// unquoted decodes a JSON string.
+func unquoted(value []byte) (s string) {
+	_ = json.Unmarshal(value, &s) // anything else is ""
+	return s
+}

@@ -26,6 +26,13 @@ type ParseOptions struct {
 // *inference.Error: 400 naming the field and what is allowed, 413 for an image
 // that is too large.
 func ParseRequest(body []byte, o ParseOptions) (*inference.Request, error) {
+	return parseBody(body, o, func(p *parser) []func(*inference.Request) {
+		return []func(*inference.Request){p.model, p.messages, p.sampling, p.unsupported, p.logprobs, p.stream, p.tools, p.format, p.reasoning, p.together}
+	})
+}
+
+// parseBody reads a body in steps, up to the first that finds something wrong.
+func parseBody(body []byte, o ParseOptions, steps func(*parser) []func(*inference.Request)) (*inference.Request, error) {
 	if o.MaxImages <= 0 {
 		o.MaxImages = 5
 	}
@@ -38,7 +45,7 @@ func ParseRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	var err error
 	p := parser{object: newObject(body, "", &err), lax: o.Lax, maxImages: o.MaxImages, maxImageBytes: o.MaxImageBytes}
 	r := &inference.Request{}
-	for _, step := range []func(*inference.Request){p.model, p.messages, p.sampling, p.unsupported, p.stream, p.tools, p.format, p.reasoning, p.together} {
+	for _, step := range steps(&p) {
 		if step(r); err != nil {
 			return nil, err
 		}
@@ -109,20 +116,29 @@ func (p *parser) sampling(r *inference.Request) {
 	}
 }
 
-// unsupported refuses what would change the answer and cannot be had.
-func (p *parser) unsupported(*inference.Request) {
+// logprobs reads what is asked of the tokens' probabilities.
+func (p *parser) logprobs(r *inference.Request) {
 	if p.lax {
 		return
 	}
-	if n := p.integer("n", math.MinInt32, math.MaxInt32); n != nil && *n != 1 {
-		p.failf("n", "must be 1: one answer is given for each request")
+	r.Logprobs = p.is("logprobs")
+	if top := p.integer("top_logprobs", 0, 20); top != nil {
+		if r.TopLogprobs = int(*top); *top > 0 && !r.Logprobs {
+			p.failf("top_logprobs", "it is only allowed when 'logprobs' is true")
+		}
 	}
-	top := p.integer("top_logprobs", 0, 20)
-	switch {
-	case p.is("logprobs"):
-		p.failf("logprobs", "log probabilities are not supported")
-	case top != nil && *top > 0:
-		p.failf("top_logprobs", "it is only allowed when 'logprobs' is true, and log probabilities are not supported")
+}
+
+// unsupported refuses what would change the answer and cannot be had.
+func (p *parser) unsupported(r *inference.Request) {
+	if p.lax {
+		return
+	}
+	if n := p.integer("n", 1, maxChoices); n != nil && *n > 1 {
+		r.N = int(*n)
+	}
+	if r.Choices() > maxChoices {
+		p.failf("n", "at most %d answers are given to a request", maxChoices)
 	}
 	if p.is("background") {
 		p.failf("background", "it is not supported: an answer is sent on the connection of its request. An 'Idempotency-Key' lets a retry hear it from its beginning")

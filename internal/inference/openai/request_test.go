@@ -103,9 +103,10 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 		message(`{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{}}}]}`):   {presswork.InvalidType, "messages[0].tool_calls[0].function.arguments", "a string"},
 		with(`"temperature":2.5`):                                 {presswork.InvalidOption, "temperature", "between 0 and 2"},
 		with(`"temperature":"hot"`):                               {presswork.InvalidType, "temperature", "a number"},
-		with(`"n":2`):                                             {presswork.InvalidOption, "n", "must be 1"},
-		with(`"logprobs":true`):                                   {presswork.InvalidOption, "logprobs", "not supported"},
-		with(`"top_logprobs":3`):                                  {presswork.InvalidOption, "top_logprobs", "not supported"},
+		with(`"n":0`):                                             {presswork.InvalidOption, "n", "between 1 and 128"},
+		with(`"n":129`):                                           {presswork.InvalidOption, "n", "between 1 and 128"},
+		with(`"logprobs":2`):                                      {presswork.InvalidType, "logprobs", "true or false"},
+		with(`"top_logprobs":3`):                                  {presswork.InvalidOption, "top_logprobs", "'logprobs' is true"},
 		with(`"top_logprobs":21`):                                 {presswork.InvalidOption, "top_logprobs", "between 0 and 20"},
 		with(`"top_logprobs":"3"`):                                {presswork.InvalidType, "top_logprobs", "a whole number"},
 		with(`"background":true`):                                 {presswork.InvalidOption, "background", "not supported"},
@@ -212,6 +213,7 @@ func TestTheModelDecidesTheRest(t *testing.T) {
   - {id: gpt-oss, capabilities: [chat, tools, reasoning], max_completion_tokens: 100, reasoning: {efforts: [low, high], default: low, formats: []}, upstreams: [{base_url: "http://x/v1"}]}
   - {id: qwen, aliases: [q], reasoning: {parser: think}, upstreams: [{base_url: "http://x/v1"}]}
   - {id: plain, upstreams: [{base_url: "http://x/v1"}]}
+  - {id: fast, upstreams: [{kind: vllm, base_url: "http://x/v1"}, {kind: openai, base_url: "http://y/v1"}]}
   - {id: vision, capabilities: [chat, vision], upstreams: [{base_url: "http://x/v1"}]}
   - {id: whisper, capabilities: [transcription], upstreams: [{base_url: "http://x/v1"}]}
 `), func(string) string { return "" })
@@ -226,6 +228,9 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 		`"model":"whisper"`: {presswork.InvalidOption, "does not support chat"},
 		`"model":"gpt-oss","reasoning_effort":"medium"`:                                                          {presswork.InvalidOption, "`low`, `high`"},
 		`"model":"plain","reasoning_effort":"low"`:                                                               {presswork.InvalidOption, "not supported with the model `plain`"},
+		`"model":"plain","n":2`:                                                                                  {presswork.InvalidOption, "must be 1 with the model `plain`"},
+		`"model":"plain","logprobs":true`:                                                                        {presswork.InvalidOption, "not supported with the model `plain`"},
+		`"model":"fast","n":2,"tools":[{"type":"browser_search"}]`:                                               {presswork.InvalidOption, "must be 1 with a built-in tool"},
 		`"model":"plain","reasoning_effort":"none"`:                                                              {presswork.InvalidOption, "not supported with the model `plain`"},
 		`"model":"gpt-oss","reasoning_format":"parsed"`:                                                          {presswork.InvalidOption, "include_reasoning"},
 		`"model":"gpt-oss","max_completion_tokens":101`:                                                          {presswork.InvalidOption, "at most 100"},
@@ -253,6 +258,35 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 		before := *r
 		if _, err := c.Admit(r); err != nil || !reflect.DeepEqual(before, *r) {
 			t.Errorf("%s: admitted twice it is %+v (%v)", fields, r, err)
+		}
+	}
+}
+
+func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
+	t.Parallel()
+	with := func(field string) string { return `{"model":"m","prompt":"Once",` + field + `}` }
+	for body, want := range map[string][2]string{
+		`{"model":"m"}`:                                                   {"prompt", "missing"},
+		`{"model":"m","prompt":7}`:                                        {"prompt", "a list of texts"},
+		`{"model":"m","prompt":[]}`:                                       {"prompt", "a list of texts"},
+		`{"model":"m","prompt":["a",null]}`:                               {"prompt", "a list of texts"},
+		`{"model":"m","prompt":["a",1]}`:                                  {"prompt", "a list of texts"},
+		`{"model":"m","prompt":["a","b"],"n":100}`:                        {"n", "at most 128"},
+		`{"model":"m","prompt":[` + strings.Repeat(`"a",`, 128) + `"a"]}`: {"prompt", "at most 128 prompts"},
+		with(`"logprobs":true`):                                           {"logprobs", "a whole number"},
+		with(`"logprobs":6`):                                              {"logprobs", "between 0 and 5"},
+		with(`"best_of":2`):                                               {"best_of", "must be 1"},
+		with(`"max_tokens":0`):                                            {"max_tokens", "at least 1"},
+	} {
+		_, err := openai.ParseTextRequest([]byte(body), openai.ParseOptions{})
+		if e := inference.AsError(err); e == nil || e.Status != 400 || e.Param != want[0] || !strings.Contains(e.Message, want[1]) {
+			t.Errorf("%.80s: %+v", body, e)
+		}
+	}
+	for prompt, n := range map[string]int{`"a"`: 1, `[1,2]`: 1, `["a","b"]`: 2, `[[1],[2,3],[4]]`: 3} {
+		r, err := openai.ParseTextRequest([]byte(`{"model":"m","n":2,"prompt":`+prompt+`}`), openai.ParseOptions{})
+		if err != nil || r.Choices() != 2*n || r.MaxTokens != 16 {
+			t.Errorf("%s: %+v, %v", prompt, r, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // Head is what every chunk of an answer, or the response, carries.
 type Head struct {
-	// ID is the completion's, as NewID makes it; RequestID the x-request-id.
+	// ID is the completion's; RequestID the x-request-id.
 	ID, RequestID string
 	Created       time.Time
 	// Model is the model's id.
@@ -25,14 +26,32 @@ type Head struct {
 	// IncludeUsage writes the usage chunk of stream_options; LegacyFunctions,
 	// function_call in place of tool_calls.
 	IncludeUsage, LegacyFunctions bool
+	// Text writes a text completion; Choices is how many answers there are, 0 for
+	// one.
+	Text    bool
+	Choices int
 }
 
-// NewID makes the id of a completion: "chatcmpl-" and a random UUID.
-func NewID() string {
+// HeadOf is the head of the answer to a request that was let in; the caller adds
+// what else it knows.
+func HeadOf(r *inference.Request) Head {
+	return Head{
+		ID: newID(r.Text != nil), Model: r.Model, Seed: r.Seed, ServiceTier: r.ServiceTier,
+		IncludeUsage: r.IncludeUsage, LegacyFunctions: r.LegacyFunctions, Text: r.Text != nil, Choices: r.Choices(),
+	}
+}
+
+// newID makes the id of a completion: "chatcmpl-", or "cmpl-" of a text, and a
+// random UUID.
+func newID(text bool) string {
 	var b [16]byte
 	rand.Read(b[:])
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("chatcmpl-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	kind := "chatcmpl"
+	if text {
+		kind = "cmpl"
+	}
+	return fmt.Sprintf("%s-%x-%x-%x-%x-%x", kind, b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // Done is the last event of a stream that came to its end.
@@ -63,7 +82,12 @@ func NewWriter(h Head) *Writer {
 func (w *Writer) setPrefix(fingerprint string) {
 	b := append(w.prefix[:0], `data: {"id":`...)
 	b = appendString(b, w.head.ID)
-	b = append(b, `,"object":"chat.completion.chunk","created":`...)
+	object := "chat.completion.chunk"
+	if w.head.Text {
+		object = "text_completion"
+	}
+	b = appendString(append(b, `,"object":`...), object)
+	b = append(b, `,"created":`...)
 	b = strconv.AppendInt(b, w.head.Created.Unix(), 10)
 	b = appendString(append(b, `,"model":`...), w.head.Model)
 	b = append(b, `,"system_fingerprint":`...)
@@ -76,24 +100,45 @@ func (w *Writer) setPrefix(fingerprint string) {
 func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	if c.First {
 		w.setPrefix(c.Fingerprint)
-		dst = append(dst, w.prefix...)
-		dst = append(dst, `{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],`...)
-		dst = append(dst, w.own...)
-		if w.head.Seed != nil {
-			dst = strconv.AppendInt(append(dst, `,"seed":`...), *w.head.Seed, 10)
+		for choice := 0; choice < max(1, w.head.Choices) && !w.head.Text; choice++ {
+			dst = w.index(dst, choice)
+			dst = append(dst, `,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],`...)
+			dst = append(dst, w.own...)
+			if w.head.Seed != nil {
+				dst = strconv.AppendInt(append(dst, `,"seed":`...), *w.head.Seed, 10)
+			}
+			dst = w.end(append(dst, '}'))
 		}
-		dst = w.end(append(dst, '}'))
 	}
-	if c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 || len(c.Extra) > 2 {
-		dst = append(dst, w.prefix...)
-		dst = append(dst, `{"index":0,"delta":{`...)
+	switch {
+	case w.head.Text && (c.Content != "" || c.Logprobs != nil):
+		dst = appendString(append(w.index(dst, c.Choice), `,"text":`...), c.Content)
+		dst = appendLogprobs(dst, c.Logprobs)
+		dst = w.end(append(dst, `,"finish_reason":null}]`...))
+	case !w.head.Text && (c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 || len(c.Extra) > 2 || c.Logprobs != nil):
+		dst = append(w.index(dst, c.Choice), `,"delta":{`...)
 		dst = w.delta(dst, c)
-		dst = w.end(append(dst, `},"logprobs":null,"finish_reason":null}]`...))
+		dst = appendLogprobs(append(dst, '}'), c.Logprobs)
+		dst = w.end(append(dst, `,"finish_reason":null}]`...))
 	}
 	if c.Finish != "" {
 		dst = w.finish(dst, c)
 	}
 	return dst
+}
+
+// index begins an event about one answer.
+func (w *Writer) index(dst []byte, choice int) []byte {
+	return strconv.AppendInt(append(append(dst, w.prefix...), `{"index":`...), int64(choice), 10)
+}
+
+// appendLogprobs writes the field. Engines' own JSON has no line break in it, once
+// it was compacted on its way here.
+func appendLogprobs(dst []byte, logprobs json.RawMessage) []byte {
+	if logprobs == nil {
+		return append(dst, `,"logprobs":null`...)
+	}
+	return append(append(dst, `,"logprobs":`...), logprobs...)
 }
 
 // end closes the event. With include_usage every chunk but the last shows that
@@ -157,9 +202,13 @@ func appendFunction(dst []byte, call inference.ToolDelta) []byte {
 }
 
 func (w *Writer) finish(dst []byte, c *inference.Chunk) []byte {
-	dst = append(dst, w.prefix...)
-	dst = append(dst, `{"index":0,"delta":{},"logprobs":null,"finish_reason":`...)
-	dst = appendString(dst, w.reason(c.Finish))
+	dst = w.index(dst, c.Choice)
+	if w.head.Text {
+		dst = append(dst, `,"text":""`...)
+	} else {
+		dst = append(dst, `,"delta":{}`...)
+	}
+	dst = appendString(append(dst, `,"logprobs":null,"finish_reason":`...), w.reason(c.Finish))
 	dst = append(append(dst, `}],`...), w.own...)
 	if c.Usage == nil {
 		return w.end(append(dst, '}'))

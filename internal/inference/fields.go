@@ -1,0 +1,65 @@
+package inference
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// JoinFields joins JSON objects that came in pieces and whose fields nobody here
+// knows: texts and lists grow, of anything else the last one stays. It is nil where
+// there are none.
+func JoinFields(pieces ...json.RawMessage) json.RawMessage {
+	pieces = slices.DeleteFunc(pieces, func(p json.RawMessage) bool { return len(p) == 0 })
+	if len(pieces) < 2 {
+		return slices.Concat(pieces...)
+	}
+	values := map[string][]json.RawMessage{}
+	for _, piece := range pieces {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(piece, &fields) != nil {
+			continue
+		}
+		for name, value := range fields {
+			if string(value) != "null" || values[name] == nil {
+				values[name] = append(values[name], value)
+			}
+		}
+	}
+	whole := map[string]json.RawMessage{}
+	for name, list := range values {
+		whole[name] = joinValues(list)
+	}
+	b, _ := json.Marshal(whole) // it was JSON before
+	return b
+}
+
+func joinValues(list []json.RawMessage) json.RawMessage {
+	begin := func(with byte) func(json.RawMessage) bool {
+		return func(v json.RawMessage) bool { return v[0] != with }
+	}
+	if len(list) > 1 && string(list[0]) == "null" {
+		list = list[1:]
+	}
+	switch {
+	case len(list) < 2:
+	case !slices.ContainsFunc(list, begin('"')):
+		var text []byte
+		for _, v := range list {
+			var s string
+			_ = json.Unmarshal(v, &s)
+			text = append(text, s...)
+		}
+		joined, _ := json.Marshal(string(text))
+		return joined
+	case !slices.ContainsFunc(list, begin('[')):
+		var items [][]byte
+		for _, v := range list {
+			if inner := bytes.TrimSpace(v[1 : len(v)-1]); len(inner) > 0 {
+				items = append(items, inner)
+			}
+		}
+		return slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]"))
+	}
+	return list[len(list)-1]
+}

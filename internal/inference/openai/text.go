@@ -1,0 +1,62 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"presswork"
+	"presswork/internal/inference"
+)
+
+// maxChoices is how many answers a request may ask for, as the reference allows.
+const maxChoices = 128
+
+// defaultTextTokens bounds the answer of a text completion that does not say, as
+// the reference has it: the engines' own defaults differ.
+const defaultTextTokens = 16
+
+// ParseTextRequest reads the body of a text completion, as ParseRequest does that
+// of a chat.
+func ParseTextRequest(body []byte, o ParseOptions) (*inference.Request, error) {
+	return parseBody(body, o, func(p *parser) []func(*inference.Request) {
+		return []func(*inference.Request){p.model, p.text, p.sampling, p.unsupported, p.stream}
+	})
+}
+
+func (p *parser) text(r *inference.Request) {
+	t := &inference.Text{Prompt: p.raw("prompt"), Echo: p.is("echo"), Suffix: p.str("suffix")}
+	if n := p.integer("logprobs", 0, 5); n != nil {
+		t.Logprobs = new(int(*n))
+	}
+	if best := p.integer("best_of", 1, 20); best != nil && *best != 1 && !p.lax {
+		p.failf("best_of", "must be 1: answers are streamed from the model, which cannot choose the best one then")
+	}
+	t.Prompts = p.prompts(t.Prompt)
+	r.Text, r.MaxTokens = t, defaultTextTokens
+}
+
+// prompts counts the prompts: a text or its tokens, or a list of either.
+func (p *parser) prompts(value json.RawMessage) int {
+	var text string
+	var texts []string
+	var tokens []uint32
+	var lists [][]uint32
+	n := 0
+	switch {
+	case value == nil:
+		p.failf("prompt", "property 'prompt' is missing")
+	case json.Unmarshal(value, &text) == nil, json.Unmarshal(value, &tokens) == nil && len(tokens) > 0:
+		n = 1
+	case json.Unmarshal(value, &texts) == nil && len(texts) > 0 && !bytes.Contains(value, []byte("null")):
+		n = len(texts)
+	case json.Unmarshal(value, &lists) == nil && len(lists) > 0:
+		n = len(lists)
+	default:
+		p.failType("prompt", "a text, a list of texts, or tokens in place of a text")
+	}
+	if n > maxChoices {
+		p.fail(inference.Errorf(http.StatusBadRequest, presswork.InvalidOption, "'prompt' : at most %d prompts are allowed", maxChoices).WithParam("prompt"))
+	}
+	return n
+}
