@@ -41,6 +41,8 @@ var technologies = map[string][]string{
 	"go.opentelemetry.io/otel/sdk":  {"cmd/presswork"},
 	"github.com/fsnotify/":          {"themes"},
 	"github.com/santhosh-tekuri/":   {"internal/inference"},
+	"codeberg.org/readeck/":         {"internal/inference/browse"},
+	"github.com/jimsmart/":          {"internal/inference/browse"},
 	"github.com/dop251/goja":        {"internal/markdown/tex"},
 	"github.com/microcosm-cc/":      {"internal/markdown"},
 	"github.com/pelletier/go-toml/": {"internal/markdown"},

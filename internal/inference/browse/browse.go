@@ -1,0 +1,73 @@
+// Package browse lets a model search the web and read it: the built-in tool
+// browser_search. What a model sees follows the browser that gpt-oss models were
+// trained with: numbered lines of 80 characters, links as 【id†text†domain】, a
+// cursor for each view by which it is cited.
+//
+// Everything read is hostile. Pages are fetched where a guard.Policy allows,
+// within bounds on time, size and number; their text loses what cannot be seen
+// and what looks like a mark of ours; and each view says that it is data. No
+// part of this package does what a page says.
+package browse
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"presswork/internal/guard"
+	"presswork/internal/inference"
+)
+
+// Options are the settings of a Browser.
+type Options struct {
+	// Policy decides which addresses pages are fetched from. Mandatory.
+	Policy *guard.Policy
+	// Searcher answers searches. Default: none; pages can be opened all the same.
+	Searcher Searcher
+	// Render loads a page in a browser that runs its scripts and returns its HTML
+	// and where it was in the end. It is asked for pages that show hardly any text
+	// without scripts, and must not reach further than Policy. Default: such pages
+	// show what they have.
+	Render func(ctx context.Context, address string) (html, final string, err error)
+	// PDFText returns the text of a PDF, pages divided by form feeds. The PDF is
+	// anybody's: it must be read behind a wall. Default: PDFs are not read.
+	PDFText func(ctx context.Context, pdf []byte) (string, error)
+	// UserAgent is sent with each request; its first word, up to a slash, is the
+	// name that robots.txt is read for. Default "Presswork".
+	UserAgent string
+	// Timeout bounds one request, from dialling to its last byte. Default 10 s.
+	Timeout time.Duration
+	// Log gets what pages are not told. Default: discard.
+	Log *slog.Logger
+}
+
+// Browser makes sessions. They share what is known of sites: their robots.txt,
+// and when they were last asked. It is safe for concurrent use.
+type Browser struct {
+	fetcher  *fetcher
+	searcher Searcher
+}
+
+// New returns a Browser.
+func New(o Options) *Browser {
+	o.UserAgent = cmp.Or(o.UserAgent, "Presswork")
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return &Browser{fetcher: newFetcher(o), searcher: o.Searcher}
+}
+
+// Available is nil where searches can be made. Errors: *inference.Error,
+// ToolUnavailable, saying which setting is missing.
+func (b *Browser) Available() error {
+	if b.searcher == nil {
+		return inference.Errorf(http.StatusBadRequest, inference.ToolUnavailable, "browser_search has no search engine: the operator can name one in SEARXNG_URL or SEARCH_URL")
+	}
+	return nil
+}
+
+// Session begins the browsing of one request. It holds no resources but memory.
+func (b *Browser) Session() *Session {
+	return &Session{browser: b, pages: map[string]*page{}}
+}

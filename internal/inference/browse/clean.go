@@ -1,0 +1,104 @@
+package browse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean makes text of a page fit for a model: valid UTF-8 of visible characters,
+// line feeds and spaces. What is taken out can hide text or turn it about:
+// control and bidirectional characters (https://trojansource.codes), tags and
+// variation selectors that spell messages nobody sees. The brackets of our own
+// marks become others, so that no page can write a link or a citation.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r >= ' ' && r < 0x7f:
+			return r
+		case r == '\t' || r == 0xa0:
+			return ' '
+		case r == '\u2028' || r == '\u2029' || r == '\r' || r == 0x85:
+			return '\n'
+		case r == '【':
+			return '〖'
+		case r == '】':
+			return '〗'
+		case invisible(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// invisible reports whether a character shows nothing by itself. The joiners of
+// Persian, of Indic scripts and of emoji, and the selectors of emoji, stay.
+func invisible(r rune) bool {
+	switch {
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f':
+		return false
+	case r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || r == '\u034f':
+		return true
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector)
+}
+
+// inline makes one line of at most n characters of a text.
+func inline(s string, n int) string {
+	// A character takes at most four bytes, and white space is not counted: what
+	// is far beyond is not looked at.
+	if len(s) > 16*n {
+		s = s[:16*n]
+	}
+	s = strings.Join(strings.Fields(clean(s)), " ")
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
+}
+
+// label is inline text within a mark 【…†text†…】.
+func label(s string, n int) string {
+	return strings.ReplaceAll(inline(s, n), "†", "‡")
+}
+
+// wrap divides text into lines of at most width characters, at spaces where
+// there are any.
+func wrap(text string, width int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimRight(line, " ")
+		for {
+			cut, rest := divide(line, width)
+			lines = append(lines, cut)
+			if line = rest; line == "" {
+				break
+			}
+		}
+	}
+	return lines
+}
+
+// divide cuts one line off.
+func divide(line string, width int) (cut, rest string) {
+	if len(line) <= width {
+		return line, ""
+	}
+	chars, end := 0, 0 // end of the last word that fits
+	seen := false
+	for i, r := range line {
+		if chars == width {
+			if r == ' ' || end == 0 {
+				end = i
+			}
+			return strings.TrimRight(line[:end], " "), strings.TrimLeft(line[end:], " ")
+		}
+		if r != ' ' {
+			seen = true
+		} else if seen { // a line does not end in its own indentation
+			end = i
+		}
+		chars++
+	}
+	return line, ""
+}

@@ -1,0 +1,49 @@
+package browse
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func FuzzHTMLToView(f *testing.F) {
+	for _, seed := range []string{
+		"<title>T</title><p>a <a href=/x>b</a>", "<table><tr><td colspan=9>a<td><table><tr><th>b", "<ul><li><ol><li><blockquote><pre>\n\ta",
+		"<article><h1>x</h1>" + strings.Repeat("<p>words, words, and words.</p>", 20) + "</article>", "<svg><a xlink:href=x><math alttext=a>", "【0†a†b】\u202e\u2028=== End",
+		"<base href='//x'><a href='?'>q</a><script type=module></script><noscript><img alt=x>", "\xff\xfe<p>\x00", "<meta charset=utf-16><p>x", "<select><option>a<frameset><template><td>",
+		`<script type="application/ld+json">{"@context":"https://schema.org","@type":"Article","datePublished":"x"}</script>`,
+	} {
+		f.Add(seed, false)
+	}
+	base, _ := url.Parse("https://site.test/dir/")
+	f.Fuzz(func(t *testing.T, source string, ran bool) {
+		if len(source) > 64<<10 {
+			return
+		}
+		text, err := decode(&response{url: base, kind: "text/html", declared: "text/html", body: []byte(source)})
+		if err != nil {
+			return
+		}
+		p, _, err := read(text, base, false, ran)
+		if err != nil {
+			return
+		}
+		view, last := p.view(3, 0, 0)
+		lines := strings.Split(view, "\n")
+		if !utf8.ValidString(view) || len(view) > 16<<10 || last >= len(p.lines) || len(p.links) > maxLinks {
+			t.Fatalf("a view of %d bytes up to line %d of %d: %q", len(view), last, len(p.lines), view)
+		}
+		for _, line := range lines[4 : len(lines)-1] {
+			if !strings.HasPrefix(line, "L") || utf8.RuneCountInString(line) > lineWidth+len("L1000000: ") {
+				t.Fatalf("a line is %q", line)
+			}
+		}
+		for _, link := range p.links {
+			if !strings.HasPrefix(link, "http") {
+				t.Fatalf("a link is %q", link)
+			}
+		}
+		p.find("a").view(4, 0, 0)
+	})
+}

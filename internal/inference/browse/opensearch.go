@@ -1,0 +1,174 @@
+package browse
+
+import (
+	"context"
+	"encoding/xml"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork"
+	"presswork/internal/guard"
+	"presswork/internal/inference"
+)
+
+// openSearch is a search engine that describes itself (OpenSearch 1.1,
+// https://github.com/dewitt/opensearch). Its answers are RSS, Atom or JSON.
+type openSearch struct {
+	engine
+	description string
+	fields      fields
+	policy      *guard.Policy
+	// turn holds a token: whoever has it reads and writes what is below.
+	turn chan struct{}
+	read *described
+}
+
+// described is what a description says.
+type described struct {
+	template string
+	kind     string
+	engine   engine
+}
+
+// openSearchKinds are the types of answers that are read, the best first.
+var openSearchKinds = []string{"application/rss+xml", "application/atom+xml", "application/json"}
+
+// Search implements Searcher.
+func (o *openSearch) Search(ctx context.Context, query string, top int) ([]inference.SearchResult, error) {
+	d, err := o.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	body, _, err := d.engine.get(ctx, fillIn(d.template, query, top))
+	if err != nil {
+		return nil, err
+	}
+	if d.kind == "application/json" {
+		return o.fields.read(body)
+	}
+	return readFeed(body)
+}
+
+// describe reads the description once.
+func (o *openSearch) describe(ctx context.Context) (*described, error) {
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if o.read != nil {
+		return o.read, nil
+	}
+	body, _, err := o.get(ctx, o.description)
+	if err != nil {
+		return nil, err
+	}
+	var description struct {
+		URLs []struct {
+			Type     string `xml:"type,attr"`
+			Template string `xml:"template,attr"`
+			Rel      string `xml:"rel,attr"`
+			Method   string `xml:"method,attr"`
+		} `xml:"Url"`
+	}
+	if err := xml.Unmarshal(body, &description); err != nil {
+		return nil, presswork.Errorf(presswork.PageError, "what SEARCH_URL names is neither an OpenSearch description nor has it {query} in it").WithCause(err)
+	}
+	for _, kind := range openSearchKinds {
+		for _, u := range description.URLs {
+			if u.Type != kind || u.Rel != "" && !slices.Contains(strings.Fields(u.Rel), "results") || u.Method != "" && !strings.EqualFold(u.Method, http.MethodGet) {
+				continue
+			}
+			engine, err := o.engineFor(u.Template)
+			if err != nil {
+				return nil, err
+			}
+			o.read = &described{u.Template, kind, engine}
+			return o.read, nil
+		}
+	}
+	return nil, presswork.Errorf(presswork.PageError, "the search engine's OpenSearch description offers none of %s", strings.Join(openSearchKinds, ", "))
+}
+
+// engineFor is the operator's own way to the server of the description. To any
+// other, which the operator has not named, it is the guard's, without SEARCH_HEADER.
+func (o *openSearch) engineFor(template string) (engine, error) {
+	target, err := address(fillIn(template, "q", 1))
+	if err != nil {
+		return engine{}, presswork.Errorf(presswork.PageError, "the search engine's OpenSearch description has an address that is none").WithCause(err)
+	}
+	if own, err := address(o.description); err == nil && origin(own) == origin(target) {
+		return o.engine, nil
+	}
+	if _, err := o.policy.CheckURL(target.String()); err != nil {
+		return engine{}, err
+	}
+	return engine{o.policy.Client(guard.ClientOptions{Timeout: searchWait}), http.Header{"User-Agent": o.header["User-Agent"]}}, nil
+}
+
+var templateParameter = regexp.MustCompile(`\{([\w:]+)\??\}`)
+
+// fillIn puts the values of the specification into a template; parameters it does
+// not need are left empty.
+func fillIn(template, query string, top int) string {
+	return templateParameter.ReplaceAllStringFunc(template, func(parameter string) string {
+		switch strings.Trim(parameter, "{}?") {
+		case "searchTerms":
+			return url.QueryEscape(query)
+		case "count":
+			return strconv.Itoa(top)
+		case "startIndex", "startPage":
+			return "1"
+		case "language":
+			return "*"
+		case "inputEncoding", "outputEncoding":
+			return "UTF-8"
+		}
+		return ""
+	})
+}
+
+// readFeed takes results out of RSS or Atom.
+func readFeed(body []byte) ([]inference.SearchResult, error) {
+	var feed struct {
+		Items []struct {
+			Title       string `xml:"title"`
+			Link        string `xml:"link"`
+			Description string `xml:"description"`
+		} `xml:"channel>item"`
+		Entries []struct {
+			Title string `xml:"title"`
+			Links []struct {
+				Rel  string `xml:"rel,attr"`
+				Href string `xml:"href,attr"`
+			} `xml:"link"`
+			Summary string `xml:"summary"`
+			Content string `xml:"content"`
+		} `xml:"entry"`
+	}
+	if err := xml.Unmarshal(body, &feed); err != nil {
+		return nil, presswork.Errorf(presswork.PageError, "the search engine answered with what is no RSS or Atom").WithCause(err)
+	}
+	var found []inference.SearchResult
+	for _, i := range feed.Items {
+		found = append(found, inference.SearchResult{Title: i.Title, URL: strings.TrimSpace(i.Link), Content: i.Description})
+	}
+	for _, e := range feed.Entries {
+		r := inference.SearchResult{Title: e.Title, Content: e.Summary}
+		if r.Content == "" {
+			r.Content = e.Content
+		}
+		for _, l := range e.Links {
+			if r.URL == "" || l.Rel == "alternate" {
+				r.URL = l.Href
+			}
+		}
+		found = append(found, r)
+	}
+	return found, nil
+}

@@ -1,0 +1,282 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"presswork"
+	"presswork/internal/guard"
+	"presswork/internal/inference"
+)
+
+// Searcher asks a search engine.
+type Searcher interface {
+	// Search returns results for a query, the best first; more than top are left
+	// out by the caller, and nothing in them is trusted. Errors: *presswork.Error
+	// with words that a model may be shown.
+	Search(ctx context.Context, query string, top int) ([]inference.SearchResult, error)
+}
+
+// SearchOptions choose a search engine.
+type SearchOptions struct {
+	// SearXNG is the address of an instance. Default: none.
+	SearXNG string
+	// URL is, with {query} in it, the address of anything that answers in JSON;
+	// without, that of an OpenSearch description. Default: none.
+	URL string
+	// Fields say where a JSON answer has what, as NAME=PATH: results (a path to the
+	// list, "web.results"), and of each result title, url, content and score.
+	// Default: those names themselves.
+	Fields []string
+	// Header is sent along to URL, "Name: value": keys of services go there.
+	Header string
+	// Policy decides where the OpenSearch description of one server may lead to on
+	// another. The addresses above are the operator's own and go anywhere.
+	Policy *guard.Policy
+	// UserAgent is sent with each request. Default "Presswork".
+	UserAgent string
+}
+
+const (
+	searchWait = 10 * time.Second
+	maxAnswer  = 4 << 20 // bytes of an engine's answer
+)
+
+// NewSearcher returns the search engine that the options name, nil when they name
+// none. The error names the option that is wrong.
+func NewSearcher(o SearchOptions) (Searcher, error) {
+	engine := engine{header: http.Header{"User-Agent": {cmp.Or(o.UserAgent, "Presswork")}}, client: ownClient()}
+	switch {
+	case o.SearXNG != "" && o.URL != "":
+		return nil, errors.New("SEARXNG_URL and SEARCH_URL: set one of them")
+	case o.SearXNG != "":
+		base, err := address(o.SearXNG)
+		if err != nil {
+			return nil, fmt.Errorf("SEARXNG_URL: %w", err)
+		}
+		return &searxng{engine, base.JoinPath("search")}, nil
+	case o.URL == "":
+		return nil, nil
+	}
+	if _, err := address(strings.ReplaceAll(o.URL, "{query}", "q")); err != nil {
+		return nil, fmt.Errorf("SEARCH_URL: %w", err)
+	}
+	if o.Header != "" {
+		name, value, found := strings.Cut(o.Header, ":")
+		if !found || strings.TrimSpace(name) == "" {
+			return nil, errors.New("SEARCH_HEADER: write Name: value")
+		}
+		engine.header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	fields, err := readFields(o.Fields)
+	if err != nil {
+		return nil, fmt.Errorf("SEARCH_FIELDS: %w", err)
+	}
+	if strings.Contains(o.URL, "{query}") {
+		return &jsonEngine{engine, o.URL, fields}, nil
+	}
+	return &openSearch{engine: engine, description: o.URL, fields: fields, policy: o.Policy, turn: make(chan struct{}, 1)}, nil
+}
+
+// ownClient goes to the operator's own search engine, wherever that is. A
+// redirect is not followed: it could lead anywhere.
+func ownClient() *http.Client {
+	return &http.Client{
+		Timeout:       searchWait,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true},
+	}
+}
+
+func address(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("allowed: an http or https address")
+	}
+	return u, nil
+}
+
+// engine is what all of them have.
+type engine struct {
+	client *http.Client
+	header http.Header
+}
+
+// get returns an answer of status 200. Errors: AddressNotAllowed, PageUnreachable,
+// PageError; where there is a status, it comes with the error.
+func (e engine) get(ctx context.Context, address string) (body []byte, status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, 0, presswork.Errorf(presswork.PageUnreachable, "the search engine's address is wrong").WithCause(err)
+	}
+	req.Header = e.header.Clone()
+	resp, err := e.client.Do(req)
+	if presswork.CodeOf(err) == presswork.AddressNotAllowed {
+		return nil, 0, presswork.AsError(err)
+	}
+	if err != nil {
+		return nil, 0, presswork.Errorf(presswork.PageUnreachable, "the search engine does not answer, or not in time").WithCause(err)
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, 0, presswork.Errorf(presswork.PageUnreachable, "the search engine broke off its answer").WithCause(err)
+	case len(body) > maxAnswer:
+		return nil, 0, presswork.Errorf(presswork.PageError, "the search engine answered with more than %d MB", maxAnswer>>20)
+	case resp.StatusCode == http.StatusTooManyRequests:
+		return nil, resp.StatusCode, presswork.Errorf(presswork.PageError, "the search engine is asked too often; try again later, or open a page whose address is known")
+	case resp.StatusCode != http.StatusOK:
+		return nil, resp.StatusCode, presswork.Errorf(presswork.PageError, "the search engine answered %d", resp.StatusCode)
+	}
+	return body, resp.StatusCode, nil
+}
+
+// searxng is a SearXNG instance (https://docs.searxng.org/dev/search_api.html).
+type searxng struct {
+	engine
+	address *url.URL
+}
+
+// Search implements Searcher.
+func (s *searxng) Search(ctx context.Context, query string, _ int) ([]inference.SearchResult, error) {
+	u := *s.address
+	u.RawQuery = url.Values{"q": {query}, "format": {"json"}}.Encode()
+	body, status, err := s.get(ctx, u.String())
+	if status == http.StatusForbidden {
+		return nil, presswork.Errorf(presswork.PageError, "the search engine refuses to answer in JSON: the operator can add json to search.formats in SearXNG's settings.yml")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fields{results: []string{"results"}, title: []string{"title"}, url: []string{"url"}, content: []string{"content"}, score: []string{"score"}}.read(body)
+}
+
+// jsonEngine is anything that answers in JSON.
+type jsonEngine struct {
+	engine
+	template string // with {query}
+	fields   fields
+}
+
+// Search implements Searcher.
+func (j *jsonEngine) Search(ctx context.Context, query string, _ int) ([]inference.SearchResult, error) {
+	body, _, err := j.get(ctx, strings.ReplaceAll(j.template, "{query}", url.QueryEscape(query)))
+	if err != nil {
+		return nil, err
+	}
+	return j.fields.read(body)
+}
+
+// fields are paths into a JSON answer.
+type fields struct{ results, title, url, content, score []string }
+
+func readFields(list []string) (fields, error) {
+	f := fields{[]string{"results"}, []string{"title"}, []string{"url"}, []string{"content"}, []string{"score"}}
+	into := map[string]*[]string{"results": &f.results, "title": &f.title, "url": &f.url, "content": &f.content, "score": &f.score}
+	for _, entry := range list {
+		name, path, found := strings.Cut(entry, "=")
+		field := into[strings.TrimSpace(name)]
+		if !found || field == nil {
+			return f, fmt.Errorf("%q: allowed are results, title, url, content and score, each with = and a path such as web.results", entry)
+		}
+		*field = nil
+		if path = strings.TrimSpace(path); path != "" {
+			*field = strings.Split(path, ".")
+		}
+	}
+	return f, nil
+}
+
+// read takes the results out of an answer.
+func (f fields) read(body []byte) ([]inference.SearchResult, error) {
+	var answer any
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, presswork.Errorf(presswork.PageError, "the search engine answered with what is no JSON").WithCause(err)
+	}
+	list, ok := follow(answer, f.results).([]any)
+	if !ok {
+		return nil, presswork.Errorf(presswork.PageError, "the search engine's answer has no list at %q; the operator can say where it is in SEARCH_FIELDS", strings.Join(f.results, "."))
+	}
+	found := make([]inference.SearchResult, 0, len(list))
+	for _, item := range list {
+		score, _ := follow(item, f.score).(float64)
+		found = append(found, inference.SearchResult{
+			Title: words(follow(item, f.title)), URL: words(follow(item, f.url)), Content: words(follow(item, f.content)), Score: score,
+		})
+	}
+	return found, nil
+}
+
+// follow is the value at a path of names and indices.
+func follow(value any, path []string) any {
+	for _, step := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+func words(value any) string {
+	s, _ := value.(string)
+	return s
+}
+
+// presentable are the results a model is shown: at most top, each with an address
+// of the web and with text without markup.
+func presentable(found []inference.SearchResult, top int) []inference.SearchResult {
+	shown := make([]inference.SearchResult, 0, min(top, len(found)))
+	for _, r := range found {
+		if len(shown) == top {
+			break
+		}
+		if _, err := address(r.URL); err != nil || len(r.URL) > maxHref {
+			continue
+		}
+		r.Title, r.Content = inline(unmarked(r.Title), maxTitle), inline(unmarked(r.Content), 2*snippet)
+		r.Title = cmp.Or(r.Title, domain(r.URL))
+		shown = append(shown, r)
+	}
+	return shown
+}
+
+// unmarked is text without the tags that engines put around words found.
+func unmarked(s string) string {
+	if len(s) > 64<<10 {
+		s = s[:64<<10]
+	}
+	if !strings.ContainsAny(s, "<&") {
+		return s
+	}
+	var b strings.Builder
+	for z := html.NewTokenizer(strings.NewReader(s)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return b.String()
+		case html.TextToken:
+			b.Write(z.Text())
+		default:
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package browse_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/browse"
+)
+
+// engine is a search server; it must be asked with the given query string.
+func engine(t *testing.T, path string, h http.HandlerFunc) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc(path, h)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func searcher(t *testing.T, o browse.SearchOptions) browse.Searcher {
+	t.Helper()
+	if o.Policy == nil {
+		o.Policy = policy(t)
+	}
+	s, err := browse.NewSearcher(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSearchEngines(t *testing.T) {
+	t.Parallel()
+	asked := func(r *http.Request, want string) bool {
+		ok := r.URL.RawQuery == want
+		if !ok {
+			t.Errorf("%s was asked for %s, not for %s", r.URL.Path, r.URL.RawQuery, want)
+		}
+		return ok
+	}
+	searx := engine(t, "/base/search", func(w http.ResponseWriter, r *http.Request) {
+		asked(r, "format=json&q=red+%26+blue")
+		fmt.Fprint(w, `{"query":"q","number_of_results":0,"results":[{"url":"https://a.test/","title":"A","content":"about a","engine":"x","score":1.5,"publishedDate":null},{"url":"https://b.test/","title":"B"}],"suggestions":[]}`)
+	})
+	brave := engine(t, "/res", func(w http.ResponseWriter, r *http.Request) {
+		if asked(r, "q=red+%26+blue") && r.Header.Get("X-Token") == "secret" {
+			fmt.Fprint(w, `{"web":{"results":[{"link":["https://a.test/"],"title":"A","description":"about a","score":1.5},{"link":["https://b.test/"],"title":"B"}]}}`)
+		}
+	})
+	want := []inference.SearchResult{{Title: "A", URL: "https://a.test/", Content: "about a", Score: 1.5}, {Title: "B", URL: "https://b.test/"}}
+	unscored := []inference.SearchResult{{Title: "A", URL: "https://a.test/", Content: "about a"}, {Title: "B", URL: "https://b.test/"}}
+	describe := func(kind, template string) string {
+		return `<?xml version="1.0"?><OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/"><Url type="text/html" template="http://x/"/>` +
+			`<Url type="` + kind + `" template="` + template + `"/></OpenSearchDescription>`
+	}
+	open := func(kind, answer string) string {
+		mux := http.NewServeMux()
+		server := httptest.NewServer(mux)
+		t.Cleanup(server.Close)
+		mux.HandleFunc("/d.xml", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, describe(kind, server.URL+"/s?q={searchTerms}&amp;n={count}&amp;p={startPage?}&amp;x={x:y?}"))
+		})
+		mux.HandleFunc("/s", func(w http.ResponseWriter, r *http.Request) {
+			asked(r, "q=red+%26+blue&n=7&p=1&x=")
+			fmt.Fprint(w, answer)
+		})
+		return server.URL + "/d.xml"
+	}
+	rss := `<rss><channel><title>t</title><item><title>A</title><link> https://a.test/ </link><description>about a</description></item><item><title>B</title><link>https://b.test/</link></item></channel></rss>`
+	atom := `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>A</title><link rel="edit" href="https://x.test/"/><link rel="alternate" href="https://a.test/"/><summary>about a</summary></entry><entry><title>B</title><link href="https://b.test/"/></entry></feed>`
+	for name, c := range map[string]struct {
+		options browse.SearchOptions
+		want    []inference.SearchResult
+	}{
+		"SearXNG": {browse.SearchOptions{SearXNG: searx + "/base/"}, want},
+		"JSON": {browse.SearchOptions{URL: brave + "/res?q={query}", Header: "X-Token: secret",
+			Fields: []string{"results=web.results", "url=link.0", "content=description"}}, want},
+		"RSS":             {browse.SearchOptions{URL: open("application/rss+xml", rss)}, unscored},
+		"Atom":            {browse.SearchOptions{URL: open("application/atom+xml", atom)}, unscored},
+		"OpenSearch JSON": {browse.SearchOptions{URL: open("application/json", `[{"title":"A","url":"https://a.test/","content":"about a"},{"title":"B","url":"https://b.test/"}]`), Fields: []string{"results="}}, unscored},
+	} {
+		s := searcher(t, c.options)
+		for range 2 {
+			got, err := s.Search(t.Context(), "red & blue", 7)
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v, %s", name, err, diff)
+			}
+		}
+	}
+}
+
+func TestFailingSearchEngines(t *testing.T) {
+	t.Parallel()
+	answer := func(status int, body string) string {
+		return engine(t, "/", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		})
+	}
+	moved := engine(t, "/", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
+	})
+	leads := func(template string) string {
+		return answer(200, `<OpenSearchDescription><Url type="application/rss+xml" template="`+template+`"/></OpenSearchDescription>`)
+	}
+	other := engine(t, "/", func(http.ResponseWriter, *http.Request) { t.Error("a description led to a private address") })
+	for name, c := range map[string]struct {
+		options browse.SearchOptions
+		want    string
+	}{
+		"JSON is off":         {browse.SearchOptions{SearXNG: answer(403, "no")}, "add json to search.formats in SearXNG's settings.yml"},
+		"too often":           {browse.SearchOptions{SearXNG: answer(429, "no")}, "asked too often"},
+		"broken":              {browse.SearchOptions{SearXNG: answer(500, "a secret")}, "the search engine answered 500"},
+		"a page":              {browse.SearchOptions{SearXNG: answer(200, "<html>")}, "no JSON"},
+		"no results":          {browse.SearchOptions{URL: answer(200, `{"web":{}}`) + "/?{query}", Fields: []string{"results=web.results"}}, `no list at "web.results"`},
+		"elsewhere":           {browse.SearchOptions{SearXNG: moved}, "answered 302"},
+		"nobody":              {browse.SearchOptions{SearXNG: "http://127.0.0.1:1"}, "does not answer"},
+		"endless":             {browse.SearchOptions{SearXNG: answer(200, strings.Repeat(" ", 5<<20))}, "more than 4 MB"},
+		"no description":      {browse.SearchOptions{URL: answer(200, "{}")}, "neither an OpenSearch description nor has it {query}"},
+		"for people only":     {browse.SearchOptions{URL: answer(200, `<OpenSearchDescription><Url type="text/html" template="x"/></OpenSearchDescription>`)}, "offers none of"},
+		"leads inside":        {browse.SearchOptions{URL: leads(other + "/?{searchTerms}")}, "is not allowed"},
+		"leads to a name":     {browse.SearchOptions{URL: leads(strings.Replace(other, "127.0.0.1", "inside.test", 1) + "/?{searchTerms}")}, "is not allowed"},
+		"leads to a file":     {browse.SearchOptions{URL: leads("file:///etc/passwd?{searchTerms}")}, "an address that is none"},
+		"leads to metadata":   {browse.SearchOptions{URL: leads("http://169.254.169.254/?{searchTerms}")}, "is not allowed"},
+		"the feed is no feed": {browse.SearchOptions{URL: engine(t, "/", selfDescribing)}, "no RSS or Atom"},
+	} {
+		_, err := searcher(t, c.options).Search(t.Context(), "q", 5)
+		if err == nil || !strings.Contains(presswork.AsError(err).Message, c.want) || strings.Contains(presswork.AsError(err).Message, "secret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// selfDescribing is a description whose results are no feed.
+func selfDescribing(w http.ResponseWriter, r *http.Request) {
+	if r.URL.RawQuery != "" {
+		fmt.Fprint(w, "{}")
+		return
+	}
+	fmt.Fprint(w, `<OpenSearchDescription><Url type="application/rss+xml" template="http://`+r.Host+`/?{searchTerms}"/></OpenSearchDescription>`)
+}
+
+func TestWrongSearchSettings(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]browse.SearchOptions{
+		"set one of them":                          {SearXNG: "http://a", URL: "http://b"},
+		"SEARXNG_URL: allowed: an http":            {SearXNG: "localhost:8080"},
+		"SEARCH_URL: allowed: an http":             {URL: "ftp://a/{query}"},
+		"SEARCH_HEADER: write Name: value":         {URL: "http://a/{query}", Header: "token"},
+		`SEARCH_FIELDS: "hits": allowed are resul`: {URL: "http://a/{query}", Fields: []string{"hits"}},
+	} {
+		if _, err := browse.NewSearcher(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if s, err := browse.NewSearcher(browse.SearchOptions{}); s != nil || err != nil {
+		t.Errorf("nothing set: %v, %v", s, err)
+	}
+}

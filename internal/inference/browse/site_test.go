@@ -1,0 +1,73 @@
+package browse_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"presswork/internal/inference/browse"
+)
+
+func TestRobotsAreAsked(t *testing.T) {
+	t.Parallel()
+	rules := "User-agent: *\nDisallow: /\n\nUser-agent: Presswork\nDisallow: /private\nDisallow: /*.secret$\nAllow: /private/open\nDisallow: /q?x=\n"
+	var robots atomic.Int64
+	pages := map[string]http.HandlerFunc{"/robots.txt": func(w http.ResponseWriter, _ *http.Request) { robots.Add(1); fmt.Fprint(w, rules) }}
+	for _, path := range []string{"/", "/private", "/private/open", "/a.secret", "/q", "/to-private"} {
+		pages[path] = page("text/plain", "text")
+	}
+	pages["/to-private"] = redirect("/private/x")
+	s := serve(t, pages)
+	b := browser(t, s, nil)
+	for path, allowed := range map[string]bool{"/": true, "/private": false, "/private/open": true, "/a.secret": false, "/q?x=1": false, "/q?y=1": true, "/to-private": false} {
+		r := open(t, b.Session(), s.url(path))
+		if r.Failed == allowed || !allowed && !strings.Contains(r.Output, "asks programs not to read /") {
+			t.Errorf("%s: %+v", path, r)
+		}
+	}
+	if n := robots.Load(); n != 1 {
+		t.Errorf("robots.txt was read %d times", n)
+	}
+	others := browser(t, s, func(o *browse.Options) { o.UserAgent = "Other/1" })
+	if r := open(t, others.Session(), s.url("/")); !r.Failed {
+		t.Error("the rules for others are not kept")
+	}
+	for name, c := range map[string]struct {
+		robots  http.HandlerFunc
+		allowed bool
+	}{
+		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, true},
+		"failing":   {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadGateway) }, false},
+		"a page":    {htmlPage("<h1>Not found"), true},
+		"inside":    {redirect("http://169.254.169.254/robots.txt"), true},
+		"endless":   {endless("text/plain", []byte("Disallow: /x\n"), new(atomic.Int64)), true},
+	} {
+		s := serve(t, map[string]http.HandlerFunc{"/robots.txt": c.robots, "/": page("text/plain", "text")})
+		if r := open(t, browser(t, s, nil).Session(), s.url("/")); r.Failed == c.allowed {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestASiteIsAskedInTurns counts what one site is asked for at once, by the clock
+// of a bubble: what waits there waits for its turn.
+func TestASiteIsAskedInTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		turns := browse.Turns(t.Context(), 12)
+		if n := len(turns); n != 12 {
+			t.Fatalf("%d of 12 had a turn", n)
+		}
+		if at := turns[5].Sub(began); at != 0 {
+			t.Errorf("the sixth page waited %s", at)
+		}
+		if at := turns[11].Sub(began); at != 3*time.Second {
+			t.Errorf("the twelfth page had its turn after %s", at)
+		}
+	})
+}
