@@ -276,7 +276,7 @@ func (s *Session) show(p *page, loc, num int) (inference.ToolResult, error) {
 	text, last := p.view(cursor, loc, num)
 	result := inference.ToolResult{Output: text}
 	if p.url != "" {
-		result.Pages = []inference.PageResult{{Cursor: cursor, Title: p.title, URL: p.url, Content: strings.Join(p.lines[loc:last+1], "\n")}}
+		result.Pages = []inference.PageResult{{Title: p.title, URL: p.url, Content: strings.Join(p.lines[loc:last+1], "\n")}}
 		result.Origins = []inference.Origin{{Cursor: cursor, First: 0, Last: len(p.lines) - 1, URL: p.url, Title: p.title}}
 	}
 	for _, o := range p.origins {

@@ -70,7 +70,7 @@ L4:
 	if text := body(t, r); !strings.Contains(text, "【0†eggs†site.test】") || !strings.Contains(text, "【1†nests†other.test】") || strings.Contains(text, "Home") {
 		t.Errorf("the page is %s", text)
 	}
-	if len(r.Pages) != 1 || r.Pages[0].Cursor != 1 || r.Pages[0].URL != s.url("/birds") || r.Pages[0].Title != "On birds" || !strings.HasPrefix(r.Pages[0].Content, "Birds fly.") {
+	if len(r.Pages) != 1 || r.Pages[0].URL != s.url("/birds") || r.Pages[0].Title != "On birds" || !strings.HasPrefix(r.Pages[0].Content, "Birds fly.") {
 		t.Errorf("pages %+v", r.Pages)
 	}
 	if cites := inference.Citations("【1†L0-L9】", r.Origins); len(cites) != 1 || cites[0].URL != s.url("/birds") || cites[0].Title != "On birds" {
