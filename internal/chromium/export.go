@@ -52,7 +52,7 @@ type Visit struct {
 
 // Exported is what came of a visit.
 type Exported struct {
-	// Data is a PDF, or a picture; ContentType is which.
+	// Data is a PDF, a picture or HTML; ContentType is which.
 	Data        []byte
 	ContentType string
 	// URL is where the page was in the end, Title what it is called.
@@ -69,6 +69,12 @@ func NewExporter(o ExporterOptions) *Exporter {
 	b.MaxPDFBytes = cmp.Or(b.MaxPDFBytes, 128<<20)
 	b.idleAfter = cmp.Or(o.IdleAfter, 5*time.Minute)
 	return &Exporter{browser: New(b), policy: o.Policy, proxy: guard.NewProxy(o.Policy, o.Limits)}
+}
+
+// Under returns an Exporter that shares the browser of e, with its life, its tabs
+// and its counters, for pages that another policy governs.
+func (e *Exporter) Under(policy *guard.Policy, limits guard.ProxyOptions) *Exporter {
+	return &Exporter{browser: e.browser, policy: policy, proxy: guard.NewProxy(policy, limits)}
 }
 
 // Start makes it ready; its browser starts with the first export. The error
@@ -114,6 +120,19 @@ func (e *Exporter) PDF(ctx context.Context, v Visit, o export.PDFOptions) (Expor
 func (e *Exporter) Screenshot(ctx context.Context, v Visit, o export.ScreenshotOptions) (Exported, error) {
 	return e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckScreenshot(page, o) },
 		func(v *visit) ([]byte, string, error) { return v.picture(o) })
+}
+
+// maxHTML is how much of a page HTML returns, in UTF-16 units.
+const maxHTML = 4 << 20
+
+// HTML returns the page's document as its scripts have made it, in UTF-8, what is
+// beyond the first 4 million characters cut off. Errors: those of PDF.
+func (e *Exporter) HTML(ctx context.Context, v Visit, o export.VisitOptions) (Exported, error) {
+	return e.export(ctx, v, o, func(page *url.URL) error { return export.CheckPDF(page, export.PDFOptions{VisitOptions: o}) },
+		func(v *visit) ([]byte, string, error) {
+			source, err := v.source()
+			return []byte(source), "text/html; charset=utf-8", err
+		})
 }
 
 // develop makes data of a loaded page.

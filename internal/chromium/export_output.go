@@ -54,6 +54,18 @@ func (v *visit) readTitle() (title string, err error) {
 	return title, err
 }
 
+// source is the document as HTML, empty where it has none.
+func (v *visit) source() (source string, err error) {
+	result, err := v.evaluate(fmt.Sprintf("(document.documentElement?.outerHTML??'').slice(0,%d)", maxHTML), true)
+	if _, thrown := errors.AsType[*scriptError](err); thrown {
+		return "", presswork.Errorf(presswork.PageError, "the page has no document that can be read").WithCause(err)
+	}
+	if err == nil {
+		err = json.Unmarshal(result.Value, &source)
+	}
+	return source, err
+}
+
 // pinScript puts what is fixed to the window in one place of the page: a picture
 // of the whole page shows it across the text, and each sheet of paper anew.
 //

@@ -63,7 +63,7 @@ func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.
 		return nil, err
 	}
 	size := export.ViewportOf(o)
-	spare := i.takeSpare(size)
+	spare := i.takeSpare(proxy, size)
 	v := &visit{pageContext: &pageContext{browserContext: browserContext{inst: i}}, page: page, opts: o, changed: make(chan struct{}, 1),
 		sessions: map[string]bool{}, frames: map[string]*frame{}}
 	v.ctx, v.giveUp = context.WithCancelCause(ctx)

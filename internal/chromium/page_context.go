@@ -34,6 +34,7 @@ func (r *pageContext) close() {
 
 // spare is a context that is made ahead of its page.
 type spare struct {
+	proxy *guard.Proxy
 	size  export.Viewport
 	ready chan struct{}
 	made  *pageContext // nil when it could not be made; read it after ready only
@@ -67,7 +68,7 @@ func (i *instance) makeSpare(proxy *guard.Proxy, size export.Viewport) {
 	if i.retired || i.spare != nil {
 		return
 	}
-	s := &spare{size: size, ready: make(chan struct{})}
+	s := &spare{proxy: proxy, size: size, ready: make(chan struct{})}
 	i.spare = s
 	go func() {
 		defer close(s.ready)
@@ -87,13 +88,13 @@ func (i *instance) makeSpare(proxy *guard.Proxy, size export.Viewport) {
 }
 
 // takeSpare returns the context that is made ahead, or nil when there is none of
-// that size.
-func (i *instance) takeSpare(size export.Viewport) *spare {
+// that size behind that proxy.
+func (i *instance) takeSpare(proxy *guard.Proxy, size export.Viewport) *spare {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	s := i.spare
 	i.spare = nil
-	if s != nil && s.size != size {
+	if s != nil && (s.size != size || s.proxy != proxy) {
 		go s.discard()
 		return nil
 	}
