@@ -178,3 +178,15 @@ func checkFiles(files []File) error {
 	}
 	return nil
 }
+
+// size is n bytes for a person to read.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
+}

@@ -10,10 +10,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,10 +21,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// input is a file for the sandbox: content is read once, from its start.
+// input is a file for the sandbox at a path there: content is read once, from its
+// start.
 type input struct {
-	name    string
-	content *os.File
+	path     string
+	content  *os.File
+	writable bool
 }
 
 // handshake are the files by which bwrap says whom it started, waits until the
@@ -35,14 +37,16 @@ type handshake struct {
 
 // start says what to run in a sandbox, and with which files open.
 type start struct {
-	program        string
-	args, env      []string
+	program        string // what argv runs in the end, by its path
+	argv           []string
+	env            []string
 	stdin          *os.File // nil is /dev/null
 	stdout, stderr *os.File
 	// more are open as 3 and up.
-	more   []*os.File
-	inputs []File
-	limits Limits
+	more []*os.File
+	// inputs are put into InputDir; scratch have paths, and can be changed.
+	inputs, scratch []File
+	limits          Limits
 }
 
 // process is one sandbox with all that runs in it.
@@ -66,10 +70,6 @@ type process struct {
 // start begins a sandbox. Its limits hold from the program's first instruction.
 // It ends with this process, and at the latest when its wall time is over.
 func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
-	program, err := findProgram(s.program)
-	if err != nil {
-		return nil, err
-	}
 	if err := checkFiles(s.inputs); err != nil {
 		return nil, err
 	}
@@ -95,12 +95,16 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		given = append(given, at.filter)
 	}
 	var inputs []input
-	for _, f := range s.inputs {
+	for i, f := range slices.Concat(s.inputs, s.scratch) {
 		content, err := memory("input", f.Data)
 		if err != nil {
 			return nil, err
 		}
-		given, inputs = append(given, content), append(inputs, input{f.Name, content})
+		in := input{path: f.Name, content: content, writable: i >= len(s.inputs)}
+		if !in.writable {
+			in.path = path.Join(InputDir, f.Name)
+		}
+		given, inputs = append(given, content), append(inputs, in)
 	}
 	extra := slices.Clone(s.more)
 	fd := func(f *os.File) string {
@@ -108,7 +112,7 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		return strconv.Itoa(2 + len(extra))
 	}
 	//nolint:noctx // its end is ours to bring about, see stop
-	cmd := exec.Command(b.bwrap, append(b.arguments(program, s.limits, inputs, fd, &at), s.args...)...)
+	cmd := exec.Command(b.bwrap, append(b.arguments(s.program, s.limits, inputs, fd, &at), s.argv...)...)
 	cmd.ExtraFiles = extra
 	// What is readable in /proc/1/environ inside is this and nothing of ours.
 	cmd.Env = append([]string{"PATH=/usr/bin:/bin:/usr/local/bin", "HOME=" + WorkDir, "TMPDIR=/tmp", "LANG=C.UTF-8"}, s.env...)
@@ -265,89 +269,9 @@ func limit(pid int, l Limits) error {
 }
 
 const (
-	addressSlack = 512 << 20
-	niceness     = 10
+	addressSlack = 256 << 20
+	niceness     = 5
 )
-
-// watch ends the sandbox when its processes together are over a limit, which the
-// kernel's limits on each do not see, or when its time is over.
-func (p *process) watch(l Limits) {
-	end := time.NewTimer(l.Wall)
-	defer end.Stop()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-p.exited:
-			return
-		case <-end.C:
-			p.exceed("time", l.Wall.String())
-		case <-tick.C:
-			n, bytes := p.usage(l.Memory)
-			if bytes > l.Memory {
-				p.exceed("memory", fmt.Sprintf("%d MiB", l.Memory>>20))
-			} else if n > l.Processes+2 { // bwrap's own
-				p.exceed("processes", strconv.Itoa(l.Processes))
-			} else if p.inodes() > maxInodes {
-				p.exceed("files", strconv.Itoa(maxInodes))
-			}
-		}
-	}
-}
-
-// usage is the number of processes and their memory. Shared pages count once for
-// each that has them, unless that would be more than enough.
-func (p *process) usage(enough int64) (n int, sum int64) {
-	if _, err := p.procs.Seek(0, io.SeekStart); err != nil {
-		return 0, 0
-	}
-	names, _ := p.procs.Readdirnames(-1) // what ended meanwhile is not missed
-	names = slices.DeleteFunc(names, func(name string) bool { return name[0] < '0' || name[0] > '9' })
-	for _, name := range names {
-		var size, resident int64
-		if _, err := fmt.Sscan(p.proc(name+"/statm"), &size, &resident); err == nil {
-			sum += resident * int64(os.Getpagesize())
-		}
-	}
-	if sum <= enough {
-		return len(names), sum
-	}
-	sum = 0
-	for _, name := range names {
-		_, rest, _ := strings.Cut(p.proc(name+"/smaps_rollup"), "\nPss:")
-		var kib int64
-		if _, err := fmt.Sscan(rest, &kib); err == nil {
-			sum += kib << 10
-		}
-	}
-	return len(names), sum
-}
-
-// maxInodes is how many files a sandbox may have: each costs a kilobyte of the
-// kernel's memory, however small it is.
-const maxInodes = 20000
-
-func (p *process) inodes() (n uint64) {
-	for _, dir := range p.folders {
-		var st unix.Statfs_t
-		if err := unix.Fstatfs(int(dir.Fd()), &st); err == nil {
-			n += st.Files - st.Ffree
-		}
-	}
-	return n
-}
-
-// proc reads a file of the sandbox's /proc.
-func (p *process) proc(name string) string {
-	fd, err := unix.Openat(int(p.procs.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	f := os.NewFile(uintptr(fd), name)
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, 4<<10)) // a process that ends has nothing
-	return string(b)
-}
 
 // exceed ends the sandbox for a limit.
 func (p *process) exceed(name, allowed string) {
@@ -378,6 +302,7 @@ func (p *process) stop() {
 	p.kill()
 	<-p.exited
 	<-p.unwatched
+	_ = p.first.Release() // its pidfd
 	closeAll(append(p.folders, p.procs))
 }
 

@@ -20,12 +20,21 @@ import (
 // stderrBytes is what is kept of a program's stderr; the rest is read and dropped.
 const stderrBytes = 64 << 10
 
+// doorkeeper starts the program when this process says so, which it does not when
+// it was killed meanwhile: bwrap notices the death of its parent only once the
+// sandbox stands.
+const doorkeeper = `echo >&3; exec 3>&-; read -r go <&4 && exec "$@" 4<&-`
+
 // Run runs one program to its end. An exit code other than 0 is no error. Errors: a
 // *LimitError, with what there is of the Output, when the program was over a limit;
 // that of ctx; exec.ErrNotFound where the program is not installed; others when the
 // sandbox could not be set up. At its return nothing of the program is left.
 func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	l, err := c.Limits.withDefaults()
+	if err != nil {
+		return Output{}, err
+	}
+	program, err := findProgram(c.Program)
 	if err != nil {
 		return Output{}, err
 	}
@@ -38,7 +47,10 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	}
 	outR, outW := pipe()
 	errR, errW := pipe()
-	given = append(given, outW, errW)
+	helloR, helloW := pipe()
+	goR, goW := pipe()
+	defer func() { closeAll([]*os.File{helloR, goW}) }()
+	given = append(given, outW, errW, helloW, goR)
 	var inR, inW *os.File
 	if c.Stdin != nil {
 		inR, inW = pipe()
@@ -48,7 +60,10 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 		closeAll(append(given, outR, errR, inW))
 		return Output{}, err
 	}
-	p, err := b.start(ctx, start{program: c.Program, args: c.Args, env: c.Env, stdin: inR, stdout: outW, stderr: errW, inputs: c.Files, limits: l})
+	p, err := b.start(ctx, start{
+		program: program, argv: append([]string{"/bin/sh", "-c", doorkeeper, "sh", program}, c.Args...), env: c.Env,
+		stdin: inR, stdout: outW, stderr: errW, more: []*os.File{helloW, goR}, inputs: c.Files, limits: l,
+	})
 	closeAll(given)
 	if err != nil {
 		err = withLastWords(err, errR)
@@ -56,6 +71,9 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 		return Output{}, err
 	}
 	defer context.AfterFunc(ctx, p.kill)()
+	if _, err := helloR.Read(make([]byte, 1)); err == nil {
+		_, _ = goW.Write([]byte{'\n'}) // where it fails, the program has ended
+	}
 	if inW != nil {
 		go func() {
 			// A program may end before it has read all, and ended, it reads no more.
@@ -157,16 +175,4 @@ func readRegular(dir *os.File, name string, limit int64) ([]byte, error) {
 		return nil, &LimitError{Limit: "output", Allowed: size(limit)}
 	}
 	return io.ReadAll(io.LimitReader(f, limit))
-}
-
-// size is n bytes for a person to read.
-func size(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%d MiB", n>>20)
-	case n >= 1<<10:
-		return fmt.Sprintf("%d KiB", n>>10)
-	default:
-		return fmt.Sprintf("%d bytes", n)
-	}
 }

@@ -141,7 +141,7 @@ var systemDirs = []string{"/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/u
 // systemFiles are settings without which libraries do not load or find fonts.
 var systemFiles = []string{"/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/matplotlibrc", "/etc/localtime", "/var/cache/fontconfig"}
 
-// arguments are bwrap's, up to the program. fd gives the number under which it
+// arguments are bwrap's, up to what is run. fd gives the number under which it
 // finds a file of ours.
 func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.File) string, at *handshake) []string {
 	a := []string{
@@ -171,11 +171,15 @@ func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.F
 		"--size", "1048576", "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
 		"--size", size, "--tmpfs", WorkDir, "--size", size, "--tmpfs", "/tmp", "--dir", InputDir)
 	for _, in := range inputs {
-		a = append(a, "--perms", "0444", "--ro-bind-data", fd(in.content), InputDir+"/"+in.name)
+		if in.writable {
+			a = append(a, "--file", fd(in.content), in.path)
+		} else {
+			a = append(a, "--perms", "0444", "--ro-bind-data", fd(in.content), in.path)
+		}
 	}
 	a = append(a, "--remount-ro", "/", "--chdir", WorkDir, "--info-fd", fd(at.info), "--block-fd", fd(at.gate))
 	if at.filter != nil {
 		a = append(a, "--seccomp", fd(at.filter))
 	}
-	return append(a, "--", program)
+	return append(a, "--")
 }

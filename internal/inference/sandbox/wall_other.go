@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 )
 
 type wall struct{}
@@ -15,6 +16,23 @@ func findWall(context.Context, Options) (*wall, error) {
 }
 
 func (w *wall) unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
+
+// interpreter is never begun here.
+type interpreter struct{}
+
+func (p *Pool) begin(context.Context, []File) (*interpreter, error) { return nil, ErrUnavailable }
+
+func (p *Pool) listFonts(context.Context) {}
+
+func (in *interpreter) run(context.Context, int, string, time.Duration) (answer, error) {
+	return answer{}, ErrUnavailable
+}
+
+func (in *interpreter) ended() <-chan struct{} { return nil }
+
+func (in *interpreter) expire(time.Duration) {}
+
+func (in *interpreter) stop() {}
 
 // Run is never reached: no Box opens here.
 func (b *Box) Run(context.Context, Command) (Output, error) { return Output{}, ErrUnavailable }

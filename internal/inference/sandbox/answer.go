@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"image/png"
+	"strings"
+	"unicode/utf8"
+
+	"presswork/internal/inference"
+)
+
+// Limits on what a cell shows. The harness keeps to them, too, but code can take
+// its place.
+const (
+	maxPictures     = 4
+	maxPictureBytes = 1 << 20
+	// maxPixels lets a viewer unpack 64 MB at most.
+	maxPixels = 4096 * 4096
+	// maxText is what a model reads of a cell (inference.ToolResult.Output).
+	maxText = 16 << 10
+)
+
+// answer is what came of a cell, as far as it can be believed: nothing in it is
+// known to be the harness' and not the code's.
+type answer struct {
+	Failed   bool     `json:"failed"`
+	Text     string   `json:"text"`
+	Pictures []string `json:"pictures"`
+	LeftOut  int      `json:"left_out"`
+
+	output []byte // stdout and stderr as they came
+	// interrupted says why the cell was, ended that its interpreter is gone and why.
+	interrupted, why string
+	ended            bool
+}
+
+// result is the answer for the model and for the caller.
+func (a answer) result(note string) inference.ToolResult {
+	r := inference.ToolResult{Failed: a.Failed || a.interrupted != "" || a.ended}
+	text := clean(a.Text)
+	if text != "" {
+		text = shorten(text, maxText/2)
+		r.Code = append(r.Code, inference.CodeResult{Text: text})
+	}
+	shown, leftOut := 0, max(0, a.LeftOut)
+	for _, p := range a.Pictures {
+		if shown < maxPictures && isPicture(p) {
+			r.Code = append(r.Code, inference.CodeResult{PNG: p})
+			shown++
+		} else {
+			leftOut++
+		}
+	}
+	var notes strings.Builder
+	if shown > 0 {
+		fmt.Fprintf(&notes, "[Pictures shown to the user: %d.]\n", shown)
+	}
+	if leftOut > 0 {
+		fmt.Fprintf(&notes, "[Pictures left out: %d. Each call may show %d of at most %s and %d pixels.]\n", leftOut, maxPictures, size(maxPictureBytes), maxPixels)
+	}
+	if a.interrupted != "" {
+		fmt.Fprintf(&notes, "[The code was interrupted: %s.]\n", a.interrupted)
+	}
+	if a.ended {
+		fmt.Fprintf(&notes, "[The interpreter ended: %s. Its variables and files are gone.]\n", a.why)
+	}
+	tail := notes.String()
+	if text != "" {
+		tail = text + "\n" + tail
+	}
+	out := shorten(clean(string(a.output)), maxText-len(note)-len(tail)-1)
+	if out != "" && tail != "" && !strings.HasSuffix(out, "\n") {
+		out += "\n"
+	}
+	r.Output = strings.TrimSuffix(note+out+tail, "\n")
+	return r
+}
+
+// isPicture reports whether s is a PNG in base64 within the limits.
+func isPicture(s string) bool {
+	if base64.StdEncoding.DecodedLen(len(s)) > maxPictureBytes+2 {
+		return false
+	}
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil || len(b) > maxPictureBytes {
+		return false
+	}
+	c, err := png.DecodeConfig(bytes.NewReader(b))
+	return err == nil && c.Width > 0 && c.Height > 0 && int64(c.Width)*int64(c.Height) <= maxPixels
+}
+
+// clean makes text that a model can read of what a program wrote: UTF-8 without
+// control characters other than line ends and tabs.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case r < ' ', r == 0x7f, r >= 0x80 && r < 0xa0:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\uFFFD"))
+}
+
+// shorten leaves out the middle of text that has more than limit bytes.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const room = 48 // for the note
+	head, tail := (limit-room)*3/4, len(s)-(limit-room)/4
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", s[:head], tail-head, s[tail:])
+}

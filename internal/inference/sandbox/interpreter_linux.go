@@ -1,0 +1,365 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+//go:embed harness.py
+var harness string
+
+// maxFrame is the largest answer, in bytes: four pictures in base64, and texts.
+const maxFrame = maxPictures*maxPictureBytes*4/3 + 1<<20
+
+// grace is how long interrupted code has to end by itself.
+const grace = 2 * time.Second
+
+// interpreter is one Python behind the wall. It is for one goroutine.
+type interpreter struct {
+	p *process
+	// python is the interpreter itself, to be interrupted; nil where the kernel does
+	// not say which process that is.
+	python                    *os.Process
+	commands, answers, output *os.File
+	life                      *time.Timer
+}
+
+// begin starts an interpreter and waits until it is ready.
+func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err error) {
+	python, err := findProgram(p.opt.Python)
+	if err != nil {
+		return nil, err
+	}
+	var theirs, ours []*os.File
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	commandsR, commandsW := pipe()
+	answersR, answersW := pipe()
+	outputR, outputW := pipe()
+	theirs, ours = []*os.File{commandsR, answersW, outputW}, []*os.File{commandsW, answersR, outputR}
+	if err != nil {
+		closeAll(append(theirs, ours...))
+		return nil, err
+	}
+	s := start{
+		program: python, argv: []string{python, "-I", "-B", "-c", harness},
+		env: []string{
+			"MPLBACKEND=module://presswork_figures", "MPLCONFIGDIR=" + fontsDir,
+			// Threads of linear algebra reserve much memory, and would wait for one another.
+			"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
+		},
+		stdin: commandsR, stdout: outputW, stderr: outputW, more: []*os.File{answersW}, inputs: files,
+	}
+	if s.limits, err = (Limits{Memory: p.opt.Memory, CPU: sessionTime, Wall: maxWait}).withDefaults(); err == nil {
+		p.mu.Lock()
+		if p.fonts != nil {
+			s.scratch = []File{{Name: path.Join(fontsDir, p.fonts.Name), Data: p.fonts.Data}}
+		}
+		p.mu.Unlock()
+		var proc *process
+		if proc, err = p.opt.Box.start(ctx, s); err == nil {
+			in := &interpreter{p: proc, commands: commandsW, answers: answersR, output: outputR}
+			closeAll(theirs)
+			if err = in.awaitReady(ctx); err == nil {
+				return in, nil
+			}
+			in.p.kill()
+			<-in.p.exited
+			err = withLastWords(err, outputR)
+			in.stop()
+			return nil, err
+		}
+	}
+	closeAll(theirs)
+	err = withLastWords(err, outputR)
+	closeAll(ours)
+	return nil, err
+}
+
+const (
+	// maxWait is how long an interpreter may live.
+	maxWait = 24 * time.Hour
+	// fontsDir is matplotlib's, in a folder that can be written to.
+	fontsDir = "/tmp/matplotlib"
+)
+
+// awaitReady returns when the harness runs and has run nothing else yet.
+func (in *interpreter) awaitReady(ctx context.Context) error {
+	defer context.AfterFunc(ctx, in.p.kill)()
+	if _, err := in.read(0); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("sandbox: the interpreter does not start: %w", err)
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", in.p.pid, in.p.pid))
+	if err != nil {
+		return nil // the kernel keeps no such list
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
+		if in.python, err = os.FindProcess(pid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs one cell. The error is that of ctx.
+func (in *interpreter) run(ctx context.Context, cell int, code string, timeout time.Duration) (answer, error) {
+	defer context.AfterFunc(ctx, in.p.kill)()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+
+	output := capped{limit: maxOutput, full: make(chan struct{})}
+	var copied sync.WaitGroup
+	copied.Go(func() { output.follow(in.output) })
+	type reading struct {
+		a   answer
+		err error
+	}
+	read := make(chan reading, 1)
+	go func() {
+		err := in.send(cell, code, timeout)
+		var a answer
+		if err == nil {
+			a, err = in.read(cell)
+		}
+		read <- reading{a, err}
+	}()
+
+	var interrupted string
+	var killed <-chan time.Time
+	full := output.full
+	interrupt := func(why string) {
+		interrupted, full = why, nil
+		timer.Stop()
+		if in.python == nil {
+			in.p.kill()
+			return
+		}
+		in.python.Signal(syscall.SIGINT)
+		t := time.NewTimer(grace)
+		killed = t.C
+	}
+	var r reading
+	for done := false; !done; {
+		select {
+		case r = <-read:
+			done = true
+		case <-timer.C:
+			interrupt(fmt.Sprintf("it ran for %s", timeout))
+		case <-full:
+			interrupt("it wrote more than " + size(maxOutput))
+		case <-killed:
+			in.p.kill()
+			killed = nil
+		}
+	}
+	if r.err != nil {
+		in.p.kill()
+		<-in.p.exited
+	} else {
+		_ = in.output.SetReadDeadline(time.Unix(1, 0))
+	}
+	copied.Wait()
+	_ = in.output.SetReadDeadline(time.Time{})
+	if ctx.Err() != nil {
+		return answer{}, context.Cause(ctx)
+	}
+	output.drain(in.output)
+	r.a.output, r.a.interrupted = output.bytes(), interrupted
+	if r.err != nil {
+		r.a.ended, r.a.why = true, in.whyEnded(r.err, interrupted != "")
+	}
+	return r.a, nil
+}
+
+// whyEnded says for the model why the interpreter is gone.
+func (in *interpreter) whyEnded(err error, interrupted bool) string {
+	switch over := in.p.over(); {
+	case over != nil:
+		return "it had more " + over.Limit + " than " + over.Allowed
+	case interrupted:
+		return "the code did not end when it was interrupted"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE):
+		if in.p.code > 128 {
+			return fmt.Sprintf("signal %d", in.p.code-128)
+		}
+		return fmt.Sprintf("exit status %d", in.p.code)
+	default:
+		return "it sent no readable answer"
+	}
+}
+
+// send writes a command.
+func (in *interpreter) send(cell int, code string, timeout time.Duration) error {
+	body, err := json.Marshal(struct {
+		Cell int    `json:"cell"`
+		Code string `json:"code"`
+	}{cell, code})
+	if err != nil {
+		return err
+	}
+	_ = in.commands.SetWriteDeadline(time.Now().Add(timeout))
+	_, err = in.commands.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
+	return err
+}
+
+// errFrame is an answer that no harness sends.
+var errFrame = errors.New("no frame")
+
+// read reads the answer to a cell. Answers to others are code's own making.
+func (in *interpreter) read(cell int) (answer, error) {
+	for range 100 {
+		var head [4]byte
+		if _, err := io.ReadFull(in.answers, head[:]); err != nil {
+			return answer{}, err
+		}
+		n := binary.BigEndian.Uint32(head[:])
+		if n > maxFrame {
+			return answer{}, errFrame
+		}
+		body, err := io.ReadAll(io.LimitReader(in.answers, int64(n)))
+		if err != nil {
+			return answer{}, err
+		}
+		if len(body) < int(n) {
+			return answer{}, io.ErrUnexpectedEOF
+		}
+		got := struct {
+			Cell *int `json:"cell"`
+			answer
+		}{}
+		if err := json.Unmarshal(body, &got); err != nil || got.Cell == nil {
+			return answer{}, errFrame
+		}
+		if *got.Cell == cell {
+			return got.answer, nil
+		}
+	}
+	return answer{}, errFrame
+}
+
+// ended is closed when the interpreter is gone.
+func (in *interpreter) ended() <-chan struct{} { return in.p.exited }
+
+// expire ends the interpreter after d.
+func (in *interpreter) expire(d time.Duration) {
+	in.life = time.AfterFunc(d, func() { in.p.exceed("time", d.String()) })
+}
+
+// stop ends the interpreter and all that it started.
+func (in *interpreter) stop() {
+	if in.life != nil {
+		in.life.Stop()
+	}
+	in.p.stop()
+	if in.python != nil {
+		_ = in.python.Release()
+	}
+	closeAll([]*os.File{in.commands, in.answers, in.output})
+}
+
+// maxOutput is what a cell may write before it is interrupted.
+const maxOutput = 1 << 20
+
+// capped keeps the first limit bytes that are read, and closes full at more.
+type capped struct {
+	limit int
+	full  chan struct{}
+
+	mu   sync.Mutex
+	kept bytes.Buffer
+	over bool
+}
+
+func (c *capped) add(b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	room := c.limit - c.kept.Len()
+	c.kept.Write(b[:min(len(b), room)])
+	if len(b) > room && !c.over {
+		c.over = true
+		close(c.full)
+	}
+}
+
+func (c *capped) bytes() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return bytes.Clone(c.kept.Bytes())
+}
+
+// follow reads until the end, or until r's deadline.
+func (c *capped) follow(r *os.File) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buf)
+		c.add(buf[:n])
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drain reads what is there, without waiting for more.
+func (c *capped) drain(r *os.File) {
+	raw, err := r.SyscallConn()
+	if err != nil {
+		return
+	}
+	buf := make([]byte, 64<<10)
+	_ = raw.Read(func(fd uintptr) bool {
+		for range maxOutput / len(buf) {
+			n, err := unix.Read(int(fd), buf)
+			if n <= 0 || err != nil {
+				break
+			}
+			c.add(buf[:n])
+		}
+		return true
+	})
+}
+
+// listFonts lets matplotlib make its list of fonts once, which takes seconds, for
+// the interpreters to come.
+func (p *Pool) listFonts(ctx context.Context) {
+	out, err := p.opt.Box.Run(ctx, Command{
+		Program: p.opt.Python, Args: []string{"-I", "-B", "-c", "import matplotlib.font_manager"},
+		Env: []string{"MPLCONFIGDIR=" + WorkDir}, Limits: Limits{Wall: 5 * time.Minute, CPU: 5 * time.Minute},
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			p.opt.Log.Warn("matplotlib cannot list the fonts", "error", err)
+		}
+		return
+	}
+	for _, f := range out.Files {
+		if strings.HasPrefix(f.Name, "fontlist-") {
+			p.mu.Lock()
+			p.fonts = &f
+			p.mu.Unlock()
+		}
+	}
+}

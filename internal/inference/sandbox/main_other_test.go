@@ -1,0 +1,21 @@
+//go:build !linux || !(amd64 || arm64)
+
+package sandbox_test
+
+import (
+	"errors"
+	"testing"
+
+	"presswork/internal/inference/sandbox"
+)
+
+const helperVariable = "PRESSWORK_SANDBOX_TEST_HELPER"
+
+func help() int { return 1 }
+
+func TestThereIsNoWallHere(t *testing.T) {
+	t.Parallel()
+	if _, err := sandbox.Open(t.Context(), sandbox.Options{}); !errors.Is(err, sandbox.ErrUnavailable) {
+		t.Errorf("error is %v, want ErrUnavailable", err)
+	}
+}

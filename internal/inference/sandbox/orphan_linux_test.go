@@ -1,0 +1,174 @@
+//go:build amd64 || arm64
+
+package sandbox_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork/internal/inference/sandbox"
+)
+
+// helperVariable makes this program a helper, a process of its own that tests may
+// kill: "calls" runs a thousand cells, "busy" is in the middle of one. Both say so
+// on stdout and wait.
+const helperVariable = "PRESSWORK_SANDBOX_TEST_HELPER"
+
+func help() int {
+	ctx := context.Background()
+	fail := func(err error) int { fmt.Println(err); return 1 }
+	box, err := sandbox.Open(ctx, sandbox.Options{})
+	if err != nil {
+		return fail(err)
+	}
+	pool, err := sandbox.NewPool(sandbox.PoolOptions{Box: box, Waiting: 2})
+	if err != nil {
+		return fail(err)
+	}
+	if err := pool.Start(ctx); err != nil {
+		return fail(err)
+	}
+	if os.Getenv(helperVariable) == "calls" {
+		for range 50 {
+			s, err := pool.Session(ctx, nil)
+			if err != nil {
+				return fail(err)
+			}
+			for n := range 20 {
+				code := "1"
+				if n == 10 { // it leaves something running, outside of its session and group
+					code = "import os, subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\nos.fork() or os.setsid() or os.fork() or os.execlp('sleep', 'sleep', '1000')"
+				}
+				if _, err := s.Run(ctx, code); err != nil {
+					return fail(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				return fail(err)
+			}
+		}
+		if err := pool.Stop(ctx); err != nil {
+			return fail(err)
+		}
+	} else {
+		s, err := pool.Session(ctx, nil)
+		if err != nil {
+			return fail(err)
+		}
+		if _, err := s.Run(ctx, "1"); err != nil {
+			return fail(err)
+		}
+		go func() { _, _ = s.Run(ctx, "import os, time\nif os.fork() == 0: os.setsid()\ntime.sleep(1000)") }()
+		go func() { _, _ = box.Run(ctx, sandbox.Command{Program: "sleep", Args: []string{"1000"}}) }()
+		go func() { // something is always about to start
+			for {
+				_, _ = box.Run(ctx, sandbox.Command{Program: "true"})
+			}
+		}()
+	}
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+func startHelper(t *testing.T, task string) *exec.Cmd {
+	t.Helper()
+	openBox(t) // skips where it must
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), helperVariable+"="+task)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the helper says %q, %v", line, err)
+	}
+	return cmd
+}
+
+// descendants are the processes that pid started, and theirs, as "pid start-time".
+func descendants(pid string) []string {
+	var all []string
+	lists, _ := filepath.Glob("/proc/" + pid + "/task/*/children") // none where it has ended
+	for _, list := range lists {
+		b, _ := os.ReadFile(list)
+		for child := range strings.FieldsSeq(string(b)) {
+			if at := startTime(child); at != "" {
+				all = append(all, child+" "+at)
+			}
+			all = append(all, descendants(child)...)
+		}
+	}
+	return all
+}
+
+// startTime tells a process from a later one of its id; "" is one that has ended.
+func startTime(pid string) string {
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return ""
+	}
+	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(f) < 20 || f[0] == "Z" {
+		return ""
+	}
+	return f[19]
+}
+
+func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
+	t.Parallel()
+	cmd := startHelper(t, "calls")
+	pid := fmt.Sprint(cmd.Process.Pid)
+	if left := descendants(pid); len(left) > 0 {
+		t.Errorf("left running: %v", left)
+	}
+	fds, err := os.ReadDir("/proc/" + pid + "/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(fds) > 20 {
+		t.Errorf("%d descriptors are open", len(fds))
+	}
+}
+
+func TestWhatRunsEndsWithItsParent(t *testing.T) {
+	t.Parallel()
+	for range 3 {
+		cmd := startHelper(t, "busy")
+		family := descendants(fmt.Sprint(cmd.Process.Pid))
+		if len(family) < 8 { // two waiting, a session and a program, each bwrap twice
+			t.Fatalf("only %v run", family)
+		}
+		cmd.Process.Kill()
+		for _, member := range family {
+			pid, at, _ := strings.Cut(member, " ")
+			deadline := time.Now().Add(time.Minute)
+			for startTime(pid) == at {
+				if time.Now().After(deadline) {
+					cmdline, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+					t.Fatalf("process %s runs on: %q", pid, cmdline)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+// PoolOptions are of a Pool. The zero value of each field but Box is usable.
+type PoolOptions struct {
+	// Box is the wall around each interpreter.
+	Box *Box
+	// Python is the interpreter: a name in /usr/bin or /usr/local/bin, or a path
+	// below /usr. Default "python3".
+	Python string
+	// Waiting is how many interpreters are kept started for sessions to come. Each
+	// is some 10 MB of memory. Default 2.
+	Waiting int
+	// Cells is how many may run at a time; further ones wait. Default half the
+	// number of CPUs, at least 1.
+	Cells int
+	// Timeout is how long one cell may run. Default 20 s.
+	Timeout time.Duration
+	// Memory is what one session's processes may have together, in bytes. Default
+	// 512 MiB.
+	Memory int64
+	// Log receives what nobody waits for. Default: nothing.
+	Log *slog.Logger
+}
+
+func (o PoolOptions) withDefaults() (PoolOptions, error) {
+	o.Python = cmp.Or(o.Python, "python3")
+	o.Waiting = cmp.Or(o.Waiting, 2)
+	o.Cells = cmp.Or(o.Cells, max(1, runtime.NumCPU()/2))
+	o.Timeout = cmp.Or(o.Timeout, 20*time.Second)
+	o.Memory = cmp.Or(o.Memory, 512<<20)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	switch {
+	case o.Box == nil:
+		return o, errors.New("sandbox: a pool needs a Box")
+	case o.Waiting < 0, o.Cells < 1, o.Timeout < 0:
+		return o, fmt.Errorf("sandbox: Waiting is %d, Cells %d, Timeout %s; none may be negative", o.Waiting, o.Cells, o.Timeout)
+	case o.Memory < 64<<20:
+		return o, fmt.Errorf("sandbox: Memory is %d; an interpreter needs 67108864 (64 MiB)", o.Memory)
+	}
+	return o, nil
+}
+
+// sessionTime is how long an interpreter lives after its session began, used or
+// not: far longer than a request may take.
+const sessionTime = 10 * time.Minute
+
+// Pool gives sessions their interpreters. It is safe for concurrent use.
+type Pool struct {
+	opt     PoolOptions
+	cells   chan struct{} // a place for each that runs
+	waiting chan *interpreter
+
+	mu    sync.Mutex
+	fonts *File // matplotlib's list, once it is made
+
+	stop    context.CancelFunc
+	filling sync.WaitGroup
+}
+
+// NewPool checks opt. Interpreters wait from Start on.
+func NewPool(opt PoolOptions) (*Pool, error) {
+	opt, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Pool{opt: opt, cells: make(chan struct{}, opt.Cells), waiting: make(chan *interpreter), stop: func() {}}, nil
+}
+
+// Start tries an interpreter, and keeps others ready from then on. Errors wrap
+// ErrUnavailable.
+func (p *Pool) Start(ctx context.Context) error {
+	first, err := p.begin(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%w: %s does not run: %w", ErrUnavailable, p.opt.Python, err)
+	}
+	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	for n := range p.opt.Waiting {
+		in := first
+		if n > 0 {
+			in = nil
+		}
+		p.filling.Go(func() { p.fill(ctx, in) })
+	}
+	p.filling.Go(func() { p.listFonts(ctx) })
+	return nil
+}
+
+// Stop ends the interpreters that wait. Sessions are their owners' to close.
+func (p *Pool) Stop(context.Context) error {
+	p.stop()
+	p.filling.Wait()
+	return nil
+}
+
+// fill keeps one interpreter ready, in if it is not nil at first.
+func (p *Pool) fill(ctx context.Context, in *interpreter) {
+	for {
+		if in == nil {
+			var err error
+			if in, err = p.begin(ctx, nil); err != nil {
+				if ctx.Err() != nil {
+					return
+				}
+				p.opt.Log.Warn("no interpreter could be started ahead", "error", err)
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(10 * time.Second):
+					continue
+				}
+			}
+		}
+		select {
+		case p.waiting <- in:
+		case <-in.ended():
+			in.stop()
+		case <-ctx.Done():
+			in.stop()
+			return
+		}
+		in = nil
+	}
+}
+
+// take gives an interpreter that waits, or starts one: for a session with files,
+// which are mounted at the start, and where none waits.
+func (p *Pool) take(ctx context.Context, files []File) (*interpreter, error) {
+	if len(files) == 0 {
+		select {
+		case in := <-p.waiting:
+			return in, nil
+		default:
+		}
+	}
+	return p.begin(ctx, files)
+}
+
+// Session begins a session, whose code finds files in InputDir. It costs nothing
+// until its first Run.
+func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
+	if err := checkFiles(files); err != nil {
+		return nil, err
+	}
+	return &Session{pool: p, files: files}, nil
+}
+
+// Session holds the variables and files of one conversation with an interpreter.
+// It is for one goroutine.
+type Session struct {
+	pool   *Pool
+	files  []File
+	in     *interpreter // nil before the first cell, and after one that ended it
+	cells  int
+	lost   bool // an earlier cell ended its interpreter
+	closed bool
+}
+
+// maxCode is the largest cell, in bytes.
+const maxCode = 1 << 20
+
+// Run runs one cell. What goes wrong in it is in the result's Output, for the model
+// to read; an error means that ctx ended, that no interpreter could be started, or
+// that the session is closed.
+func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, error) {
+	if s.closed {
+		return inference.ToolResult{}, errors.New("sandbox: the session is closed")
+	}
+	if len(code) > maxCode {
+		return inference.ToolResult{Output: fmt.Sprintf("The code has %d bytes; allowed is %d.", len(code), maxCode), Failed: true}, nil
+	}
+	select {
+	case s.pool.cells <- struct{}{}:
+		defer func() { <-s.pool.cells }()
+	case <-ctx.Done():
+		return inference.ToolResult{}, context.Cause(ctx)
+	}
+	var note string
+	if s.in == nil {
+		in, err := s.pool.take(ctx, s.files)
+		if err != nil {
+			return inference.ToolResult{}, err
+		}
+		in.expire(sessionTime)
+		s.in = in
+		if s.lost {
+			note = "[This is a new interpreter: variables and files of earlier calls are gone.]\n"
+		}
+	}
+	s.cells++
+	a, err := s.in.run(ctx, s.cells, code, s.pool.opt.Timeout)
+	if err != nil || a.ended {
+		s.in.stop()
+		s.in, s.lost = nil, true
+	}
+	if err != nil {
+		return inference.ToolResult{}, err
+	}
+	return a.result(note), nil
+}
+
+// Close ends the interpreter and all that it started. It may be called twice.
+func (s *Session) Close() error {
+	s.closed = true
+	if s.in != nil {
+		s.in.stop()
+		s.in = nil
+	}
+	return nil
+}
