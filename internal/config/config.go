@@ -58,12 +58,15 @@ type Config struct {
 	ExportAllowHosts     string `env:"EXPORT_ALLOW_HOSTS" help:"Comma list of host globs (*.example.com) that pages to export may reach; their addresses are checked all the same. Unset: every host."`
 	ExportDenyHosts      string `env:"EXPORT_DENY_HOSTS" help:"Comma list of host globs that pages to export may not reach."`
 
-	InferenceConfig      string `env:"INFERENCE_CONFIG" help:"File of models and their upstreams, reloaded when it changes. Unset: models.yaml if present, also when it appears later, else what an Ollama or llama-server on this machine offers."`
-	InferenceVendor      string `env:"INFERENCE_VENDOR" default:"presswork" check:"word" help:"Names the member x_<vendor> of completions."`
-	InferenceLax         bool   `env:"INFERENCE_LAX" default:"false" help:"Completions take options that exclude each other, as the tests of some SDKs send them."`
-	InferenceConcurrency int    `env:"INFERENCE_CONCURRENCY" default:"512" min:"1" max:"10000" help:"Completions at a time in this worker."`
-	InferenceStartOllama bool   `env:"INFERENCE_START_OLLAMA" default:"false" help:"serve and worker start the ollama that is installed on this machine, where none is running."`
-	AnalysisModel        string `env:"ANALYSIS_MODEL" help:"Model that reads documents for the theme auto and POST /api/analysis: to be set for the API and for the workers of the queue text; where it fails, the program's own analyser reads. Unset: none."`
+	InferenceConfig      string        `env:"INFERENCE_CONFIG" help:"File of models and their upstreams, reloaded when it changes. Unset: models.yaml if present, also when it appears later, else what an Ollama or llama-server on this machine offers."`
+	InferenceVendor      string        `env:"INFERENCE_VENDOR" default:"presswork" check:"word" help:"Names the member x_<vendor> of completions."`
+	InferenceLax         bool          `env:"INFERENCE_LAX" default:"false" help:"Completions take options that exclude each other, as the tests of some SDKs send them."`
+	InferenceConcurrency int           `env:"INFERENCE_CONCURRENCY" default:"512" min:"1" max:"10000" help:"Completions at a time in this worker."`
+	InferenceStartOllama bool          `env:"INFERENCE_START_OLLAMA" default:"false" help:"serve and worker start the ollama that is installed on this machine, where none is running."`
+	ToolPython           string        `env:"TOOL_PYTHON" default:"python3" help:"Python that runs what models write (code_interpreter): a name in /usr/bin or a path below /usr. off: models get no code_interpreter from this worker."`
+	ToolMemoryMB         int           `env:"TOOL_MEMORY_MB" default:"512" min:"64" max:"1048576" help:"Memory of the code of one completion, in MB; its files come on top, 64 MB each in /work and /tmp."`
+	ToolTimeout          time.Duration `env:"TOOL_TIMEOUT" default:"20s" min:"1s" max:"5m" help:"How long one call of code_interpreter may run."`
+	AnalysisModel        string        `env:"ANALYSIS_MODEL" help:"Model that reads documents for the theme auto and POST /api/analysis: to be set for the API and for the workers of the queue text; where it fails, the program's own analyser reads. Unset: none."`
 
 	MonitorReadonly bool   `env:"MONITOR_READONLY" default:"false" help:"The queue monitor without buttons."`
 	LogFormat       string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is text on a terminal and json elsewhere."`
