@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"presswork/internal/export"
 	"presswork/internal/guard"
 	"presswork/internal/pdf"
+	"presswork/internal/test/browsertest"
 	"presswork/internal/test/redistest"
 	"presswork/storage"
 	"presswork/storage/retention"
@@ -90,17 +90,8 @@ func setupExports(t *testing.T) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The browser runs as another user, who must pass through its directory.
-	dir, err := os.MkdirTemp("", "presswork-worker-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	exporter := chromium.NewExporter(chromium.ExporterOptions{Policy: policy, Browser: chromium.Options{
-		Dir: dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Dir: browsertest.PublicDir(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}})
 	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}, index: index}
 	w := worker.New(worker.Options{

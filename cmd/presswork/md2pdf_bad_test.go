@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"presswork/internal/test/browsertest"
 )
 
 // askIn runs the program with an environment.
@@ -39,18 +41,10 @@ func untouched(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// programs is a folder that the browser's own user can pass through, which
-// t.TempDir of root is not.
+// programs is a folder of scripts that the browser's own user can run.
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pwfake")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	dir := browsertest.PublicDir(t)
 	for name, script := range scripts {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)

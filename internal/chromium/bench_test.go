@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 )
 
 // sample is a small document of ours: about two pages, some 20 KB of style.
@@ -51,7 +52,7 @@ func block(b *testing.B, count int, print func(worker, n int) error) time.Durati
 // bare commands in warm tabs of the same browser, in alternating blocks,
 // because a machine's speed drifts.
 func BenchmarkPrintAgainstFloor(b *testing.B) {
-	br := start(b, chromium.Options{Tabs: tabs, RecycleAfter: 1 << 30})
+	br := browsertest.Start(b, chromium.Options{Tabs: tabs, RecycleAfter: 1 << 30})
 	raw, err := br.Raw(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -92,7 +93,7 @@ func BenchmarkPrintAgainstFloor(b *testing.B) {
 // BenchmarkLaunch is the time from Start to the first PDF.
 func BenchmarkLaunch(b *testing.B) {
 	for b.Loop() {
-		br := start(b, chromium.Options{Tabs: 1})
+		br := browsertest.Start(b, chromium.Options{Tabs: 1})
 		mustPrint(b, br, page("<p>x"))
 		if err := br.Stop(b.Context()); err != nil {
 			b.Fatal(err)

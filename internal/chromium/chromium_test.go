@@ -2,61 +2,17 @@ package chromium_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/chromium"
 )
-
-// start runs a real browser for the test.
-func start(t testing.TB, opt chromium.Options) *chromium.Browser {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs Chromium; `make test` runs this test")
-	}
-	if opt.Dir == "" {
-		opt.Dir = publicDir(t)
-	}
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
-	}
-	b := chromium.New(opt)
-	if err := b.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := b.Stop(ctx); err != nil {
-			t.Errorf("Stop: %v", err)
-		}
-	})
-	return b
-}
-
-// publicDir is a directory that the browser's user can pass through, which
-// t.TempDir of root is not.
-func publicDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "pwchrome")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
 
 func page(body string) presswork.Page {
 	return presswork.Page{HTML: "<!doctype html><html lang=en><title>T</title><body>" + body}

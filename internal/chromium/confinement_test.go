@@ -14,6 +14,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 	"presswork/internal/test/wait"
 )
 
@@ -78,7 +79,7 @@ var hostile = []string{
 
 func TestNoWayOut(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 2})
+	b := browsertest.Start(t, chromium.Options{Tabs: 2})
 	v4, count4 := listen(t, "127.0.0.1:0")
 	v6, count6 := listen(t, "[::1]:0")
 	_, port, _ := net.SplitHostPort(v4)
@@ -119,8 +120,8 @@ func TestNoWayOut(t *testing.T) {
 
 func TestFilesAreOutOfReach(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	secret := filepath.Join(dir, "secret.html")
 	if err := os.WriteFile(secret, []byte("<p>a secret"), 0o644); err != nil {
 		t.Fatal(err)
@@ -137,7 +138,7 @@ func TestFilesAreOutOfReach(t *testing.T) {
 
 func TestNothingPassesFromPageToPage(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	first := page(`<style>p{display:none} @page{size:100mm 100mm}</style><p>first<base href="data:text/plain,x"><meta http-equiv=set-cookie content="a=b">
 		<script>document.cookie="a=b";localStorage.x=1;window.name="first";document.body.innerHTML="script ran"</script>`)
 	if got := text(t, mustPrint(t, b, first)); got != "" {
@@ -154,7 +155,7 @@ func TestNothingPassesFromPageToPage(t *testing.T) {
 
 func TestPageThatNavigatesAway(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	leave := `<meta http-equiv=refresh content="0;url=http://x/">`
 	for range 3 {
 		// Its own print yields itself or nothing, never the page it leads to.
@@ -177,7 +178,7 @@ func TestPageThatNavigatesAway(t *testing.T) {
 
 func TestLargePDFIsRefused(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1, MaxPDFBytes: 100 << 10})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, MaxPDFBytes: 100 << 10})
 	large := strings.Repeat("<p style='break-before:page'>page", 1000)
 	for _, p := range []presswork.Page{page(large), page(large + "<!--" + strings.Repeat("x", 2<<20))} {
 		_, err := b.Print(t.Context(), p)
@@ -209,8 +210,8 @@ func status(t *testing.T, pid int, field string) string {
 
 func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 1, Dir: dir, UID: 60911})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir, UID: 60911})
 	mustPrint(t, b, page("x"))
 	if on, reason := b.Sandbox(); !on {
 		t.Errorf("the sandbox is off: %s", reason)
@@ -245,7 +246,7 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 // script writes a program that stands in for the browser.
 func script(t *testing.T, body string) string {
 	t.Helper()
-	path := filepath.Join(publicDir(t), "browser")
+	path := filepath.Join(browsertest.PublicDir(t), "browser")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func TestStartsWithoutSandboxWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	path := script(t, `case "$*" in *--no-sandbox*) exec `+headlessShell+` "$@";; esac
 		echo "[1:1:FATAL:zygote_host_impl_linux.cc(1)] No usable sandbox!" >&2; exit 1`)
-	b := start(t, chromium.Options{Path: path, Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Path: path, Tabs: 1})
 	mustPrint(t, b, page("x"))
 	if on, reason := b.Sandbox(); on || !strings.Contains(reason, "No usable sandbox!") {
 		t.Errorf("Sandbox: %v, %q", on, reason)
@@ -267,10 +268,10 @@ func TestStartsWithoutSandboxWhereThereIsNone(t *testing.T) {
 
 func TestFailedLaunchIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
+	dir := browsertest.PublicDir(t)
 	ready := filepath.Join(dir, "ready")
 	path := script(t, `[ -e `+ready+` ] && exec `+headlessShell+` "$@"; echo "cannot open shared object file" >&2; exit 127`)
-	b := start(t, chromium.Options{Path: path, Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Path: path, Tabs: 1})
 	_, err := b.Print(t.Context(), page("x"))
 	wantCode(t, err, presswork.BrowserUnavailable)
 	if !strings.Contains(err.Error(), "cannot open shared object file") {
@@ -288,8 +289,8 @@ func TestFailedLaunchIsTriedAgain(t *testing.T) {
 
 func TestSilentBrowserIsGivenUp(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Path: script(t, "sleep 1000"), Tabs: 1, Dir: dir, StartTimeout: 200 * time.Millisecond})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Path: script(t, "sleep 1000"), Tabs: 1, Dir: dir, StartTimeout: 200 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	_, err := b.Print(ctx, page("x"))
@@ -300,7 +301,7 @@ func TestSilentBrowserIsGivenUp(t *testing.T) {
 // The policy that a tab lays on its documents lasts as long as the tab.
 func TestATabKeepsItsPolicy(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	for n := range 5 {
 		// A style sheet from a data: address is what the policy forbids, while the
 		// browser by itself allows it.

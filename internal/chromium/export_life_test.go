@@ -14,6 +14,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/export"
 	"presswork/internal/guard"
+	"presswork/internal/test/browsertest"
 	"presswork/internal/test/wait"
 )
 
@@ -27,7 +28,7 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 		}
 		fmt.Fprint(w, "page")
 	}})
-	dir := publicDir(t)
+	dir := browsertest.PublicDir(t)
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
 	if len(processes(t, dir)) != 0 {
 		t.Error("the browser runs before it is needed")
@@ -52,7 +53,7 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
 	t.Parallel()
 	port := serve(t, pages{"/": "<p>page"})
-	dir := publicDir(t)
+	dir := browsertest.PublicDir(t)
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}, IdleAfter: 100 * time.Millisecond}, guard.Options{Allow: "127.0.0.1:" + port})
 	for range 2 {
 		mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{})
@@ -88,7 +89,7 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 	t.Parallel()
 	asked, gone := make(chan struct{}), make(chan struct{})
 	port := serve(t, pages{"/": func(_ http.ResponseWriter, r *http.Request) { close(asked); <-r.Context().Done(); close(gone) }, "/ok": "<p>next"})
-	dir := publicDir(t)
+	dir := browsertest.PublicDir(t)
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
 	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", export.PDFOptions{})
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -110,7 +111,7 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 
 func TestTheNextExportHasARoomWaiting(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
+	dir := browsertest.PublicDir(t)
 	var during []int // the renderers while a page is open: its own, and the next one's
 	var discarded int
 	port := serve(t, pages{"/": "page", "/look": func(w http.ResponseWriter, r *http.Request) {

@@ -16,6 +16,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/export"
 	"presswork/internal/guard"
+	"presswork/internal/test/browsertest"
 )
 
 // exporter starts one whose pages may reach what the options allow.
@@ -30,7 +31,7 @@ func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chr
 	}
 	o.Policy = policy
 	if o.Browser.Dir == "" {
-		o.Browser.Dir = publicDir(t)
+		o.Browser.Dir = browsertest.PublicDir(t)
 	}
 	o.Browser.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	e := chromium.NewExporter(o)

@@ -17,13 +17,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 )
 
 // None of the browser's processes shares our network or could gain privileges,
 // and who stands in their network does not reach this machine.
 func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	mustPrint(t, b, page("<p>x"))
 	if !b.NetworkIsolated() {
 		probe := exec.Command("true")

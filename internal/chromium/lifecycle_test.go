@@ -17,6 +17,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 	"presswork/internal/test/wait"
 )
 
@@ -46,7 +47,7 @@ func pids(t testing.TB, dir, kind string) []int {
 
 func TestCancelledPrintReturnsTheCause(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	mustPrint(t, b, page("x"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the job was cancelled")
@@ -69,7 +70,7 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 
 func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1, QueueLimit: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, QueueLimit: 1})
 	mustPrint(t, b, page("x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -100,8 +101,8 @@ func TestRecycling(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			opt.Tabs, opt.Dir = 2, publicDir(t)
-			b := start(t, opt)
+			opt.Tabs, opt.Dir = 2, browsertest.PublicDir(t)
+			b := browsertest.Start(t, opt)
 			stop := make(chan struct{})
 			var wg sync.WaitGroup
 			for range 2 {
@@ -132,8 +133,8 @@ func TestRecycling(t *testing.T) {
 
 func TestStopLeavesNothing(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 2, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 2, Dir: dir})
 	mustPrint(t, b, page("x"))
 	if len(processes(t, dir)) == 0 {
 		t.Fatal("no browser is running")
@@ -163,8 +164,8 @@ func TestStopLeavesNothing(t *testing.T) {
 
 func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
 	printed := make(chan error, 1)
 	go func() {
@@ -211,7 +212,7 @@ func TestMain(m *testing.M) {
 
 func TestBrowserDiesWithItsParent(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
+	dir := browsertest.PublicDir(t)
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
@@ -255,9 +256,9 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	if err := os.Mkdir(foreign, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	second := start(t, chromium.Options{Dir: dir, Tabs: 1})
+	second := browsertest.Start(t, chromium.Options{Dir: dir, Tabs: 1})
 	mustPrint(t, second, page("x"))
-	third := start(t, chromium.Options{Dir: dir, Tabs: 1})
+	third := browsertest.Start(t, chromium.Options{Dir: dir, Tabs: 1})
 	mustPrint(t, third, page("x"))
 	mustPrint(t, second, page("x")) // the living one was not swept
 	now, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))

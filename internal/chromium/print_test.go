@@ -12,11 +12,12 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 )
 
 func TestPrintsText(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	if got, want := text(t, mustPrint(t, b, page("<h1>Hello</h1><p>Grüße, 世界 &amp; κόσμε"))), "Hello Grüße, 世界 & κόσμε"; got != want {
 		t.Errorf("text %q, want %q", got, want)
 	}
@@ -27,7 +28,7 @@ func TestPrintsText(t *testing.T) {
 
 func TestSheet(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 2})
+	b := browsertest.Start(t, chromium.Options{Tabs: 2})
 	pages := "<p>one<p style='break-before:page'>two<p style='break-before:page'>three"
 	for name, c := range map[string]struct {
 		html  string
@@ -81,7 +82,7 @@ func TestSheet(t *testing.T) {
 // printToPDF itself waits for what a data: URL holds, so Print does not.
 func TestPrintsDataImagesAndFonts(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	png := "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 	for name, html := range map[string]string{
 		"img":      "<img width=50 height=50 src=" + png + ">",
@@ -99,7 +100,7 @@ func TestPrintsDataImagesAndFonts(t *testing.T) {
 
 func TestManyPrintsThroughFewTabs(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 2, QueueLimit: 200})
+	b := browsertest.Start(t, chromium.Options{Tabs: 2, QueueLimit: 200})
 	var wg sync.WaitGroup
 	for n := range 200 {
 		wg.Go(func() {
@@ -121,7 +122,7 @@ func TestManyPrintsThroughFewTabs(t *testing.T) {
 
 func TestPrintsAnyBytes(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	for html, want := range map[string]string{
 		"":                               "",
 		"a\x00b \xff\xfe c":              "ab \ufffd\ufffd c",
@@ -145,13 +146,13 @@ func TestPrintsAnyBytes(t *testing.T) {
 
 func TestFontsComeFromFontConfig(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
+	dir := browsertest.PublicDir(t)
 	conf := filepath.Join(dir, "fonts.conf")
 	err := os.WriteFile(conf, []byte(`<?xml version="1.0"?><fontconfig><dir>/usr/share/fonts/truetype/dejavu</dir></fontconfig>`), 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := start(t, chromium.Options{Tabs: 1, FontConfig: conf})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, FontConfig: conf})
 	out := mustPrint(t, b, page("<p style='font-family:Liberation Serif,Noto Serif,serif'>text"))
 	if fonts := tool(t, out, "pdffonts", "-"); !strings.Contains(fonts, "DejaVu") || strings.Contains(fonts, "Liberation") {
 		t.Errorf("fonts:\n%s", fonts)
@@ -166,7 +167,7 @@ func TestStartFailsWhereTheBrowsersUserMayNotGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
-	b := start(t, chromium.Options{Tabs: 1, Dir: t.TempDir()})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: t.TempDir()})
 	_, err := b.Print(t.Context(), page("x"))
 	if presswork.CodeOf(err) != presswork.BrowserUnavailable || !strings.Contains(err.Error(), "must be able to reach") {
 		t.Errorf("error %v", err)

@@ -16,6 +16,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
 	"presswork/internal/pdf"
+	"presswork/internal/test/browsertest"
 	"presswork/internal/test/documents"
 	"presswork/themes"
 )
@@ -32,7 +33,7 @@ func BenchmarkProfile(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := profiler{browser: start(b, chromium.Options{Tabs: 1, FontConfig: config, RecycleAfter: 1 << 30})}
+	p := profiler{browser: browsertest.Start(b, chromium.Options{Tabs: 1, FontConfig: config, RecycleAfter: 1 << 30})}
 	p.converter = pdf.New(pdf.Options{Printer: p.browser, Themes: catalogue})
 	if p.raw, err = p.browser.Raw(b.Context()); err != nil {
 		b.Fatal(err)

@@ -12,13 +12,14 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 	"presswork/internal/test/wait"
 )
 
 func TestKilledBrowserCostsOneRetry(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 2, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 2, Dir: dir})
 	mustPrint(t, b, page("x"))
 	var wg sync.WaitGroup
 	for range 4 {
@@ -40,8 +41,8 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 
 func TestBrowserThatDiesTwiceIsUnavailable(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
 	done := make(chan struct{})
 	var killer sync.WaitGroup
@@ -69,8 +70,8 @@ func TestBrowserThatDiesTwiceIsUnavailable(t *testing.T) {
 
 func TestCrashedRenderer(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
 	kill := func() {
 		for _, pid := range pids(t, dir, "renderer") {
@@ -118,8 +119,8 @@ func TestCrashedRenderer(t *testing.T) {
 
 func TestHungRenderer(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
 	for name, p := range map[string]presswork.Page{
 		"spans": endless,
@@ -162,7 +163,7 @@ func busy(pid int) bool {
 
 func TestRendererThatTakesTooMuchMemory(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1, MaxMemory: 150 << 20})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, MaxMemory: 150 << 20})
 	_, err := b.Print(t.Context(), endless)
 	wantCode(t, err, presswork.RenderFailed)
 	mustPrint(t, b, page("x"))
@@ -173,8 +174,8 @@ func TestRendererThatTakesTooMuchMemory(t *testing.T) {
 
 func TestIdleTabGivesMemoryBack(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	// What is shared with other browsers of the machine comes and goes with them.
 	pages := func() (private int) {
 		for _, pid := range pids(t, dir, "renderer") {
@@ -195,8 +196,8 @@ func TestIdleTabGivesMemoryBack(t *testing.T) {
 
 func TestFrozenBrowserIsReplaced(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Tabs: 1, Dir: dir})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
 	if err := b.Health(t.Context()); err != nil {
 		t.Errorf("Health: %v", err)

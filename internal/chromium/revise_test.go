@@ -9,11 +9,12 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 )
 
 func TestPrintRevised(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	p := page("<img name=querySelectorAll><form name=prototype></form>one <b data-fill></b> and <b data-fill></b><p style='break-before:page'>two")
 	p.Sheet = presswork.Sheet{Tagged: true, Outline: true, PageRanges: "1"}
 

@@ -10,11 +10,12 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 )
 
 func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 1})
+	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	p := page("<style>@media print{html{background:#102030}}body{margin:0;width:100%}div{height:3in;background:#fff}</style><div></div><p style='height:40in'>")
 	p.Sheet = presswork.Sheet{Width: 5, Height: 4}
 	for density, want := range map[float64]int{1: 480, 2: 960} {
@@ -52,7 +53,7 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 // Frames are drawn for one tab at a time, while others print.
 func TestScreenshotsBesidePrints(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{Tabs: 3})
+	b := browsertest.Start(t, chromium.Options{Tabs: 3})
 	var all sync.WaitGroup
 	for n := range 3 {
 		all.Go(func() {

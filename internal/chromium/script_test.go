@@ -13,11 +13,12 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/test/browsertest"
 )
 
 func TestScriptReturnsItsValue(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{})
+	b := browsertest.Start(t, chromium.Options{})
 	for range 2 {
 		values, err := b.Script(t.Context(), `if (globalThis.left) throw new Error("the last page is still here"); globalThis.left = 1`,
 			`Promise.resolve({text: "ü\u2028<", at: location.href, body: document.body.outerHTML})`, `++globalThis.left`)
@@ -34,7 +35,7 @@ func TestScriptReturnsItsValue(t *testing.T) {
 // On a busy machine many expressions take long together; each has its own time.
 func TestEveryExpressionHasItsTime(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{ScriptTimeout: 8 * time.Second})
+	b := browsertest.Start(t, chromium.Options{ScriptTimeout: 8 * time.Second})
 	mustPrint(t, b, page("the browser is up"))
 	const pause = `new Promise((done) => setTimeout(() => done(1), 3000))`
 	if values, err := b.Script(t.Context(), "", pause, pause, pause); err != nil || len(values) != 3 {
@@ -46,8 +47,8 @@ func TestEveryExpressionHasItsTime(t *testing.T) {
 // nor a print feels it.
 func TestScriptsThatBreakTheirPage(t *testing.T) {
 	t.Parallel()
-	dir := publicDir(t)
-	b := start(t, chromium.Options{Dir: dir, Tabs: 2})
+	dir := browsertest.PublicDir(t)
+	b := browsertest.Start(t, chromium.Options{Dir: dir, Tabs: 2})
 	mustPrint(t, b, page("before"))
 	before := browserPIDs(t, dir)
 	t.Run("each", func(t *testing.T) {
@@ -95,7 +96,7 @@ func browserPIDs(t *testing.T, dir string) (pids []int) {
 
 func TestScriptHasNoNetwork(t *testing.T) {
 	t.Parallel()
-	b := start(t, chromium.Options{})
+	b := browsertest.Start(t, chromium.Options{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
+	"presswork/internal/test/browsertest"
 	"presswork/themes"
 )
 
@@ -63,18 +64,7 @@ func printer(t testing.TB) *chromium.Browser {
 func printerWith(t testing.TB, fontConfig string) *chromium.Browser {
 	t.Helper()
 	needsBrowser(t)
-	b := chromium.New(chromium.Options{Tabs: 1, FontConfig: fontConfig})
-	if err := b.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := b.Stop(ctx); err != nil {
-			t.Errorf("stopping the browser: %v", err)
-		}
-	})
-	return b
+	return browsertest.Start(t, chromium.Options{Tabs: 1, FontConfig: fontConfig})
 }
 
 func needsBrowser(t testing.TB) {

@@ -7,18 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/markdown/diagram"
+	"presswork/internal/test/browsertest"
 )
 
 var style = diagram.Style{
@@ -26,37 +24,9 @@ var style = diagram.Style{
 	Accents: []string{"#4a2fd8", "#e0338c", "#d49a00", "#c0392b"},
 }
 
-// start runs a real browser for the test.
-func start(t testing.TB) *chromium.Browser {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs Chromium; `make test` runs this test")
-	}
-	dir, err := os.MkdirTemp("", "pwdiagram")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	b := chromium.New(chromium.Options{Dir: dir, Tabs: 2, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	if err := b.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := b.Stop(ctx); err != nil {
-			t.Errorf("Stop: %v", err)
-		}
-	})
-	return b
-}
-
 func TestEveryKindIsDrawn(t *testing.T) {
 	t.Parallel()
-	r := diagram.New(diagram.Options{Script: start(t).Script})
+	r := diagram.New(diagram.Options{Script: browsertest.Start(t, chromium.Options{Tabs: 2}).Script})
 	kinds := []struct{ source, label, text string }{
 		{"flowchart TD\n A[Anna] -->|to| B{Berta}\n subgraph Group\n B\n end", "flow chart", "Anna|to|Berta|Group"},
 		{"sequenceDiagram\n Anna->>Berta: Hello\n Note over Anna: Note", "sequence diagram", "Anna|Berta|Hello|Note"},
@@ -105,7 +75,7 @@ func TestEveryKindIsDrawn(t *testing.T) {
 func TestWhatIsDrawnCanBeRead(t *testing.T) {
 	t.Parallel()
 	dark := diagram.Style{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Font: "Inter", Size: 14, Accents: style.Accents}
-	p, err := diagram.New(diagram.Options{Script: start(t).Script}).Draw(t.Context(), []string{
+	p, err := diagram.New(diagram.Options{Script: browsertest.Start(t, chromium.Options{Tabs: 2}).Script}).Draw(t.Context(), []string{
 		"flowchart TD\n a[Anna] --> b[Berta] --> c[Clara]\n style a fill:#ffddff\n style b fill:#ffddff,color:#ff0000",
 		"journey\n title Day\n section Work\n  Tea: 5: Anna",
 		"gantt\n dateFormat YYYY-MM-DD\n axisFormat %Y-%m-%d\n tickInterval 1day\n Anna :2026-01-01, 90d",
@@ -174,7 +144,7 @@ func checkHarmless(t *testing.T, svg string) {
 
 func TestHostileDiagrams(t *testing.T) {
 	t.Parallel()
-	b := start(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 2})
 	r := diagram.New(diagram.Options{Script: b.Script})
 	loose := `%%{init: {"securityLevel":"loose","htmlLabels":true,"flowchart":{"htmlLabels":true},"secure":[],"themeCSS":"*{background:url(http://127.0.0.1:1/)} @import 'http://x/';","fontFamily":"x;} body{display:none} a{","themeVariables":{"primaryColor":"red;}*{color:url(http://x)}"}}}%%` + "\n"
 	sources := []string{
@@ -352,7 +322,7 @@ func TestDrawingEndsWithItsContextAndItsBrowser(t *testing.T) {
 // BenchmarkDraw draws a document's diagrams that nobody has drawn before: one,
 // and ten. The page, with Mermaid in it, is new each time.
 func BenchmarkDraw(b *testing.B) {
-	browser := start(b)
+	browser := browsertest.Start(b, chromium.Options{Tabs: 2})
 	for _, n := range []int{1, 10} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
