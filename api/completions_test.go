@@ -18,6 +18,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"presswork"
 	"presswork/api"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
@@ -62,7 +63,8 @@ func say(t *testing.T, run *stream.Run) error {
 	return finish(run, inference.Frame{Result: &inference.Result{}})
 }
 
-// chats serves completions whose worker is h, of one model "m".
+// chats serves completions whose worker is h, of a model "m" and a model "text" of
+// texts.
 func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
 	t.Helper()
 	address := redistest.Start(t)
@@ -85,7 +87,7 @@ func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
 		t.Cleanup(func() { p.Stop(context.Background()) })
 	}
 	models := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(models, []byte("models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]"), 0o600); err != nil {
+	if err := os.WriteFile(models, []byte("models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}, {id: text, capabilities: [completions], upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: models})
@@ -295,6 +297,31 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 		t.Errorf("a key hears of a model that it may not use: %s", res.body)
 	}
 	h.chat(asked, "Authorization: Bearer nobodys").want(t, http.StatusUnauthorized, "invalid_api_key")
+}
+
+func TestATextIsContinued(t *testing.T) {
+	t.Parallel()
+	h := chats(t, func(_ context.Context, run *stream.Run) error {
+		var job inference.Job
+		if err := json.Unmarshal(run.Call.Body, &job); err != nil || job.Request.Text == nil || string(job.Request.Text.Prompt) != `"Once"` {
+			t.Errorf("the worker got %s (%v)", run.Call.Body, err)
+		}
+		return say(t, run)
+	})
+	text := func(path, body string) reply {
+		return h.do("POST", path, strings.NewReader(body), "Content-Type: application/json")
+	}
+	for _, path := range []string{"/v1/completions", "/openai/v1/completions"} {
+		res := text(path, `{"model":"text","prompt":"Once"}`)
+		if b := string(res.body); res.StatusCode != http.StatusOK || !strings.Contains(b, `"object":"text_completion"`) || !strings.Contains(b, `"choices":[{"index":0,"text":"Hello","logprobs":null,"finish_reason":"stop"}]`) {
+			t.Errorf("%s: %d %s", path, res.StatusCode, b)
+		}
+	}
+	if b := string(text("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body); !strings.HasPrefix(b, `data: {"id":"cmpl-`) || !strings.Contains(b, `{"index":0,"text":"Hello",`) || !strings.HasSuffix(b, "data: [DONE]\n\n") || strings.Contains(b, "role") {
+		t.Errorf("streamed: %s", b)
+	}
+	text("/v1/completions", `{"model":"m","prompt":"Once"}`).want(t, http.StatusBadRequest, presswork.InvalidOption)
+	h.chat(strings.Replace(asked, `"m"`, `"text"`, 1)).want(t, http.StatusBadRequest, presswork.InvalidOption)
 }
 
 func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -55,7 +56,7 @@ type inferring struct {
 	before func(run *stream.Run)
 }
 
-func setupCompletions(t *testing.T, model inference.Upstream, open func(inference.Upstream) (inference.Engine, error)) *inferring {
+func setupCompletions(t *testing.T, model inference.Upstream, open func(inference.Upstream) (inference.Engine, error), change ...func(*inference.GatewayOptions)) *inferring {
 	t.Helper()
 	address := redistest.Start(t)
 	rdb, err := tasks.Dial(address, 0)
@@ -78,8 +79,12 @@ func setupCompletions(t *testing.T, model inference.Upstream, open func(inferenc
 	log := slog.New(slog.DiscardHandler)
 	h := &inferring{t: t, rdb: rdb, client: client, disk: disk, counts: meter.New(rdb, log), returned: make(chan struct{}, 100)}
 	catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: []inference.Upstream{model}}})
+	gateway := inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return catalogue }, Open: open}
+	for _, c := range change {
+		c(&gateway)
+	}
 	completions := worker.NewCompletions(worker.CompletionOptions{
-		Gateway: inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return catalogue }, Open: open}),
+		Gateway: inference.NewGateway(gateway),
 		Meter:   h.counts, Store: disk, Keeper: retention.New(retention.Options{Store: disk, Redis: rdb}), Log: log,
 	})
 	tasks.HandleCalls(server, func(ctx context.Context, run *stream.Run) error {
@@ -177,6 +182,63 @@ func TestACompletionArrivesInPiecesAndIsRecorded(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("the request lies in the store still")
 		}
+	}
+}
+
+// calculator is a Toolbox that knows one result.
+type calculator struct{}
+
+func (calculator) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+	return calculator{}, nil
+}
+
+func (calculator) Call(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
+	return inference.ToolResult{Output: "2", Code: []inference.CodeResult{{Text: "2"}}}, nil
+}
+
+func (calculator) Close() error { return nil }
+
+func TestEveryRoundAndAnswerIsRecorded(t *testing.T) {
+	t.Parallel()
+	model, url := inferencetest.Start(t)
+	plan := inferencetest.Plan("say Counting. | "+`python {"code":"1+1"}`, `python {"code":"1+1"}`, "say Two.")
+	for name, c := range map[string]struct {
+		model  string
+		r      inference.Request
+		prompt int64
+		says   string
+	}{
+		"rounds":  {"tools-plan", inference.Request{Tools: []inference.Tool{{Type: inference.CodeInterpreter}}}, 33, "Counting.\n\nTwo."},
+		"answers": {"many", inference.Request{N: 3}, 11, "AnswerAnswerAnswer number number number 2 1 0"},
+	} {
+		h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: c.model, Kind: inference.VLLM}, openai.New, func(o *inference.GatewayOptions) { o.Tools = calculator{} })
+		c.r.Model, c.r.Messages = "m", []inference.Message{{Role: inference.User, Parts: []inference.Part{{Text: plan}}}}
+		body, err := json.Marshal(inference.Job{Request: &c.r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text, executed strings.Builder
+		var result *inference.Result
+		for _, f := range h.frames(stream.Call{Owner: "ann", Body: body}) {
+			if f.Error != nil {
+				t.Fatalf("%s: %v", name, f.Error)
+			}
+			if result = f.Result; f.Chunk != nil {
+				text.WriteString(f.Chunk.Content)
+				for _, e := range f.Chunk.Executed {
+					fmt.Fprintf(&executed, "%d %s %s; ", e.Index, e.Arguments, e.Code[0].Text)
+				}
+			}
+		}
+		if want := map[string]string{"rounds": `0 {"code":"1+1"} 2; 1 {"code":"1+1"} 2; `}[name]; text.String() != c.says || executed.String() != want {
+			t.Errorf("%s: it says %q and executed %q", name, text.String(), executed.String())
+		}
+		if rows := h.used("ann"); len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != c.prompt || rows[0].CompletionTokens != int64(result.Usage.CompletionTokens) || rows[0].CompletionTokens < 8 {
+			t.Errorf("%s: %+v of %+v", name, rows, result)
+		}
+	}
+	if n := len(model.Requests()); n != 4 {
+		t.Errorf("the model was asked %d times", n)
 	}
 }
 
