@@ -163,15 +163,24 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 			t.Errorf("%s: got %+v", body, e)
 		}
 	}
-	// One that comes in a chunk may name its status.
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, `data: {"error":{"message":"m","code":400}}`)
-	}))
-	defer web.Close()
-	_, _, err := complete(t, gateway(model("m", inference.Plain, web.URL)), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
-	if e := inference.AsError(err); e == nil || e.Status != http.StatusBadRequest || e.Message != "m" {
-		t.Errorf("in a chunk: %+v", e)
+	// One that comes in a chunk may name its status; what it says of others is for the log.
+	for body, status := range map[string]int{
+		`{"error":{"message":"m m","code":400}}`:                 http.StatusBadRequest,
+		`{"error":"m m"}`:                                        http.StatusBadGateway,
+		`{"object":"error","message":"m m","code":503}`:          http.StatusServiceUnavailable,
+		`{"x_groq":{"error":{"message":"m m","code":"broken"}}}`: http.StatusBadGateway,
+	} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "data: "+body)
+		}))
+		defer web.Close()
+		m := model("m", inference.Plain, web.URL)
+		m.Routing.Retries = new(0)
+		_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+		if e := inference.AsError(err); e == nil || e.Status != status || !strings.Contains(e.Error(), "m m") {
+			t.Errorf("%s in a chunk: %v", body, e)
+		}
 	}
 }
 

@@ -150,9 +150,7 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 		c.Timings.addTo(first)
 	}
 	switch {
-	case has(c.Error):
-		d.failure = c.Error
-	case c.Object == "error":
+	case has(c.Error) || c.Object == "error":
 		d.failure = b
 	case has(c.Groq.Error):
 		d.failure = c.Groq.Error

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -39,11 +40,11 @@ func parseBody(body []byte, o ParseOptions, steps func(*parser) []func(*inferenc
 	if o.MaxImageBytes <= 0 {
 		o.MaxImageBytes = 20 << 20
 	}
-	if err := syntax(body); err != nil {
-		return nil, err
-	}
 	var err error
 	p := parser{object: newObject(body, "", &err), lax: o.Lax, maxImages: o.MaxImages, maxImageBytes: o.MaxImageBytes}
+	if err != nil {
+		return nil, cmp.Or(syntax(body), err)
+	}
 	r := &inference.Request{}
 	for _, step := range steps(&p) {
 		if step(r); err != nil {
@@ -53,12 +54,13 @@ func parseBody(body []byte, o ParseOptions, steps func(*parser) []func(*inferenc
 	return r, nil
 }
 
+// syntax says where a body stops being JSON; nil when it does not.
 func syntax(body []byte) error {
-	if json.Valid(body) {
+	var value json.RawMessage
+	err := json.Unmarshal(body, &value)
+	if err == nil {
 		return nil
 	}
-	var any json.RawMessage
-	err := json.Unmarshal(body, &any)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok && len(body) > 0 {
 		return inference.Errorf(http.StatusBadRequest, presswork.InvalidJSON, "the body is not valid JSON (at byte %d): %s", e.Offset, e.Error())
 	}
