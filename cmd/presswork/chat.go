@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
@@ -14,6 +17,7 @@ import (
 	"presswork"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
+	"presswork/internal/input"
 	"presswork/internal/local"
 )
 
@@ -23,6 +27,7 @@ type chatCommand struct {
 	server, key, model, system string
 	effort                     string
 	reasoning                  bool
+	tools, images              []string
 	in                         io.Reader
 
 	engine inference.Engine
@@ -38,7 +43,8 @@ func newChatCommand(p *program) *cobra.Command {
 		Long: "Send a prompt to a server and print the answer as it comes. Without a prompt it is read from standard input;\n" +
 			"on a terminal a conversation begins, which an empty line or end of input ends.",
 		Example: "  presswork chat 'Say hi in three languages'\n" +
-			"  git diff | presswork chat --model gemma3 --system 'Write a commit message'",
+			"  git diff | presswork chat --model gemma3 --system 'Write a commit message'\n" +
+			"  presswork chat --tools code,search --image chart.png 'Is this still true?'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.in = cmd.InOrStdin()
 			return c.run(cmd.Context(), strings.Join(args, " "))
@@ -50,6 +56,8 @@ func newChatCommand(p *program) *cobra.Command {
 	f.StringVar(&c.system, "system", "", "`TEXT` that tells the model how to behave")
 	f.StringVar(&c.effort, "effort", "", "`LEVEL` of reasoning, as the model allows: none, low, medium, high")
 	f.BoolVar(&c.reasoning, "reasoning", false, "print the reasoning as well, on standard error")
+	f.StringSliceVar(&c.tools, "tools", nil, "let the model use the built-in tools in `LIST`: code, search; what they do is printed on standard error")
+	f.StringArrayVar(&c.images, "image", nil, "show the model the picture in `FILE`, or at an address, with the first prompt; may be repeated")
 	f.StringVar(&c.server, "server", "http://127.0.0.1:8000", "`ADDRESS` of the server")
 	f.StringVar(&c.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
 	return cmd
@@ -63,6 +71,15 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 		c.key = c.getenv("PRESSWORK_API_KEY")
 	}
 	if err := c.open(); err != nil {
+		return err
+	}
+	for _, name := range c.tools {
+		if builtinTools[name] == "" {
+			return usageError{fmt.Errorf("--tools: %q is not a tool; allowed: code, search", name)}
+		}
+	}
+	pictures, err := c.pictures()
+	if err != nil {
 		return err
 	}
 	if !fromTerminal(c.in) {
@@ -82,11 +99,36 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 		return err
 	}
 	if prompt == "" {
-		return c.talk(ctx)
+		return c.talk(ctx, pictures)
 	}
-	_, err := c.ask(ctx, append(c.opening(), inference.Message{Role: inference.User, Parts: []inference.Part{{Text: prompt}}}))
+	_, err = c.ask(ctx, append(c.opening(), inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: prompt}}, pictures...)}))
 	return err
 }
+
+// builtinTools are the tools by the names of --tools.
+var builtinTools = map[string]string{"code": inference.CodeInterpreter, "search": inference.BrowserSearch}
+
+// pictures reads those of --image.
+func (c *chatCommand) pictures() (parts []inference.Part, err error) {
+	for _, name := range c.images {
+		at := name
+		if !strings.HasPrefix(name, "http://") && !strings.HasPrefix(name, "https://") {
+			data, err := input.ReadFile(name, maxPicture)
+			if err != nil {
+				return nil, fmt.Errorf("--image %s: %w", name, err)
+			}
+			if err := inference.CheckImage(data); err != nil {
+				return nil, usageError{fmt.Errorf("--image %s: %s", name, err.Message)}
+			}
+			at = "data:" + http.DetectContentType(data) + ";base64," + base64.StdEncoding.EncodeToString(data)
+		}
+		parts = append(parts, inference.Part{Image: &inference.Image{URL: at}})
+	}
+	return parts, nil
+}
+
+// maxPicture is the largest picture that is sent, in bytes.
+const maxPicture = 20 << 20
 
 // chooseModel takes the first model that the server lists, unless one is named.
 func (c *chatCommand) chooseModel(ctx context.Context) error {
@@ -131,8 +173,8 @@ func (c *chatCommand) opening() []inference.Message {
 	return []inference.Message{{Role: inference.System, Parts: []inference.Part{{Text: c.system}}}}
 }
 
-// talk is a conversation.
-func (c *chatCommand) talk(ctx context.Context) error {
+// talk is a conversation; pictures go with its first prompt.
+func (c *chatCommand) talk(ctx context.Context, pictures []inference.Part) error {
 	fmt.Fprintf(c.stderr, "Talking to %s. An empty line ends it.\n", c.model)
 	messages := c.opening()
 	lines := bufio.NewScanner(unlessEnded{ctx, c.in})
@@ -142,7 +184,8 @@ func (c *chatCommand) talk(ctx context.Context) error {
 		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
 			return lines.Err()
 		}
-		messages = append(messages, inference.Message{Role: inference.User, Parts: []inference.Part{{Text: lines.Text()}}})
+		messages = append(messages, inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: lines.Text()}}, pictures...)})
+		pictures = nil
 		answer, err := c.ask(ctx, messages)
 		if err != nil {
 			return err
@@ -160,6 +203,9 @@ func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (st
 	if c.reasoning {
 		request.ReasoningFormat = inference.Parsed
 	}
+	for _, name := range c.tools {
+		request.Tools = append(request.Tools, inference.Tool{Type: builtinTools[name]})
+	}
 	var answer strings.Builder
 	// A model's answer is not to be trusted with the terminal.
 	out, aside := plainText{c.stdout}, plainText{c.stderr}
@@ -170,6 +216,9 @@ func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (st
 				return err
 			}
 		}
+		if err := printExecuted(aside, d.Extra); err != nil {
+			return err
+		}
 		answer.WriteString(d.Content)
 		_, err := io.WriteString(out, d.Content)
 		return err
@@ -178,6 +227,29 @@ func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (st
 		fmt.Fprintln(c.stdout)
 	}
 	return answer.String(), c.serverSaid(err)
+}
+
+// printExecuted prints the calls of built-in tools that the server has run.
+func printExecuted(w io.Writer, extra json.RawMessage) error {
+	var fields struct {
+		Executed []struct {
+			Name, Arguments, Output string
+		} `json:"executed_tools"`
+	}
+	if len(extra) == 0 || json.Unmarshal(extra, &fields) != nil {
+		return nil
+	}
+	for _, e := range fields.Executed {
+		asked := e.Arguments
+		var code struct{ Code string }
+		if json.Unmarshal([]byte(e.Arguments), &code) == nil && code.Code != "" {
+			asked = code.Code
+		}
+		if _, err := fmt.Fprintf(w, "\n[%s] %s\n%s\n", e.Name, asked, strings.TrimRight(e.Output, "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // serverSaid shortens a failure of the server to its message, and names which

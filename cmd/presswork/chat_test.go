@@ -70,6 +70,36 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 	}
 }
 
+func TestChatHasToolsAndPictures(t *testing.T) {
+	t.Parallel()
+	models, base := inferencetest.Start(t)
+	picture := filepath.Join(t.TempDir(), "dot.png")
+	const png = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
+	if err := os.WriteFile(picture, []byte(png), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	chat := func(args ...string) (string, string, error) {
+		return converse(t, "", nil, append([]string{"chat", "--server", base, "--model", "executed", "How many?"}, args...)...)
+	}
+	out, words, err := chat("--tools", "code,search", "--image", picture, "--image", "https://example.org/a.png")
+	if err != nil || out != "Let me count. Two.\n" || words != "\n[python] print(1+1)\n2\n" {
+		t.Errorf("%q, %q, %v", out, words, err)
+	}
+	for _, part := range []string{`"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]`, `"url":"data:image/png;base64,iVBORw0KGgo`, `"url":"https://example.org/a.png"`} {
+		if raw := string(models.Requests()[0].Raw); !strings.Contains(raw, part) {
+			t.Errorf("the server got no %s: %s", part, raw)
+		}
+	}
+	if _, _, err := chat("--tools", "hands"); err == nil || !strings.Contains(err.Error(), "allowed: code, search") {
+		t.Errorf("an unknown tool: %v", err)
+	}
+	for _, name := range []string{"chat_test.go", "none.png"} {
+		if _, _, err := chat("--image", name); err == nil || !strings.Contains(err.Error(), "--image "+name) {
+			t.Errorf("%s for a picture: %v", name, err)
+		}
+	}
+}
+
 func TestAnInterruptionEndsTheWaitForAPrompt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

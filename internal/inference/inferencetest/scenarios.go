@@ -37,6 +37,14 @@ var scenarios = map[string]func(*call){
 		c.delta(`"content":"Hi","annotations":[{"type":"function_citation"}],"refusal":null`)
 		c.end("stop", 1)
 	},
+	// executed tells of a built-in tool that the server itself has run.
+	"executed": func(c *call) {
+		c.begin()
+		c.say("Let me count.")
+		c.delta(`"executed_tools":[{"name":"python","index":0,"type":"function","arguments":"{\"code\":\"print(1+1)\"}","output":"2\n"}]`)
+		c.say(" Two.")
+		c.end("stop", 2)
+	},
 	"timings": func(c *call) {
 		c.begin()
 		c.say("Hi")

@@ -94,8 +94,8 @@ type functionCall struct {
 }
 
 type tool struct {
-	Type     string   `json:"type"`
-	Function function `json:"function"`
+	Type     string    `json:"type"`
+	Function *function `json:"function,omitempty"` // nil for a built-in tool
 }
 
 type function struct {
@@ -187,7 +187,12 @@ func contentOf(m inference.Message) any {
 // expressed by the list of tools and in words.
 func (e engine) tools(b *body, r *inference.Request) {
 	for _, t := range r.Offered() {
-		b.Tools = append(b.Tools, tool{inference.FunctionTool, function{t.Name, t.Description, t.Parameters, t.Strict}})
+		b.Tools = append(b.Tools, tool{inference.FunctionTool, &function{t.Name, t.Description, t.Parameters, t.Strict}})
+	}
+	for _, t := range r.Tools {
+		if t.Type != inference.FunctionTool { // for a server that runs it, as the gateway does
+			b.Tools = append(b.Tools, tool{Type: t.Type})
+		}
 	}
 	if len(b.Tools) == 0 {
 		return
