@@ -58,7 +58,7 @@ func (a *active) jobs() []*activeRun {
 // watchCancels ends the runs of cancelled jobs: at once by the channel, and
 // within half a second by their records, which also show a newer run.
 func (s *Server) watchCancels(ctx context.Context) {
-	sub := s.rdb.Subscribe(ctx, cancelChannel)
+	sub := s.rdb.Subscribe(ctx, cancelChannel, inputChannel)
 	defer sub.Close()
 	messages := sub.Channel()
 	tick := time.NewTicker(recheckEvery)
@@ -70,6 +70,10 @@ func (s *Server) watchCancels(ctx context.Context) {
 		case m, open := <-messages:
 			if !open {
 				return
+			}
+			if m.Channel == inputChannel {
+				s.calls.Input(m.Payload)
+				continue
 			}
 			for _, r := range s.active.jobs() {
 				if r.task == m.Payload {

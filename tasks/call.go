@@ -10,10 +10,42 @@ import (
 	"presswork/tasks/stream"
 )
 
-// Call puts a call in line, with an id of its own where it has none, and returns its answer, which is to be closed. An
+// The lanes of calls.
+const (
+	completions stream.Lane = "calls"
+	tools       stream.Lane = "tools"
+)
+
+// queueOf is the queue that has a lane's tickets, and the channel on which they are
+// announced.
+func queueOf(l stream.Lane) (q Queue, channel string, kind Kind[Ticket]) {
+	if l == tools {
+		return Tools, toolChannel, ServeTools
+	}
+	return Infer, callChannel, ServeCall
+}
+
+// hasCalls reports whether a queue has the tickets of calls: they live as long as
+// their callers, and their turns are those of package stream.
+func hasCalls(q Queue) bool { return q == Infer || q == Tools }
+
+// Call puts a completion in line, as a call with an id of its own where it has none,
+// and returns its answer, which is to be closed. An
 // error means that nobody will work at it. ctx bounds the putting in line only.
 // Errors: QueueFull, QueueUnavailable, IdempotencyConflict.
 func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
+	call.Lane = completions
+	return c.call(ctx, call)
+}
+
+// OpenTools is Call for a session with built-in tools, for a worker that HandleTools
+// is called on. Its inputs go by stream.Answer.Send.
+func (c *Client) OpenTools(ctx context.Context, call stream.Call) (*stream.Answer, error) {
+	call.Lane = tools
+	return c.call(ctx, call)
+}
+
+func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
 	if call.ID == "" {
 		call.ID = NewID()
 	}
@@ -21,7 +53,8 @@ func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, er
 		return nil, fmt.Errorf("call id %q is not from NewID", call.ID)
 	}
 	call.QueuedAt = time.Now().UTC().Truncate(time.Millisecond)
-	if err := c.admit(ctx, Infer); err != nil {
+	q, _, _ := queueOf(call.Lane)
+	if err := c.admit(ctx, q); err != nil {
 		return nil, err
 	}
 	if call.IdempotencyKey != "" {
@@ -34,7 +67,7 @@ func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, er
 	return c.calls.Call(ctx, call)
 }
 
-// Waiting returns how many calls are in line, by a figure that may be a little
+// Waiting returns how many completions are in line, by a figure that may be a little
 // old. Errors: QueueUnavailable.
 func (c *Client) Waiting(ctx context.Context) (int64, error) {
 	if err := c.memory.admit(ctx, c.rdb); err != nil {
@@ -59,30 +92,44 @@ func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err
 	return boundID(bound.Val(), call.Fingerprint)
 }
 
-// issue puts a ticket on the queue and announces it; that it is there already is
+// issue puts a ticket on the queue of a lane and announces it; that it is there already is
 // success.
-func (c *Client) issue(ctx context.Context, id string) error {
-	t, err := ServeCall.Task(Ticket{ID: id})
+func (c *Client) issue(ctx context.Context, l stream.Lane, id string) error {
+	_, channel, kind := queueOf(l)
+	t, err := kind.Task(Ticket{ID: id})
 	if err != nil {
 		return err
 	}
 	if err := c.outbox.enqueue(ctx, plainOwner, id, t); err != nil {
 		return err
 	}
-	if err := c.rdb.Publish(ctx, callChannel, "").Err(); err != nil {
+	if err := c.rdb.Publish(ctx, channel, "").Err(); err != nil {
 		return unavailable(err)
 	}
 	return nil
 }
 
-// HandleCalls makes the server run calls. The handler sends the answer and ends
+// HandleCalls makes the server run completions. The handler sends the answer and ends
 // it by stream.Run.Finish; an error that it returns before it sent anything makes
 // the call run again when the server stops, else it ends the answer. ctx ends
 // when nobody waits any more (stream.ErrLeft), when another run has the call, and
 // when the server stops. Call HandleCalls before Start.
 func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
-	HandlePlain(s, ServeCall, func(ctx context.Context, t Ticket) error {
-		return s.calls.Serve(ctx, t.ID, func(ctx context.Context, run *stream.Run) error {
+	handleLane(s, completions, h)
+}
+
+// HandleTools is HandleCalls for sessions with built-in tools. offer is what the
+// worker can do for them; it is asked every few seconds, and clients hear of it by
+// Client.Offers.
+func HandleTools(s *Server, offer func() Offer, h func(ctx context.Context, run *stream.Run) error) {
+	s.offers = offer
+	handleLane(s, tools, h)
+}
+
+func handleLane(s *Server, l stream.Lane, h func(ctx context.Context, run *stream.Run) error) {
+	_, _, kind := queueOf(l)
+	HandlePlain(s, kind, func(ctx context.Context, t Ticket) error {
+		return s.calls.Serve(ctx, l, t.ID, func(ctx context.Context, run *stream.Run) error {
 			return guarded(func() error { return h(ctx, run) })
 		})
 	})

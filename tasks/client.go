@@ -42,7 +42,7 @@ type Client struct {
 
 // amendments are those of every client that Asynq uses: tickets are as volatile as
 // their calls.
-func amendments() redis.Hook { return asynqext.Amend(Infer, stream.Volatile) }
+func amendments() redis.Hook { return asynqext.Amend(stream.Volatile, Infer, Tools) }
 
 // NewClient makes a client for a Redis address (see Dial). It does not connect.
 func NewClient(address string, o Options) (*Client, error) {
@@ -70,7 +70,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		log:        o.Log,
 		fullness:   map[Queue]*figure[int64]{},
 	}
-	c.calls = stream.NewClient(rdb, c.issue, cancelChannel, o.Log)
+	c.calls = stream.NewClient(rdb, stream.ClientOptions{Issue: c.issue, Left: cancelChannel, Input: inputChannel, Log: o.Log})
 	for _, q := range Queues() {
 		c.fullness[q] = &figure[int64]{maxAge: fullnessAge}
 	}

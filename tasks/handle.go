@@ -99,7 +99,7 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	s.slots.claim(q)
 	defer s.slots.Release(q)
 	err := s.perform(actx, q, id, t)
-	if again, ok := errors.AsType[*retryError](err); ok && q != Infer {
+	if again, ok := errors.AsType[*retryError](err); ok && !hasCalls(q) {
 		s.rejoin(q, id, again.delay)
 	}
 	return err

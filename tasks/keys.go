@@ -18,8 +18,14 @@ const (
 	eventsChannel = "pw:events"
 	// cancelChannel carries the ids of cancelled jobs.
 	cancelChannel = "pw:cancel"
-	// callChannel carries an empty message when a call has been put in line.
-	callChannel = "pw:call"
+	// callChannel and toolChannel carry an empty message when a call of their lane has
+	// been put in line, inputChannel the id of a call that has an input.
+	callChannel  = "pw:call"
+	toolChannel  = "pw:tool"
+	inputChannel = "pw:input"
+	// offersKey is a sorted set of what the workers of Tools offer, by when they have to
+	// say so again.
+	offersKey = "pw:offers"
 )
 
 func jobKey(id string) string       { return "pw:{" + id + "}:job" }

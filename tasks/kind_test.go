@@ -45,6 +45,7 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 		},
 	})
 	decodes(t, "testdata/call_v1.json", tasks.Ticket{ID: "01JD4X2Z8Q0000000000000000"})
+	decodes(t, "testdata/tool_v1.json", tasks.Ticket{ID: "01JD4X2Z8Q0000000000000000"})
 	decodes(t, "testdata/webhook_v1.json", tasks.Webhook{
 		MessageID: "msg_01JD4X2Z8Q0000000000000000", URL: "https://example.com/hook", Body: `{"type":"job.completed"}`,
 		CreatedAt: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),

@@ -47,6 +47,9 @@ type Options struct {
 	// InferConcurrency (Server) is how many tasks of Infer run at a time.
 	// Default 512.
 	InferConcurrency int
+	// ToolConcurrency (Server) is how many tasks of Tools run at a time: sessions, which
+	// wait for the model most of the time. Default 64.
+	ToolConcurrency int
 	// DrainTimeout (Server) is how long Stop lets running handlers go on.
 	// Default 30 s.
 	DrainTimeout time.Duration
@@ -66,6 +69,7 @@ const (
 	afterRetention    = 7 * 24 * time.Hour
 	defaultMaxPending = 100_000
 	defaultInfer      = 512
+	defaultTool       = 64
 	defaultDrain      = 30 * time.Second
 )
 
@@ -78,6 +82,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.RenderSlots = cmp.Or(o.RenderSlots, runtime.NumCPU())
 	o.TextConcurrency = cmp.Or(o.TextConcurrency, 2*runtime.NumCPU())
 	o.InferConcurrency = cmp.Or(o.InferConcurrency, defaultInfer)
+	o.ToolConcurrency = cmp.Or(o.ToolConcurrency, defaultTool)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, defaultDrain)
 	if o.Discard == nil {
 		o.Discard = func(context.Context, Record) error { return nil }
@@ -95,7 +100,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	for name, n := range map[string]int64{
 		"Retention": int64(o.Retention), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
-		"InferConcurrency": int64(o.InferConcurrency), "DrainTimeout": int64(o.DrainTimeout),
+		"InferConcurrency": int64(o.InferConcurrency), "ToolConcurrency": int64(o.ToolConcurrency), "DrainTimeout": int64(o.DrainTimeout),
 	} {
 		if n < 0 {
 			return o, fmt.Errorf("tasks.Options.%s is negative", name)

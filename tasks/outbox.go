@@ -54,7 +54,7 @@ func newOutbox(rdb redis.UniversalClient, clock *clock, o Options) *outbox {
 // enqueue puts a task on its queue, in its owner's line; that it is there already
 // is success.
 func (o *outbox) enqueue(ctx context.Context, owner, id string, t Task, opts ...asynq.Option) error {
-	if t.Queue != Infer {
+	if !hasCalls(t.Queue) {
 		ctx = asynqext.WithOwner(ctx, owner)
 	}
 	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),

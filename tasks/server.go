@@ -47,7 +47,9 @@ type Server struct {
 	active     *active
 	calls      *stream.Server
 	handlers   map[string]handler
-	log        *slog.Logger
+	// offers is what this worker tells of the built-in tools; see HandleTools.
+	offers func() Offer
+	log    *slog.Logger
 	// name is which worker of a fleet this is, for the log.
 	name string
 
@@ -72,7 +74,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		return nil, err
 	}
 	slots := newSlots(o.RenderSlots+overlap, o.bulkSlots())
-	rdb, err := Dial(address, 3*slots.total+o.TextConcurrency+min(o.InferConcurrency, 64)+16)
+	rdb, err := Dial(address, 3*slots.total+o.TextConcurrency+min(o.InferConcurrency, 64)+min(o.ToolConcurrency, 64)+16)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,8 @@ func NewServer(address string, o Options) (*Server, error) {
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
 	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
-		Redis: rdb, Blocking: blocking, Slots: slots, SetAside: s.setAside, Announced: Infer, Channel: callChannel, Log: o.Log,
+		Redis: rdb, Blocking: blocking, Slots: slots, SetAside: s.setAside,
+		Announced: map[Queue]string{Infer: callChannel, Tools: toolChannel}, Log: o.Log,
 	})
 	rdb.AddHook(s.dequeuer.Hook())
 	rdb.AddHook(asynqext.Turns(rdb))
@@ -162,8 +165,13 @@ func (s *Server) Start(ctx context.Context) error {
 	// Cancellations reach the handlers while they drain, too.
 	s.keepers.Go(func() { s.clock.run(s.work) })
 	s.keepers.Go(func() { s.watchCancels(s.work) })
-	if slices.Contains(queues, Infer) {
-		s.keepers.Go(func() { s.dequeuer.Listen(s.taking) })
+	for _, q := range queues {
+		if hasCalls(q) {
+			s.keepers.Go(func() { s.dequeuer.Listen(s.taking, q) })
+		}
+	}
+	if slices.Contains(queues, Tools) {
+		s.keepers.Go(func() { s.offer(s.taking) })
 	}
 	s.keepers.Go(func() { s.reap(s.taking, queues) })
 	s.keepers.Go(func() { s.sweep(s.taking, queues) })
@@ -178,6 +186,8 @@ func (s *Server) concurrency(q Queue) int {
 		return s.options.TextConcurrency
 	case Infer:
 		return s.options.InferConcurrency
+	case Tools:
+		return s.options.ToolConcurrency
 	}
 	return s.slots.total
 }

@@ -30,14 +30,16 @@ const (
 	Export Queue = "export"
 	// Text has what needs no browser: choices of a theme, and webhooks.
 	Text Queue = "text"
-	// Infer has the tickets of calls; see package stream.
+	// Infer has the tickets of completions; see package stream.
 	Infer Queue = "infer"
+	// Tools has the tickets of sessions with built-in tools, which are calls, too.
+	Tools Queue = "tools"
 	// Bulk has conversions and exports that are in no hurry.
 	Bulk Queue = "bulk"
 )
 
 // Queues lists every queue.
-func Queues() []Queue { return []Queue{Render, Export, Text, Infer, Bulk} }
+func Queues() []Queue { return []Queue{Render, Export, Text, Infer, Tools, Bulk} }
 
 // InlineLimit is the largest content, in bytes, that a payload carries itself;
 // longer content lies in the store under storage.SourceKey.
@@ -175,7 +177,7 @@ type PageExport struct {
 	Keep int64 `json:"keep,omitempty"`
 }
 
-// Ticket is the payload of ServeCall.
+// Ticket is the payload of ServeCall and ServeTools.
 type Ticket struct {
 	// ID is the ticket's own: that of the call which it was issued for, and
 	// which another ticket may have served meanwhile.

@@ -12,21 +12,21 @@ import (
 
 // Amend returns a go-redis hook that changes what Asynq sends in two ways. Times
 // that several machines compare (leases, retries, which servers live) are
-// Redis' instead of the sender's, whose clock may be wrong. And the scripts on one
-// queue begin with the lines given for it: those that keep what the script writes
+// Redis' instead of the sender's, whose clock may be wrong. And the scripts on some
+// queues begin with the lines given for them: those that keep what the script writes
 // out of the append-only file, where a ticket without its call has no use.
 //
 // Asynq sends a script by its digest first and whole when Redis does not know
 // it; the hook answers for Redis until it has seen the whole, and sends its own
 // form from then on.
-func Amend(queue Queue, lines string) redis.Hook {
-	return hook((&amended{queue: queue, lines: lines}).process)
+func Amend(lines string, queues ...Queue) redis.Hook {
+	return hook((&amended{queues: queues, lines: lines}).process)
 }
 
 // amended is what Amend remembers.
 type amended struct {
-	queue Queue
-	lines string
+	queues []Queue
+	lines  string
 	// ours holds the digest of our form by what was added and Asynq's digest.
 	ours sync.Map
 }
@@ -74,7 +74,7 @@ func (a *amended) addition(keys []string, argv []any) string {
 	}
 	q, part := partOf(keys[0])
 	lines := ""
-	if q == a.queue {
+	if slices.Contains(a.queues, q) {
 		lines = a.lines
 	}
 	second := ""
@@ -136,7 +136,7 @@ func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 		only, members = "1", members[1:]
 	}
 	own := []any{"eval", extendScript, 1, key, only}
-	if q == a.queue {
+	if slices.Contains(a.queues, q) {
 		own[1] = a.lines + extendScript
 	}
 	for i := 0; i+1 < len(members); i += 2 {

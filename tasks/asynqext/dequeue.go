@@ -46,10 +46,9 @@ type DequeueOptions struct {
 	Slots    Slots
 	// SetAside removes a task that has just been dequeued and cannot be run.
 	SetAside func(q Queue, id string, why error)
-	// Announced is the queue whose tasks are announced on Channel by who enqueues
-	// them. Its tasks are not waited for by BLMOVE and have no turns. "" for none.
-	Announced Queue
-	Channel   string
+	// Announced has the queues whose tasks are announced by who enqueues them, each on
+	// its channel. They are not waited for by BLMOVE and have no turns. Nil for none.
+	Announced map[Queue]string
 	// Log gets a warning when a Redis refuses BLMOVE. Mandatory.
 	Log *slog.Logger
 }
@@ -61,7 +60,7 @@ type DequeueOptions struct {
 // costs one command a second.
 //
 // BLMOVE is a write, and where writes are synced it costs a sync of the disk. So
-// the queue of calls, whose callers wait for the first token, has announcements:
+// the queues of calls, whose callers wait for the first token, have announcements:
 // who issues a ticket publishes, and what was missed is found within a second.
 //
 // The dequeue is also where a task's slot is taken. Without a recognised script,
@@ -76,15 +75,19 @@ type Dequeuer struct {
 	// looked holds by queue when Redis last reported what there is, or that there is
 	// nothing.
 	looked sync.Map
-	// announcements are those of the announced queue.
-	announcements chan struct{}
+	// announcements are those of the announced queues.
+	announcements map[Queue]chan struct{}
 	// unsupported: Redis refused BLMOVE.
 	unsupported atomic.Bool
 }
 
 // NewDequeuer makes a Dequeuer, which takes tasks until ctx ends.
 func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
-	return &Dequeuer{o: o, ctx: ctx, announcements: make(chan struct{}, 1)}
+	d := &Dequeuer{o: o, ctx: ctx, announcements: map[Queue]chan struct{}{}}
+	for q := range o.Announced {
+		d.announcements[q] = make(chan struct{}, 1)
+	}
+	return d
 }
 
 // Hook returns the hook for the client of Asynq's servers, one for each queue.
@@ -171,10 +174,10 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 }
 
 // take dequeues: by our own script, which lets the owners take turns, except on
-// the announced queue, where Asynq's own hands out tickets.
+// announced queues, where Asynq's own hands out tickets.
 func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
 	answer, ok := cmd.(*redis.Cmd)
-	if q == d.o.Announced || !ok {
+	if d.announcements[q] != nil || !ok {
 		return next(ctx, cmd)
 	}
 	_, argv := scriptOf(cmd)
@@ -208,9 +211,9 @@ func (d *Dequeuer) wait(q Queue) bool {
 		return false
 	}
 	seconds := DequeueWait.Seconds() * (0.8 + 0.4*rand.Float64())
-	if q == d.o.Announced {
+	if announcements := d.announcements[q]; announcements != nil {
 		select {
-		case <-d.announcements:
+		case <-announcements:
 		case <-time.After(time.Duration(seconds * float64(time.Second))):
 		case <-d.ctx.Done():
 			return false
@@ -235,10 +238,10 @@ func (d *Dequeuer) wait(q Queue) bool {
 	return false
 }
 
-// Listen receives the announcements until ctx ends: each ends a wait, and so does the
+// Listen receives the announcements of a queue until ctx ends: each ends a wait, and so does the
 // subscription whenever it stands anew, because some may have been missed.
-func (d *Dequeuer) Listen(ctx context.Context) {
-	sub := d.o.Redis.Subscribe(ctx, d.o.Channel)
+func (d *Dequeuer) Listen(ctx context.Context, q Queue) {
+	sub := d.o.Redis.Subscribe(ctx, d.o.Announced[q])
 	defer sub.Close()
 	announced := sub.ChannelWithSubscriptions()
 	for {
@@ -251,7 +254,7 @@ func (d *Dequeuer) Listen(ctx context.Context) {
 			}
 		}
 		select {
-		case d.announcements <- struct{}{}:
+		case d.announcements[q] <- struct{}{}:
 		default:
 		}
 	}

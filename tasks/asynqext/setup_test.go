@@ -80,7 +80,7 @@ func (w *world) serve(t testing.TB, h asynq.HandlerFunc) *waits {
 	d := NewDequeuer(taking, DequeueOptions{
 		Redis: rdb, Blocking: blocking, Slots: unlimited{}, SetAside: func(_ Queue, id string, why error) { t.Errorf("task %s: %v", id, why) }, Log: log,
 	})
-	for _, h := range []redis.Hook{d.Hook(), Turns(rdb), NewCompletion(log).Hook(), Amend("", "")} {
+	for _, h := range []redis.Hook{d.Hook(), Turns(rdb), NewCompletion(log).Hook(), Amend("")} {
 		rdb.AddHook(h)
 	}
 	srv := asynq.NewServerFromRedisClient(rdb, asynq.Config{

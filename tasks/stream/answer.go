@@ -25,6 +25,7 @@ type Answer struct {
 	ID string
 
 	client *Client
+	lane   Lane
 	waiter string
 	linger bool
 
@@ -38,6 +39,10 @@ type Answer struct {
 	// missed is how many renewals in a row found the call unknown to Redis; it is
 	// the relay's.
 	missed int
+	// input is the last one, and inputs its number; it is nil once the run has
+	// answered.
+	input  []byte
+	inputs int64
 	ended  bool
 	err    error
 	news   chan struct{}
@@ -120,6 +125,7 @@ func (a *Answer) receive(seq int64, p piece) {
 		a.unsure = true
 	default:
 		a.next++
+		a.input = nil
 		a.received = append(a.received, p)
 		if a.bytes += len(p.data); a.bytes > answerBytes {
 			a.received, a.err = nil, ErrSlow

@@ -1,12 +1,13 @@
 // Package stream carries calls: work whose caller waits for its answer, a stream
 // of frames that a worker writes and the API relays. A call has no job record. It
 // ends when nobody waits any more, and what is left of it is forgotten after a
-// while.
+// while. A caller may go on talking to a call that runs: Answer.Send and Run.Receive.
 //
 // A call stands in its owner's line, and a ticket on a queue stands for "one more
 // call": the worker that takes a ticket serves the owner whose turn it is. So a
 // thousand calls of one owner hold up another's by one, and the queue still
-// counts, shows and recovers the work. Which queue that is, this package does not
+// counts, shows and recovers the work. Work of another kind has lines of its own, a
+// lane, and a queue of its own for its tickets. Which queue that is, this package does not
 // know: Client issues tickets by a function, and Server.Serve is called with them.
 // Package tasks puts both together.
 package stream
@@ -38,8 +39,14 @@ const (
 // Tiers lists every tier, the most urgent first.
 func Tiers() []Tier { return []Tier{Performance, OnDemand, Flex} }
 
+// Lane names the lines that the tickets of one queue are spent on. Its name is a part of
+// keys in Redis.
+type Lane string
+
 // Call is a call to make.
 type Call struct {
+	// Lane is whose lines the call stands in; package tasks sets it.
+	Lane Lane `json:"-"`
 	// ID is a ULID, from tasks.NewID.
 	ID string `json:"-"`
 	// Owner is the name of the key that calls; "" when keys are off.
@@ -82,6 +89,12 @@ const (
 	// lostAfter is how many renewals in a row a call may be unknown to Redis, until
 	// its worker has written it again, before it counts as lost.
 	lostAfter = 3
+	// maxInput bounds an input, in bytes. Redis holds one for each call.
+	maxInput = 1 << 20
+	// publishedBytes is how much of an answer is published at a time. More is read
+	// from the stream of frames: Redis drops a subscriber that is too far behind, and
+	// all answers of a process come over one subscription.
+	publishedBytes = 256 << 10
 )
 
 const (
@@ -124,10 +137,7 @@ func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
 // callKeys are all that there is of a call.
 func callKeys(id string) []string { return []string{callKey(id), framesKey(id), waitersKey(id)} }
 
-// The lines share a hash tag, because one script walks through them.
-const (
-	linePrefix = "pw:{calls}:line:"
-	claimsKey  = "pw:{calls}:claims"
-)
-
-func ringKey(t Tier) string { return "pw:{calls}:ring:" + string(t) }
+// The lines of a lane share a hash tag, because one script walks through them.
+func linePrefix(l Lane) string      { return "pw:{" + string(l) + "}:line:" }
+func claimsKey(l Lane) string       { return "pw:{" + string(l) + "}:claims" }
+func ringKey(l Lane, t Tier) string { return "pw:{" + string(l) + "}:ring:" + string(t) }

@@ -11,7 +11,7 @@ import (
 // standing in line must not end half-way with it, and is bounded by two seconds.
 // Errors: QueueUnavailable.
 func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
-	answer, err := c.listen(call.ID, call.IdempotencyKey != "")
+	answer, err := c.listen(call)
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +57,11 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 // queue: the line first, because a ticket that finds nothing in it does nothing.
 func (c *Client) stand(ctx context.Context, call Call) error {
 	who := string(call.Tier) + ":" + call.Owner
-	err := standScript.Run(ctx, c.rdb, []string{ringKey(call.Tier)}, linePrefix, who, call.ID).Err()
+	err := standScript.Run(ctx, c.rdb, []string{ringKey(call.Lane, call.Tier)}, linePrefix(call.Lane), who, call.ID).Err()
 	if err != nil {
 		return unavailable(err)
 	}
-	return c.issue(ctx, call.ID)
+	return c.o.Issue(ctx, call.Lane, call.ID)
 }
 
 // forget drops a call that could not be put in line.
@@ -69,6 +69,6 @@ func (c *Client) forget(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
 	if err := forgetScript.Run(ctx, c.rdb, callKeys(id), "").Err(); err != nil {
-		c.log.Warn("a call that was not put in line stays for a while", "call_id", id, "err", err)
+		c.o.Log.Warn("a call that was not put in line stays for a while", "call_id", id, "err", err)
 	}
 }

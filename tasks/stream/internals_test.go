@@ -5,6 +5,7 @@ import "time"
 // What the tests of package stream_test see of the inside.
 var (
 	CallKey    = callKey
+	FramesKey  = framesKey
 	RingKey    = ringKey
 	WaitersKey = waitersKey
 )

@@ -21,12 +21,7 @@ const reissueAfter = 15 * time.Second
 // for them, over one connection.
 type Client struct {
 	rdb redis.UniversalClient
-	// issue puts a ticket with this id on the queue.
-	issue func(ctx context.Context, id string) error
-	// left is the channel on which the ids of calls are published that nobody
-	// waits for any more; see Server.Left.
-	left string
-	log  *slog.Logger
+	o   ClientOptions
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -47,13 +42,24 @@ type Client struct {
 	ended   error
 }
 
-// NewClient makes a client. issue puts a ticket with a call's id on the queue; that
-// one with this id is there already is success. Workers receive on the channel left
-// the ids of calls that nobody waits for any more.
-func NewClient(rdb redis.UniversalClient, issue func(ctx context.Context, id string) error, left string, log *slog.Logger) *Client {
+// ClientOptions configure a Client. All are needed.
+type ClientOptions struct {
+	// Issue puts a ticket with a call's id on the queue of a lane; that one with this
+	// id is there already is success.
+	Issue func(ctx context.Context, lane Lane, id string) error
+	// Left and Input are the channels on which workers receive the ids of calls that
+	// nobody waits for any more, and of those that have an input: see Server.Left and
+	// Server.Input.
+	Left, Input string
+	// Log gets what an operator should know.
+	Log *slog.Logger
+}
+
+// NewClient makes a client.
+func NewClient(rdb redis.UniversalClient, o ClientOptions) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Client{
-		rdb: rdb, issue: issue, left: left, log: log, ctx: ctx, cancel: cancel, outage: outageLimit,
+		rdb: rdb, o: o, ctx: ctx, cancel: cancel, outage: outageLimit,
 		answers: map[string]map[*Answer]time.Time{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -86,8 +92,11 @@ func (c *Client) Stop() {
 
 // listen begins to receive a call's frames. What is published before the
 // subscription stands is looked up then.
-func (c *Client) listen(id string, linger bool) (*Answer, error) {
-	a := &Answer{ID: id, client: c, waiter: newID(), linger: linger, next: 1, news: make(chan struct{}, 1)}
+func (c *Client) listen(call Call) (*Answer, error) {
+	id := call.ID
+	a := &Answer{
+		ID: id, client: c, lane: call.Lane, waiter: newID(), linger: call.IdempotencyKey != "", next: 1, news: make(chan struct{}, 1),
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended != nil || c.sub == nil {
@@ -159,10 +168,10 @@ func (c *Client) leave(a *Answer) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
 	err := leaveScript.Run(ctx, c.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
-		a.waiter, linger.Milliseconds(), c.left, a.ID).Err()
+		a.waiter, linger.Milliseconds(), c.o.Left, a.ID).Err()
 	if err != nil {
 		// The worker finds out by itself when the waiter is not renewed.
-		c.log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
+		c.o.Log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
 	}
 }
 
@@ -211,10 +220,10 @@ func (c *Client) of(id string) []*Answer {
 	return answers
 }
 
-// route hands on a published piece, "seq last data", or the news that a call was
-// written again.
+// route hands on a published piece, "seq last data", or the news that the stream is to
+// be read: the call was written again, or the piece is too large to be published.
 func (c *Client) route(channel, message string) {
-	if message == "restored" {
+	if message == "look" {
 		for _, a := range c.of(idOfFrames(channel)) {
 			a.lookUp()
 		}
@@ -224,7 +233,7 @@ func (c *Client) route(channel, message string) {
 	last, data, _ := strings.Cut(rest, " ")
 	seq, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		c.log.Error("a frame has no number", "channel", channel)
+		c.o.Log.Error("a frame has no number", "channel", channel)
 		return
 	}
 	for _, a := range c.of(idOfFrames(channel)) {
@@ -273,11 +282,12 @@ func (c *Client) renewAll() {
 		for i, w := range all {
 			all[i].state = renewScript.Eval(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)},
 				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds())
+			w.sendInput(ctx, p)
 		}
 		return nil
 	})
 	if err != nil {
-		c.log.Warn("waiting calls could not be renewed", "calls", len(all), "err", err)
+		c.o.Log.Warn("waiting calls could not be renewed", "calls", len(all), "err", err)
 		if c.away.IsZero() {
 			c.away = time.Now()
 		}
@@ -294,7 +304,7 @@ func (c *Client) renewAll() {
 	for _, w := range all {
 		f, err := w.state.StringSlice()
 		if err != nil {
-			c.log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
+			c.o.Log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
 			continue
 		}
 		if f[0] == "gone" {
@@ -311,8 +321,8 @@ func (c *Client) renewAll() {
 		case sent(f[1]) >= w.next:
 			w.lookUp()
 		case f[2] == "" && time.Since(w.since) > reissueAfter:
-			if err := c.issue(ctx, w.ID); err != nil {
-				c.log.Warn("a waiting call's ticket could not be issued anew", "call_id", w.ID, "err", err)
+			if err := c.o.Issue(ctx, w.lane, w.ID); err != nil {
+				c.o.Log.Warn("a waiting call's ticket could not be issued anew", "call_id", w.ID, "err", err)
 			}
 		}
 	}

@@ -58,9 +58,9 @@ func TestACallThatCannotStandInLineIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.serve(t, echo)
-	ring := stream.RingKey(stream.OnDemand)
+	ring := stream.RingKey(lane, stream.OnDemand)
 	b.rdb.Set(t.Context(), ring, "no list", 0)
-	c := stream.Call{ID: tasks.NewID(), Tier: stream.OnDemand, IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
+	c := stream.Call{ID: tasks.NewID(), Lane: lane, Tier: stream.OnDemand, IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
 	_, err := b.client.Call(t.Context(), c)
 	wantCode(t, err, presswork.QueueUnavailable)
 	b.rdb.Del(t.Context(), ring)

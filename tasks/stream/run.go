@@ -54,6 +54,8 @@ type Run struct {
 	over    bool      // the last frame is written
 	dirty   bool      // the writer knows of this run
 	flushed chan struct{}
+	inputs  int64         // the number of the last input that was received
+	arrived chan struct{} // an input may have arrived
 }
 
 // Send adds a frame to the answer: bytes without a line break. It returns at
@@ -237,7 +239,7 @@ func (r *Run) take() (w write, ok bool) {
 	if r.closing {
 		last = "1"
 	}
-	return write{run: r, args: []any{r.fence, r.seq + 1, r.sending, last}}, true
+	return write{run: r, args: []any{r.fence, r.seq + 1, r.sending, last, publishedBytes}}, true
 }
 
 // written settles what take gave by Redis's answer; more reports whether there is

@@ -72,7 +72,7 @@ return ''
 // memory. A call that everybody has left is forgotten, so that a retry makes it
 // anew.
 var beginCallScript = redis.NewScript(volatileNow + `
-local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory')
+local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive')
 if not f[1] then return {'gone'} end
 if f[2] == 'over' then return {'over'} end
 if ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
@@ -84,11 +84,12 @@ if f[4] ~= ARGV[1] then
   run = redis.call('HINCRBY', KEYS[1], 'run', 1)
   redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 end
+if f[7] then redis.call('HSET', KEYS[1], 'alive', now) end
 return {'', tostring(run), f[3] or '0', f[1], f[6]}
 `)
 
 // frame appends to the answer. KEYS: call, frames, waiters. ARGV: fence, seq,
-// data, "1" for the last. A repeat after a lost answer changes nothing. Answers
+// data, "1" for the last, how many bytes may be published. A repeat after a lost answer changes nothing. Answers
 // 1; 0 when the run may not write; -1 when Redis has lost the call or frames
 // before this one, in a restart for example: restoreScript comes first then.
 var frameScript = redis.NewScript(Volatile + `
@@ -108,7 +109,8 @@ if ARGV[4] == '1' then
 elseif ARGV[2] == '1' then
   redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
 end
-redis.call('PUBLISH', KEYS[2], ARGV[2] .. ' ' .. ARGV[4] .. ' ' .. ARGV[3])
+if #ARGV[3] > tonumber(ARGV[5]) then redis.call('PUBLISH', KEYS[2], 'look')
+else redis.call('PUBLISH', KEYS[2], ARGV[2] .. ' ' .. ARGV[4] .. ' ' .. ARGV[3]) end
 return 1
 `)
 
@@ -130,31 +132,49 @@ for i = 7, #ARGV do
   redis.call('XADD', KEYS[2], (first + i - 7) .. '-0', 'd', ARGV[i], 'l', '0')
 end
 for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
-redis.call('PUBLISH', KEYS[2], 'restored')
+redis.call('PUBLISH', KEYS[2], 'look')
 return 1
 `)
 
-// look is a run's own look at its call. KEYS: call, waiters. ARGV: fence. Answers
+// look is a run's own look at its call, by which it also shows that it lives. KEYS: call, waiters. ARGV: fence. Answers
 // "lost" when another run has the call, "gone" when Redis does not know it,
-// "left" when nobody waits, else "".
+// "left" when nobody waits, else the number of the last input, "" for none.
 var lookScript = redis.NewScript(volatileNow + `
-local f = redis.call('HMGET', KEYS[1], 'fence', 'alive')
+local f = redis.call('HMGET', KEYS[1], 'fence', 'alive', 'inputs')
 if not f[1] then return 'gone' end
 if f[1] ~= ARGV[1] then return 'lost' end
 if redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then return 'left' end
 if f[2] then redis.call('HSET', KEYS[1], 'alive', now) end
-return ''
+return f[3] or ''
+`)
+
+// input gives a running call an input. KEYS: call, frames. ARGV: the input's number,
+// input, how many frames its sender has, input channel, id. It replaces the one
+// before, and takes the place of the frames that its sender has: a call that goes on for
+// long must not pile them up. From now on its run shows that it lives, since no other
+// can go on with what it holds. A repeat changes nothing, unless Redis has lost the
+// input. Answers 0 when the call is over or unknown.
+var inputScript = redis.NewScript(volatileNow + `
+local f = redis.call('HMGET', KEYS[1], 'by', 'state', 'inputs', 'seq')
+if not f[1] or f[2] == 'over' then return 0 end
+if tonumber(f[3] or '0') < tonumber(ARGV[1]) then
+  redis.call('HSET', KEYS[1], 'inputs', ARGV[1], 'input', ARGV[2], 'alive', now)
+  if (f[4] or '0') == ARGV[3] then redis.call('XTRIM', KEYS[2], 'MAXLEN', 0) end
+end
+redis.call('PUBLISH', ARGV[4], ARGV[5])
+return 1
 `)
 
 // renew counts a waiter for another while. KEYS: call, waiters. ARGV: waiter, how
-// long it counts in ms, how long ago a restored run must have been alive. Answers
+// long it counts in ms, how long ago a run must have been alive that was restored or
+// has inputs. Answers
 // {"gone"}, {"dead"}, or "", frames so far, attempt ("" before the first).
 var renewScript = redis.NewScript(volatileNow + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
 if not f[1] then return {'gone'} end
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
 redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
-if f[4] and f[5] ~= 'over' and now - f[4] > tonumber(ARGV[3]) then return {'dead'} end
+if f[4] and f[3] and f[5] ~= 'over' and now - f[4] > tonumber(ARGV[3]) then return {'dead'} end
 return {'', f[2] or '0', f[3] or ''}
 `)
 

@@ -49,18 +49,18 @@ func (s *Server) Stop() {
 	s.writer.stop()
 }
 
-// Serve spends a ticket on the call whose turn it is. Calls that nobody waits for
+// Serve spends a ticket on the call of the lane whose turn it is. Calls that nobody waits for
 // any more are passed over, so that a ticket is never spent on one while another
 // waits. The handler must not panic. An error means that the ticket is to be
 // served again.
-func (s *Server) Serve(ctx context.Context, ticket string, h func(context.Context, *Run) error) error {
-	keys := []string{claimsKey}
+func (s *Server) Serve(ctx context.Context, lane Lane, ticket string, h func(context.Context, *Run) error) error {
+	keys := []string{claimsKey(lane)}
 	for _, tier := range Tiers() {
-		keys = append(keys, ringKey(tier))
+		keys = append(keys, ringKey(lane, tier))
 	}
 	done := ""
 	for {
-		id, err := claimScript.Run(ctx, s.rdb, keys, ticket, linePrefix, done).Text()
+		id, err := claimScript.Run(ctx, s.rdb, keys, ticket, linePrefix(lane), done).Text()
 		if err != nil {
 			return unavailable(err)
 		}
@@ -79,7 +79,7 @@ func (s *Server) Serve(ctx context.Context, ticket string, h func(context.Contex
 			return err
 		}
 		// When this is lost the ticket finds a call that is over, and goes on.
-		if err := releaseScript.Run(context.WithoutCancel(ctx), s.rdb, []string{claimsKey}, ticket).Err(); err != nil {
+		if err := releaseScript.Run(context.WithoutCancel(ctx), s.rdb, []string{claimsKey(lane)}, ticket).Err(); err != nil {
 			s.log.Warn("a served call's claim could not be given back", "call_id", id, "err", err)
 		}
 		return nil
@@ -97,7 +97,7 @@ func (s *Server) begin(ctx context.Context, id string) (*Run, error) {
 		s.log.Debug("a call needs no work", "call_id", id, "reason", answer[0])
 		return nil, nil
 	}
-	run := &Run{ID: id, fence: fence, memory: answer[4], writer: s.writer, flushed: make(chan struct{}, 1)}
+	run := &Run{ID: id, fence: fence, memory: answer[4], writer: s.writer, flushed: make(chan struct{}, 1), arrived: make(chan struct{}, 1)}
 	if run.Attempt, err = strconv.Atoi(answer[1]); err == nil {
 		run.seq, err = strconv.ParseInt(answer[2], 10, 64)
 	}
@@ -182,6 +182,15 @@ func (s *Server) Left(id string) {
 	}
 }
 
+// Input makes the run of a call look for an input.
+func (s *Server) Input(id string) {
+	for _, r := range s.all() {
+		if r.ID == id {
+			r.wake()
+		}
+	}
+}
+
 // watch ends runs that nobody waits for or that another run has replaced, and
 // brings back those that Redis has lost.
 func (s *Server) watch(ctx context.Context) {
@@ -218,7 +227,8 @@ func (s *Server) look(ctx context.Context) {
 	}
 	after := s.afterOutage()
 	for i, r := range runs {
-		switch looks[i].Val() {
+		look, _ := looks[i].Text()
+		switch look {
 		case "gone":
 			r.restore()
 		case "lost":
@@ -226,6 +236,12 @@ func (s *Server) look(ctx context.Context) {
 		case "left":
 			if !after {
 				r.end(ErrLeft)
+			}
+		case "":
+		default:
+			// The announcement of an input may have been missed.
+			if n, err := strconv.ParseInt(look, 10, 64); err == nil && r.isNew(n) {
+				r.wake()
 			}
 		}
 	}

@@ -21,6 +21,12 @@ import (
 // leftChannel is where the clients of these tests publish which calls were left.
 const leftChannel = "test:left"
 
+// inputChannel is the same for calls that have an input, and lane that of all calls.
+const (
+	inputChannel             = "test:input"
+	lane         stream.Lane = "calls"
+)
+
 // bundle is what most tests need: a Redis, a client on it, a raw view, and a queue
 // of tickets in the place of Asynq's.
 type bundle struct {
@@ -37,7 +43,7 @@ type tickets struct {
 	out   map[string]bool
 }
 
-func (q *tickets) issue(_ context.Context, id string) error {
+func (q *tickets) issue(_ context.Context, _ stream.Lane, id string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.out[id] {
@@ -62,7 +68,9 @@ func setupOn(t testing.TB, address string) *bundle {
 	t.Helper()
 	b := &bundle{address: address, tickets: &tickets{queue: make(chan string, 1000), out: map[string]bool{}}}
 	b.rdb = dial(t, address)
-	b.client = stream.NewClient(dial(t, address), b.tickets.issue, leftChannel, slog.New(slog.DiscardHandler))
+	b.client = stream.NewClient(dial(t, address), stream.ClientOptions{
+		Issue: b.tickets.issue, Left: leftChannel, Input: inputChannel, Log: slog.New(slog.DiscardHandler),
+	})
 	b.client.Start()
 	t.Cleanup(b.client.Stop)
 	return b
@@ -100,14 +108,18 @@ func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
 	w.Start(work)
 	var running sync.WaitGroup
 	running.Go(func() {
-		sub := w.rdb.Subscribe(work, leftChannel)
+		sub := w.rdb.Subscribe(work, leftChannel, inputChannel)
 		defer sub.Close()
 		for {
 			select {
 			case <-work.Done():
 				return
 			case m := <-sub.Channel():
-				w.Left(m.Payload)
+				if m.Channel == inputChannel {
+					w.Input(m.Payload)
+				} else {
+					w.Left(m.Payload)
+				}
 			}
 		}
 	})
@@ -118,10 +130,10 @@ func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
 				case <-work.Done():
 					return
 				case id := <-b.tickets.queue:
-					err := w.Serve(work, id, h)
+					err := w.Serve(work, lane, id, h)
 					b.tickets.done(id)
 					if err != nil {
-						_ = b.tickets.issue(work, id)
+						_ = b.tickets.issue(work, lane, id)
 					}
 				}
 			}
@@ -151,6 +163,7 @@ func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	if c.Tier == "" {
 		c.Tier = stream.OnDemand
 	}
+	c.Lane = lane
 	a, err := b.client.Call(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,103 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks/stream"
+)
+
+const (
+	// offerEvery is how often a worker tells what it offers, and offerTTL how long
+	// that holds: a dead worker's tools are missed soon.
+	offerEvery = 2 * time.Second
+	offerTTL   = 7 * time.Second
+)
+
+// Offer is what a worker can do for sessions with built-in tools: by the type of each tool "",
+// or the reason why it cannot be had there.
+type Offer map[string]string
+
+// Offers is what the living workers of Tools can do, together.
+type Offers struct {
+	// Workers counts them.
+	Workers int
+	// Tools holds by type "" where one of them has the tool, else the reason of one
+	// that has not.
+	Tools Offer
+}
+
+// offerScript says what a worker offers. KEYS: offers. ARGV: how long it holds in
+// ms, the offer before this one, offer ("" for no more). It is as volatile as the
+// sessions that it is for.
+var offerScript = redis.NewScript(stream.Volatile + serverTime + `
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', millis())
+redis.call('ZREM', KEYS[1], ARGV[2])
+if ARGV[3] ~= '' then redis.call('ZADD', KEYS[1], millis() + tonumber(ARGV[1]), ARGV[3]) end
+return 1
+`)
+
+// offersScript returns the offers that hold. KEYS: offers.
+var offersScript = redis.NewScript(serverTime + `return redis.call('ZRANGEBYSCORE', KEYS[1], millis(), '+inf')`)
+
+// offered is an offer as it is written, one for each worker.
+type offered struct {
+	Worker string `json:"worker"`
+	Tools  Offer  `json:"tools"`
+}
+
+// offer tells what this worker offers until ctx ends, and then takes it back, so
+// that a worker that drains is offered no new session.
+func (s *Server) offer(ctx context.Context) {
+	tick := time.NewTicker(offerEvery)
+	defer tick.Stop()
+	said, worker := "", s.name+" "+NewID() // a process may have several
+	say := func(ctx context.Context, text string) {
+		err := offerScript.Run(ctx, s.rdb, []string{offersKey}, offerTTL.Milliseconds(), said, text).Err()
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("what this worker offers could not be told", "err", err)
+		}
+		said = text
+	}
+	for {
+		b, err := json.Marshal(offered{worker, s.offers()})
+		if err != nil {
+			s.log.Error("what this worker offers cannot be told", "err", err)
+			return
+		}
+		say(ctx, string(b))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ioTimeout)
+			defer cancel()
+			say(ctx, "")
+			return
+		}
+	}
+}
+
+// Offers returns what the living workers of Tools can do. Errors: QueueUnavailable.
+func (c *Client) Offers(ctx context.Context) (Offers, error) {
+	entries, err := offersScript.Run(ctx, c.rdb, []string{offersKey}).StringSlice()
+	if err != nil {
+		return Offers{}, unavailable(err)
+	}
+	all := Offers{Workers: len(entries), Tools: Offer{}}
+	for _, e := range entries {
+		var one offered
+		if err := json.Unmarshal([]byte(e), &one); err != nil {
+			c.log.Error("a worker's offer cannot be read", "err", err)
+			continue
+		}
+		for tool, why := range one.Tools {
+			if had, ok := all.Tools[tool]; !ok || had != "" {
+				all.Tools[tool] = why
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,234 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel/propagation"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/storage"
+	"presswork/storage/retention"
+	"presswork/tasks"
+	"presswork/tasks/stream"
+)
+
+// maxArguments is the longest arguments of a call, in bytes: more than a model
+// writes in one answer.
+const maxArguments = 256 << 10
+
+// ToolboxOptions wire a Toolbox.
+type ToolboxOptions struct {
+	// Queue opens the sessions. Mandatory.
+	Queue *tasks.Client
+	// Store and Keeper hold the files of a session that are too large for Redis.
+	// Mandatory.
+	Store  storage.Store
+	Keeper *retention.Keeper
+	// Log gets what was left in the store. Default: discard.
+	Log *slog.Logger
+}
+
+// Toolbox opens sessions with the workers of tasks.Tools: the side of the one who
+// runs a completion. It is an inference.Toolbox.
+type Toolbox struct{ ToolboxOptions }
+
+// NewToolbox wires a Toolbox.
+func NewToolbox(o ToolboxOptions) *Toolbox {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Toolbox{o}
+}
+
+var _ inference.Toolbox = (*Toolbox)(nil)
+
+// Open refuses tools that no living worker has; the session itself begins with its
+// first call.
+func (b *Toolbox) Open(ctx context.Context, r *inference.Request, types []string) (inference.ToolSession, error) {
+	offers, err := b.Queue.Offers(ctx)
+	if err != nil {
+		return nil, queueError(err)
+	}
+	for _, tool := range types {
+		why, known := offers.Tools[tool]
+		switch {
+		case offers.Workers == 0:
+			why = "no worker that runs tools is there"
+		case !known:
+			why = "no worker has it"
+		}
+		if why != "" {
+			return nil, inference.Errorf(http.StatusBadRequest, inference.ToolUnavailable, "the built-in tool `%s` is not available here: %s", tool, why).
+				WithParam("tools")
+		}
+	}
+	return &toolSession{box: b, request: r, types: types}, nil
+}
+
+// queueError is the form of an error of the queue that a caller of the inference API gets.
+func queueError(err error) *inference.Error {
+	status := http.StatusServiceUnavailable
+	if presswork.CodeOf(err) == presswork.QueueFull {
+		status = http.StatusTooManyRequests
+	}
+	return inference.Errorf(status, presswork.CodeOf(err), "%s", presswork.AsError(err).Message).WithCause(err)
+}
+
+// toolSession is a session as its caller holds it.
+type toolSession struct {
+	box     *Toolbox
+	request *inference.Request
+	types   []string
+
+	// answer is nil until the first call, and key where the opening lies in the store.
+	answer *stream.Answer
+	key    string
+	// over is why the session has ended.
+	over error
+}
+
+// toolOpening is the body of a session's call.
+type toolOpening struct {
+	Types []string   `json:"types"`
+	Files []ToolFile `json:"files,omitempty"`
+}
+
+// toolReply is a frame of a session: what came of a call, or why the session is over.
+type toolReply struct {
+	Result *inference.ToolResult `json:"result,omitempty"`
+	Over   string                `json:"over,omitempty"`
+}
+
+var errSessionClosed = errors.New("the session is closed")
+
+// Call opens the session where that is to be done, and waits for its turn.
+func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
+	if s.over != nil {
+		return inference.ToolResult{}, s.over
+	}
+	if len(c.Arguments) > maxArguments {
+		return inference.ToolResult{Failed: true, Output: fmt.Sprintf("The arguments are too long: %d bytes; allowed are %d.", len(c.Arguments), maxArguments)}, nil
+	}
+	result, err := s.call(ctx, c)
+	if err != nil {
+		// What the worker has of it is not known any more.
+		s.over = err
+		return inference.ToolResult{}, err
+	}
+	return *result, nil
+}
+
+func (s *toolSession) call(ctx context.Context, c inference.BuiltinCall) (*inference.ToolResult, error) {
+	if s.answer == nil {
+		if err := s.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	input, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.answer.Send(ctx, input); err != nil {
+		return nil, err
+	}
+	frames, err := s.answer.Next(ctx)
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the worker ended the session")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var reply toolReply
+	if err := json.Unmarshal(frames[0], &reply); err != nil {
+		return nil, fmt.Errorf("the reply of a tool cannot be read: %w", err)
+	}
+	if reply.Result == nil {
+		return nil, fmt.Errorf("the session is over: %s", reply.Over)
+	}
+	return reply.Result, nil
+}
+
+// open puts the session in line.
+func (s *toolSession) open(ctx context.Context) error {
+	body, err := json.Marshal(toolOpening{Types: s.types, Files: filesOf(s.request)})
+	if err != nil {
+		return err
+	}
+	trace := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, trace)
+	call := stream.Call{ID: tasks.NewID(), Owner: s.request.Owner, Tier: stream.OnDemand, TraceParent: trace["traceparent"]}
+	if _, none := s.box.Store.(storage.None); none || len(body) <= tasks.InlineLimit {
+		call.Body = body
+	} else if err := s.put(ctx, call.ID, body); err != nil {
+		return err
+	} else {
+		call.BodyKey = s.key
+	}
+	s.answer, err = s.box.Queue.OpenTools(ctx, call)
+	return err
+}
+
+// put stores an opening that is too large for Redis.
+func (s *toolSession) put(ctx context.Context, id string, body []byte) error {
+	s.key = storage.RequestKey(id)
+	if err := s.box.Keeper.Record(ctx, s.key, int64(len(body))); err != nil {
+		return err
+	}
+	_, err := s.box.Store.Put(ctx, s.key, bytes.NewReader(body), int64(len(body)), storage.Attrs{ContentType: "application/json"})
+	return err
+}
+
+// Close lets the worker end the session.
+func (s *toolSession) Close() error {
+	s.over = errSessionClosed
+	if s.answer != nil {
+		s.answer.Close()
+	}
+	if s.key == "" {
+		return nil
+	}
+	key := s.key
+	s.key = ""
+	ctx, cancel := context.WithTimeout(context.Background(), hasteTimeout)
+	defer cancel()
+	if err := errors.Join(s.box.Store.Delete(ctx, key), s.box.Keeper.Forget(ctx, key)); err != nil {
+		s.box.Log.WarnContext(ctx, "the files of a session were not deleted; the next sweep does it", "key", key, "error", err)
+	}
+	return nil
+}
+
+// ToolFile is a file that a session's tools can read.
+type ToolFile struct {
+	// Name is without a folder, Data the content.
+	Name string `json:"name"`
+	Data []byte `json:"data"`
+}
+
+// filesOf returns the images that came with the request, in their order: image1.png, image2.jpeg.
+func filesOf(r *inference.Request) (files []ToolFile) {
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Image == nil {
+				continue
+			}
+			head, data, _ := strings.Cut(p.Image.URL, ";base64,")
+			kind, isImage := strings.CutPrefix(head, "data:image/")
+			b, err := base64.StdEncoding.DecodeString(data)
+			if !isImage || err != nil {
+				continue
+			}
+			files = append(files, ToolFile{Name: fmt.Sprintf("image%d.%s", len(files)+1, kind), Data: b})
+		}
+	}
+	return files
+}

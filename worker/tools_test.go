@@ -1,0 +1,480 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork/internal/inference"
+	"presswork/internal/test/redistest"
+	"presswork/storage"
+	"presswork/storage/retention"
+	"presswork/tasks"
+	"presswork/worker"
+)
+
+// notebook is an interpreter that counts its calls, says what files it has, waits when it is
+// asked to, and reports its end.
+type notebook struct {
+	files  []worker.ToolFile
+	calls  int
+	closed func()
+}
+
+func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
+	var arguments struct{ Code string }
+	if err := json.Unmarshal([]byte(c.Arguments), &arguments); err != nil {
+		return inference.ToolResult{}, err
+	}
+	n.calls++
+	switch code := arguments.Code; code {
+	case "wait":
+		<-ctx.Done()
+		return inference.ToolResult{}, context.Cause(ctx)
+	case "break":
+		return inference.ToolResult{}, errors.New("the interpreter is gone")
+	case "files":
+		var names []string
+		for _, f := range n.files {
+			names = append(names, fmt.Sprintf("%s:%d", f.Name, len(f.Data)))
+		}
+		return inference.ToolResult{Output: strings.Join(names, " ")}, nil
+	case "draw":
+		png := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("p"), 1<<20))
+		return inference.ToolResult{Output: "drawn", Code: slices.Repeat([]inference.CodeResult{{PNG: png}}, 8)}, nil
+	case "huge":
+		return inference.ToolResult{Output: strings.Repeat("x", 9<<20)}, nil
+	}
+	return inference.ToolResult{Output: fmt.Sprintf("%s %d", arguments.Code, n.calls)}, nil
+}
+
+func (n *notebook) Close() error {
+	n.closed()
+	return nil
+}
+
+// toolRoom is a queue of tools, with a toolbox on it.
+type toolRoom struct {
+	address string
+	client  *tasks.Client
+	disk    *storage.Disk
+	box     *worker.Toolbox
+	// ended has one for each interpreter that was closed.
+	ended chan struct{}
+}
+
+func setupTools(t *testing.T, address string) *toolRoom {
+	t.Helper()
+	rdb, err := tasks.Dial(address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rdb.Close() })
+	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := tasks.NewClient(address, tasks.Options{})
+	if err == nil {
+		err = client.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Stop(context.Background()) })
+	return &toolRoom{
+		address: address, client: client, disk: disk, ended: make(chan struct{}, 1000),
+		box: worker.NewToolbox(worker.ToolboxOptions{Queue: client, Store: disk, Keeper: retention.New(retention.Options{Store: disk, Redis: rdb})}),
+	}
+}
+
+// serve starts a worker with a notebook, and waits until the clients know of it.
+func (r *toolRoom) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) *tasks.Server {
+	t.Helper()
+	server := startTools(t, r.address, o, to, r.disk, func() { r.ended <- struct{}{} })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		server.Stop(ctx)
+	})
+	soon(t, "the worker has told what it offers", func() bool {
+		offers, err := r.client.Offers(t.Context())
+		return err == nil && offers.Workers > 0
+	})
+	return server
+}
+
+func startTools(t *testing.T, address string, o tasks.Options, to worker.ToolsOptions, store storage.Store, closed func()) *tasks.Server {
+	o.Queues = []tasks.Queue{tasks.Tools}
+	server, err := tasks.NewServer(address, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.Store = store
+	if to.Tools == nil {
+		to.Tools = []worker.Tool{{Type: inference.CodeInterpreter, Open: func(_ context.Context, files []worker.ToolFile) (worker.OpenTool, error) {
+			return &notebook{files: files, closed: closed}, nil
+		}}}
+	}
+	handler := worker.NewTools(to)
+	tasks.HandleTools(server, handler.Offer, handler.Serve)
+	if err := server.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+func soon(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(40 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+func (r *toolRoom) open(t *testing.T, req *inference.Request) inference.ToolSession {
+	t.Helper()
+	s, err := r.box.Open(t.Context(), req, []string{inference.CodeInterpreter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func python(code string) inference.BuiltinCall {
+	b, _ := json.Marshal(map[string]string{"code": code})
+	return inference.BuiltinCall{Name: inference.PythonFunction, Arguments: string(b)}
+}
+
+// run calls Python and returns what the model would read.
+func run(t *testing.T, s inference.ToolSession, code string) inference.ToolResult {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	result, err := s.Call(ctx, python(code))
+	if err != nil {
+		t.Fatalf("%s: %v", code, err)
+	}
+	return result
+}
+
+func TestASessionKeepsItsStateAndEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	a, b := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
+	for i, want := range []string{"x 1", "x 2", "x 3"} {
+		if got := run(t, a, "x").Output; got != want {
+			t.Errorf("call %d: %q", i, got)
+		}
+	}
+	if got := run(t, b, "y").Output; got != "y 1" {
+		t.Errorf("the second session: %q", got)
+	}
+	if err := errors.Join(a.Close(), a.Close()); err != nil {
+		t.Error(err)
+	}
+	<-r.ended
+	if got := run(t, b, "y").Output; got != "y 2" {
+		t.Errorf("the second session, after the end of the first: %q", got)
+	}
+	if _, err := a.Call(t.Context(), python("x")); err == nil {
+		t.Error("a closed session answers")
+	}
+}
+
+func TestTheCallThatRunsEndsWhenItsCallerLeaves(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	s := r.open(t, &inference.Request{})
+	run(t, s, "x")
+	over := errors.New("the time for tools is over")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Call(ctx, python("wait"))
+		done <- err
+	}()
+	cancel(over)
+	if err := <-done; !errors.Is(err, over) {
+		t.Errorf("got %v", err)
+	}
+	s.Close()
+	<-r.ended
+}
+
+func TestFilesOfARequestReachItsSession(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	image := func(size int) inference.Part {
+		return inference.Part{Image: &inference.Image{URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString(make([]byte, size))}}
+	}
+	for _, size := range []int{10, 1 << 20} {
+		s := r.open(t, &inference.Request{Messages: []inference.Message{{Role: inference.User, Parts: []inference.Part{
+			image(size), {Text: "look"}, {Image: &inference.Image{URL: "https://example.com/a.png"}}, image(3),
+		}}}})
+		if got, want := run(t, s, "files").Output, fmt.Sprintf("image1.png:%d image2.png:3", size); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		s.Close()
+	}
+	for o, err := range r.disk.List(t.Context(), "") {
+		t.Errorf("%v is left in the store, %v", o, err)
+	}
+}
+
+func TestWhatIsTooLargeIsSaid(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	s := r.open(t, &inference.Request{})
+	if got := run(t, s, strings.Repeat("x", 256<<10)); !got.Failed || !strings.Contains(got.Output, "allowed are 262144") {
+		t.Errorf("%.80q", got.Output)
+	}
+	if got := run(t, s, "draw"); len(got.Code) != 4 || got.Output != "drawn\n[4 results are left out: they are too large]" {
+		t.Errorf("%d pictures, %.80q", len(got.Code), got.Output)
+	}
+	if got := run(t, s, "huge"); !got.Failed || !strings.Contains(got.Output, "allowed are 8388608") {
+		t.Errorf("%.80q", got.Output)
+	}
+	if got := run(t, s, "x").Output; got != "x 3" {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+func TestASessionThatBreaksSaysWhy(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{Idle: 100 * time.Millisecond})
+	broken := r.open(t, &inference.Request{})
+	run(t, broken, "x")
+	if _, err := broken.Call(t.Context(), python("break")); err == nil || !strings.Contains(err.Error(), "stopped unexpectedly") {
+		t.Errorf("got %v", err)
+	}
+	<-r.ended
+	idle := r.open(t, &inference.Request{})
+	run(t, idle, "x")
+	<-r.ended
+	if _, err := idle.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "nothing was called for too long") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestToolsThatNobodyHasAreRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	refusal := func(types ...string) string {
+		_, err := r.box.Open(t.Context(), &inference.Request{}, types)
+		e := inference.AsError(err)
+		if e == nil || e.Status != 400 || e.Code != inference.ToolUnavailable {
+			t.Fatalf("got %v", err)
+		}
+		return e.Message
+	}
+	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "no worker that runs tools is there") {
+		t.Error(got)
+	}
+	s := r.serve(t, tasks.Options{}, worker.ToolsOptions{Tools: []worker.Tool{{Type: inference.CodeInterpreter, Unavailable: "the kernel forbids it"}}})
+	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "the kernel forbids it") {
+		t.Error(got)
+	}
+	if got := refusal(inference.BrowserSearch); !strings.Contains(got, "no worker has it") {
+		t.Error(got)
+	}
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	soon(t, "one of two workers has it", func() bool {
+		_, err := r.box.Open(t.Context(), &inference.Request{}, []string{inference.CodeInterpreter})
+		return err == nil
+	})
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if offers, err := r.client.Offers(t.Context()); err != nil || offers.Workers != 1 {
+		t.Errorf("%+v, %v: a worker that has stopped offers tools", offers, err)
+	}
+}
+
+func TestADrainingWorkerEndsSessionsAndHandsOnWhatItHasNotAnswered(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	first := r.serve(t, tasks.Options{DrainTimeout: time.Millisecond}, worker.ToolsOptions{})
+	used, fresh := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
+	run(t, used, "x")
+	got := make(chan error, 1)
+	go func() {
+		_, err := fresh.Call(t.Context(), python("wait"))
+		got <- err
+	}()
+	soon(t, "both sessions run", func() bool {
+		stats, err := r.client.Stats(t.Context())
+		i := slices.IndexFunc(stats, func(s tasks.QueueStats) bool { return s.Queue == tasks.Tools })
+		return err == nil && stats[i].Active == 2
+	})
+	if err := first.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := used.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "is being restarted") {
+		t.Errorf("got %v", err)
+	}
+	answered := make(chan struct{})
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{Tools: []worker.Tool{{Type: inference.CodeInterpreter, Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
+		close(answered)
+		return nil, errors.New("not today")
+	}}}})
+	<-answered
+	if err := <-got; err == nil || !strings.Contains(err.Error(), "stopped unexpectedly") {
+		t.Errorf("the call that was handed on: %v", err)
+	}
+}
+
+func TestTwoHundredSessionsAtOnce(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{ToolConcurrency: 200}, worker.ToolsOptions{})
+	var all sync.WaitGroup
+	for n := range 200 {
+		s := r.open(t, &inference.Request{Owner: fmt.Sprint("owner", n%7)})
+		all.Go(func() {
+			for i := range 5 {
+				result, err := s.Call(t.Context(), python("x"))
+				if want := fmt.Sprint("x ", i+1); err != nil || result.Output != want {
+					t.Errorf("session %d: %q, %v, want %q", n, result.Output, err, want)
+					return
+				}
+			}
+			s.Close()
+		})
+	}
+	all.Wait()
+	for range 200 {
+		<-r.ended
+	}
+}
+
+func TestASessionLivesThroughARestartOfRedis(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartDurable(t)
+	r := setupTools(t, redis.Address)
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	s := r.open(t, &inference.Request{})
+	run(t, s, "x")
+	redis.Kill()
+	redis.Restart()
+	if got := run(t, s, "x").Output; got != "x 2" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// toolChild makes the test binary a worker of tools on this Redis, or the caller of one.
+const toolChild = "PRESSWORK_WORKER_TEST_TOOLS"
+
+func TestMain(m *testing.M) {
+	switch address, role := os.Getenv(toolChild), os.Getenv(toolChild+"_ROLE"); {
+	case address == "":
+		os.Exit(m.Run())
+	case role == "worker":
+		runToolWorker(address)
+	default:
+		runToolCaller(address)
+	}
+}
+
+func runToolWorker(address string) {
+	startTools(nil, address, tasks.Options{}, worker.ToolsOptions{}, storage.None{}, func() {})
+	select {}
+}
+
+func runToolCaller(address string) {
+	client, err := tasks.NewClient(address, tasks.Options{})
+	if err == nil {
+		err = client.Start(context.Background())
+	}
+	if err != nil {
+		panic(err)
+	}
+	box := worker.NewToolbox(worker.ToolboxOptions{Queue: client, Store: storage.None{}})
+	s, err := box.Open(context.Background(), &inference.Request{}, []string{inference.CodeInterpreter})
+	if err == nil {
+		_, err = s.Call(context.Background(), python("x"))
+	}
+	fmt.Println("called", err)
+	select {}
+}
+
+func (r *toolRoom) child(t *testing.T, role string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), toolChild+"="+r.address, toolChild+"_ROLE="+role)
+	cmd.Stderr = os.Stderr
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return cmd
+}
+
+func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	victim := r.child(t, "worker")
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, "the child offers its tools", func() bool {
+		offers, err := r.client.Offers(t.Context())
+		return err == nil && offers.Workers == 1
+	})
+	alone, s := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
+	run(t, alone, "x")
+	run(t, s, "x")
+	if err := victim.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	// Where no other worker is left, the caller finds out, too.
+	if _, err := alone.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "the worker of this request is gone") {
+		t.Errorf("got %v", err)
+	}
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	if result, err := s.Call(t.Context(), python("x")); err == nil {
+		t.Errorf("a session whose worker was killed goes on: %+v", result)
+	}
+	if got := run(t, r.open(t, &inference.Request{}), "x").Output; got != "x 1" {
+		t.Errorf("a new session: %q", got)
+	}
+}
+
+func TestTheSessionOfAKilledCallerEnds(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	victim := r.child(t, "caller")
+	out, err := victim.StdoutPipe()
+	if err == nil {
+		err = victim.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said string
+	if _, err := fmt.Fscanln(out, &said); err == nil || said != "called" { // "called <nil>" has two words
+		t.Fatalf("the caller says %q, %v", said, err)
+	}
+	if err := victim.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-r.ended
+}
