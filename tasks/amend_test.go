@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )
@@ -41,6 +42,48 @@ func TestCallsWriteNothingToTheDisk(t *testing.T) {
 			t.Errorf("%d bytes arrived", len(got))
 		}
 	}
+	b.quiet(t, call)
+}
+
+func TestSessionsOfToolsWriteNothingToTheDisk(t *testing.T) {
+	t.Parallel()
+	b := setupOn(t, redistest.StartDurable(t).Address, tasks.Options{})
+	s := b.server(t, tasks.Options{Queues: []tasks.Queue{tasks.Tools}})
+	tasks.HandleTools(s, func() tasks.Offer { return tasks.Offer{"python": ""} }, func(ctx context.Context, run *stream.Run) error {
+		for {
+			input, err := run.Receive(ctx)
+			if err != nil {
+				return err
+			}
+			if err := run.Send(input); err != nil {
+				return err
+			}
+		}
+	})
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.quiet(t, func() {
+		a, err := b.client.OpenTools(t.Context(), stream.Call{Tier: stream.OnDemand})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if err := a.Send(t.Context(), []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "x" {
+				t.Fatalf("got %q, %v", frames, err)
+			}
+		}
+		a.Close()
+		wait.Until(t, "the session has ended", func() bool { return b.rdb.LLen(t.Context(), tasks.AsynqActive(tasks.Tools)).Val() == 0 })
+	})
+}
+
+// quiet reports when each call writes to the append-only file.
+func (b *bundle) quiet(t *testing.T, call func()) {
+	t.Helper()
 	call() // Asynq makes its queue known once
 	// Asynq's heart beats now and then: one call without a beat is enough.
 	for range 20 {

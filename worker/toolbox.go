@@ -57,7 +57,7 @@ var _ inference.Toolbox = (*Toolbox)(nil)
 func (b *Toolbox) Open(ctx context.Context, r *inference.Request, types []string) (inference.ToolSession, error) {
 	offers, err := b.Queue.Offers(ctx)
 	if err != nil {
-		return nil, queueError(err)
+		return nil, inference.Errorf(http.StatusServiceUnavailable, presswork.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
 	}
 	for _, tool := range types {
 		why, known := offers.Tools[tool]
@@ -73,15 +73,6 @@ func (b *Toolbox) Open(ctx context.Context, r *inference.Request, types []string
 		}
 	}
 	return &toolSession{box: b, request: r, types: types}, nil
-}
-
-// queueError is the form of an error of the queue that a caller of the inference API gets.
-func queueError(err error) *inference.Error {
-	status := http.StatusServiceUnavailable
-	if presswork.CodeOf(err) == presswork.QueueFull {
-		status = http.StatusTooManyRequests
-	}
-	return inference.Errorf(status, presswork.CodeOf(err), "%s", presswork.AsError(err).Message).WithCause(err)
 }
 
 // toolSession is a session as its caller holds it.

@@ -17,6 +17,7 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
@@ -107,7 +108,7 @@ func (r *toolRoom) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) 
 		defer cancel()
 		server.Stop(ctx)
 	})
-	soon(t, "the worker has told what it offers", func() bool {
+	wait.Until(t, "the worker has told what it offers", func() bool {
 		offers, err := r.client.Offers(t.Context())
 		return err == nil && offers.Workers > 0
 	})
@@ -132,15 +133,6 @@ func startTools(t *testing.T, address string, o tasks.Options, to worker.ToolsOp
 		t.Fatal(err)
 	}
 	return server
-}
-
-func soon(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(40 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in time: %s", what)
-		}
-	}
 }
 
 func (r *toolRoom) open(t *testing.T, req *inference.Request) inference.ToolSession {
@@ -186,7 +178,7 @@ func TestASessionKeepsItsStateAndEndsWithItsCaller(t *testing.T) {
 	if err := errors.Join(a.Close(), a.Close()); err != nil {
 		t.Error(err)
 	}
-	<-r.ended
+	wait.Receive(t, "its interpreter ends", r.ended)
 	if got := run(t, b, "y").Output; got != "y 2" {
 		t.Errorf("the second session, after the end of the first: %q", got)
 	}
@@ -213,7 +205,7 @@ func TestTheCallThatRunsEndsWhenItsCallerLeaves(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.Close()
-	<-r.ended
+	wait.Receive(t, "its interpreter ends", r.ended)
 }
 
 func TestFilesOfARequestReachItsSession(t *testing.T) {
@@ -265,10 +257,10 @@ func TestASessionThatBreaksSaysWhy(t *testing.T) {
 	if _, err := broken.Call(t.Context(), python("break")); err == nil || !strings.Contains(err.Error(), "stopped unexpectedly") {
 		t.Errorf("got %v", err)
 	}
-	<-r.ended
+	wait.Receive(t, "its interpreter ends", r.ended)
 	idle := r.open(t, &inference.Request{})
 	run(t, idle, "x")
-	<-r.ended
+	wait.Receive(t, "its interpreter ends", r.ended)
 	if _, err := idle.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "nothing was called for too long") {
 		t.Errorf("got %v", err)
 	}
@@ -296,7 +288,7 @@ func TestToolsThatNobodyHasAreRefusedWithTheReason(t *testing.T) {
 		t.Error(got)
 	}
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
-	soon(t, "one of two workers has it", func() bool {
+	wait.Until(t, "one of two workers has it", func() bool {
 		_, err := r.box.Open(t.Context(), &inference.Request{}, []string{inference.CodeInterpreter})
 		return err == nil
 	})
@@ -319,7 +311,7 @@ func TestADrainingWorkerEndsSessionsAndHandsOnWhatItHasNotAnswered(t *testing.T)
 		_, err := fresh.Call(t.Context(), python("wait"))
 		got <- err
 	}()
-	soon(t, "both sessions run", func() bool {
+	wait.Until(t, "both sessions run", func() bool {
 		stats, err := r.client.Stats(t.Context())
 		i := slices.IndexFunc(stats, func(s tasks.QueueStats) bool { return s.Queue == tasks.Tools })
 		return err == nil && stats[i].Active == 2
@@ -361,7 +353,7 @@ func TestTwoHundredSessionsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	for range 200 {
-		<-r.ended
+		wait.Receive(t, "its interpreter ends", r.ended)
 	}
 }
 
@@ -434,7 +426,7 @@ func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, "the child offers its tools", func() bool {
+	wait.Until(t, "the child offers its tools", func() bool {
 		offers, err := r.client.Offers(t.Context())
 		return err == nil && offers.Workers == 1
 	})
@@ -476,5 +468,5 @@ func TestTheSessionOfAKilledCallerEnds(t *testing.T) {
 	if err := victim.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-r.ended
+	wait.Receive(t, "its interpreter ends", r.ended)
 }

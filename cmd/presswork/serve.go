@@ -111,7 +111,7 @@ func (r roles) check(cfg config.Config) error {
 		return errors.New("REDIS_URL is not set: the nodes of a fleet meet on one Redis; a private one is for `presswork serve`")
 	}
 	if cfg.S3Endpoint == "" && !completionsOnly(cfg) {
-		return errors.New("S3_ENDPOINT is not set: the nodes of a fleet share one S3 store (unless every node has WORKER_QUEUES=infer); " +
+		return errors.New("S3_ENDPOINT is not set: the nodes of a fleet share one S3 store (unless every node has WORKER_QUEUES=infer,tools, or one of them); " +
 			"files in PDF_OUTPUT_DIR are for `presswork serve`")
 	}
 	return nil
@@ -120,7 +120,8 @@ func (r roles) check(cfg config.Config) error {
 // completionsOnly reports whether the node's fleet stores nothing, because
 // nothing but completions is served.
 func completionsOnly(cfg config.Config) bool {
-	return slices.Equal(cfg.WorkerQueues, []string{string(tasks.Infer)})
+	other := func(name string) bool { return name != string(tasks.Infer) && name != string(tasks.Tools) }
+	return len(cfg.WorkerQueues) > 0 && !slices.ContainsFunc(cfg.WorkerQueues, other)
 }
 
 // redisLog takes what the Redis client logs about its connections; the

@@ -122,6 +122,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		RenderSlots: workers(cfg),
 
 		InferConcurrency: cfg.InferenceConcurrency,
+		ToolConcurrency:  cfg.ToolConcurrency,
 	}
 	if p.queue, err = tasks.NewClient(p.redisURL, p.tasks); err != nil {
 		return nil, err

@@ -31,6 +31,9 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 	if p.takes(tasks.Text) {
 		p.handleChoices(taker, completions)
 	}
+	if p.takes(tasks.Tools) {
+		p.handleTools(taker)
+	}
 	if !p.prints() {
 		return taker, nil
 	}

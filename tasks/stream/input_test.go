@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks/stream"
 )
 
@@ -29,7 +30,7 @@ func replies(ctx context.Context, run *stream.Run) error {
 // say sends an input and returns the answer to it.
 func say(t testing.TB, a *stream.Answer, input string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	if err := a.Send(ctx, []byte(input)); err != nil {
 		t.Fatal(err)
@@ -138,7 +139,7 @@ func TestInputsLiveThroughARestartOfRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	redis.Restart()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	frames, err := a.Next(ctx)
 	if err != nil || len(frames) != 1 || string(frames[0]) != "cc" {
@@ -170,7 +171,7 @@ func TestReceiveEndsWithItsContext(t *testing.T) {
 		return run.Finish([]byte("end"))
 	})
 	whole(t, b.call(t, stream.Call{}))
-	if err := receive(t, "it ends", got); !errors.Is(err, idle) {
+	if err := wait.Receive(t, "it ends", got); !errors.Is(err, idle) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -282,7 +282,7 @@ func (c *Client) renewAll() {
 		for i, w := range all {
 			all[i].state = renewScript.Eval(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)},
 				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds())
-			w.sendInput(ctx, p)
+			_ = w.sendInput(ctx, p) // an error is the pipeline's
 		}
 		return nil
 	})
