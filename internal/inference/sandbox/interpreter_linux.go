@@ -177,8 +177,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout t
 		}
 	}
 	if r.err != nil {
-		in.p.kill()
-		<-in.p.exited
+		in.await(r.err)
 	} else {
 		_ = in.output.SetReadDeadline(time.Unix(1, 0))
 	}
@@ -193,6 +192,19 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout t
 		r.a.ended, r.a.why = true, in.whyEnded(r.err, interrupted != "")
 	}
 	return r.a, nil
+}
+
+// await returns when the interpreter, which failed with err, has ended: by itself
+// where it is about to, so that its exit status is known.
+func (in *interpreter) await(err error) {
+	if !errors.Is(err, errFrame) {
+		select {
+		case <-in.p.exited:
+		case <-time.After(grace):
+		}
+	}
+	in.p.kill()
+	<-in.p.exited
 }
 
 // whyEnded says for the model why the interpreter is gone.
