@@ -67,8 +67,23 @@ func TestYAMLAndJSONParse(t *testing.T) {
 	}
 }
 
+// TestSearXNGAnswersInJSON: it does not by default, and browser_search asks for it.
+func TestSearXNGAnswersInJSON(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("searxng/settings.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings struct {
+		Search struct{ Formats []string }
+	}
+	if err := yaml.Unmarshal(b, &settings); err != nil || !slices.Contains(settings.Search.Formats, "json") {
+		t.Errorf("%v; formats are %v", err, settings.Search.Formats)
+	}
+}
+
 // Names of others that stand where a setting of ours would.
-var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "REDIS_PASSWORD", "CGO_ENABLED"}
+var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "REDIS_PASSWORD", "CGO_ENABLED", "SEARXNG_SECRET"}
 
 func TestEverySettingNamedExists(t *testing.T) {
 	t.Parallel()

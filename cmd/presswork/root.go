@@ -47,6 +47,8 @@ func newRootCommand(p *program) *cobra.Command {
 		newExportCommand(p),
 		newModelsCommand(p),
 		newChatCommand(p),
+		newSearchCommand(p),
+		newFetchCommand(p),
 		newCacheCommand(p),
 		newWarmupCommand(p),
 		newTelemetryCommand(p),

@@ -52,7 +52,7 @@ type Config struct {
 	TokenSecret     string        `env:"TOKEN_SECRET" secret:"true" help:"Signs the tokens in URLs. Unset: made at first start and kept in Redis."`
 	WebhookSecret   string        `env:"WEBHOOK_SECRET" secret:"true" help:"Signs webhooks (whsec_…). Unset: made at first start and kept in Redis; set it to be able to verify."`
 
-	OutboundAllowPrivate string `env:"OUTBOUND_ALLOW_PRIVATE" help:"Addresses beyond the public internet that webhooks and remote images may reach: comma list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA. Link-local and metadata addresses never."`
+	OutboundAllowPrivate string `env:"OUTBOUND_ALLOW_PRIVATE" help:"Addresses beyond the public internet that webhooks, remote images and pages that models read may reach: comma list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA. Link-local and metadata addresses never."`
 	ExportAuth           string `env:"EXPORT_AUTH" default:"on" allowed:"on,off" help:"off opens /export-pdf and /export-screenshot, and nothing else, to callers without a key."`
 	ExportAllowPrivate   string `env:"EXPORT_ALLOW_PRIVATE" help:"Addresses beyond the public internet that pages to export may reach, and on which ports: comma list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA on any port. Link-local and metadata addresses, and Presswork's own services, never."`
 	ExportAllowHosts     string `env:"EXPORT_ALLOW_HOSTS" help:"Comma list of host globs (*.example.com) that pages to export may reach; their addresses are checked all the same. Unset: every host."`
@@ -68,6 +68,11 @@ type Config struct {
 	ToolMemoryMB         int           `env:"TOOL_MEMORY_MB" default:"512" min:"64" max:"1048576" help:"Memory of the code of one completion, in MB; its files come on top, 64 MB each in /work and /tmp."`
 	ToolTimeout          time.Duration `env:"TOOL_TIMEOUT" default:"20s" min:"1s" max:"5m" help:"How long one call of code_interpreter may run."`
 	AnalysisModel        string        `env:"ANALYSIS_MODEL" help:"Model that reads documents for the theme auto and POST /api/analysis: to be set for the API and for the workers of the queue text; where it fails, the program's own analyser reads. Unset: none."`
+
+	SearXNGURL   string   `env:"SEARXNG_URL" check:"url" redact:"url" help:"SearXNG instance that browser_search asks, with json in search.formats of its settings.yml. Unset, and SEARCH_URL too: models cannot search."`
+	SearchURL    string   `env:"SEARCH_URL" redact:"url" help:"Search engine in place of SEARXNG_URL: with {query} in it, the address of anything that answers in JSON; without, that of an OpenSearch description."`
+	SearchFields []string `env:"SEARCH_FIELDS" help:"Where the JSON of SEARCH_URL has what, as a comma list of NAME=PATH: results (web.results), and of each result title, url, content, score. Unset: those names themselves."`
+	SearchHeader string   `env:"SEARCH_HEADER" secret:"true" help:"Header sent to SEARCH_URL, Name: value; keys of search services go there."`
 
 	MonitorReadonly bool   `env:"MONITOR_READONLY" default:"false" help:"The queue monitor without buttons."`
 	LogFormat       string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is text on a terminal and json elsewhere."`

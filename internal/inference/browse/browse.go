@@ -14,6 +14,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"presswork/internal/guard"
@@ -70,4 +71,23 @@ func (b *Browser) Available() error {
 // Session begins the browsing of one request. It holds no resources but memory.
 func (b *Browser) Session() *Session {
 	return &Session{browser: b, pages: map[string]*page{}}
+}
+
+// Page is a page as a model reads it, undivided.
+type Page struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	Text  string `json:"text"`
+	// Links are the addresses of the links, by the number in the text.
+	Links []string `json:"links,omitempty"`
+}
+
+// Read fetches one page. Errors: InvalidURL, AddressNotAllowed, PageUnreachable,
+// PageError, ContentTooLarge, UnsupportedMediaType.
+func (b *Browser) Read(ctx context.Context, address string) (Page, error) {
+	p, err := b.fetcher.page(ctx, whole(address))
+	if err != nil {
+		return Page{}, err
+	}
+	return Page{p.url, p.title, strings.Join(p.lines, "\n"), p.links}, nil
 }

@@ -180,11 +180,7 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 	id, err := strconv.Atoi(string(a.ID))
 	switch {
 	case err != nil && a.ID != "":
-		address := strings.TrimSpace(string(a.ID))
-		if bareAddress.MatchString(address) {
-			address = "https://" + address
-		}
-		return s.visit(ctx, address, loc, num)
+		return s.visit(ctx, whole(string(a.ID)), loc, num)
 	case a.ID == "" || id < 0: // scroll
 		p, err := s.at(a.Cursor)
 		if err != nil {
@@ -203,6 +199,14 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 		loc = max(p.spots[id]-matchLines, 0)
 	}
 	return s.visit(ctx, p.links[id], loc, num)
+}
+
+// whole is an address with its scheme.
+func whole(address string) string {
+	if address = strings.TrimSpace(address); bareAddress.MatchString(address) {
+		return "https://" + address
+	}
+	return address
 }
 
 // visit shows the page at an address.
