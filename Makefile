@@ -15,11 +15,15 @@ FUZZTIME ?= 10s
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## Install what running needs: Chromium headless shell, Redis, fonts, bubblewrap
 	@scripts/setup.sh run
+
+.PHONY: setup-tools
+setup-tools: ## Install what code run for models may import as well: numpy, pandas, matplotlib, scipy, sympy (400 MB)
+	@scripts/setup.sh tools
 
 .PHONY: setup-test
 setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, golangci-lint

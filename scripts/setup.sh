@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what Presswork needs on this machine and says what it installs.
 # Nothing missing: it ends at once. `setup.sh run` is for running, `setup.sh
-# test` adds what the tests need, `setup.sh compat` what other clients need.
+# tools` adds the libraries of code_interpreter, `setup.sh test` those and what
+# the tests need, `setup.sh compat` what other clients need.
 set -euo pipefail
 for_what=${1:-run}
 
@@ -13,6 +14,11 @@ have_browser() {
     have chromium-browser || have google-chrome || [ -d "/Applications/Chromium.app" ] || [ -d "/Applications/Google Chrome.app" ]
 }
 have_redis() { have redis-server || have valkey-server || have keydb-server; }
+# The sandbox runs the system's Python, whichever is first in PATH.
+have_science() {
+  /usr/bin/python3 -c 'import importlib.util as u, sys
+sys.exit(not all(map(u.find_spec, ("numpy", "pandas", "matplotlib", "scipy", "sympy"))))' 2>/dev/null
+}
 # Fonts are asked for by file, because fontconfig itself may not be there yet.
 have_font() { find /usr/share/fonts /usr/local/share/fonts "$HOME/.local/share/fonts" -iname "$1" -print -quit 2>/dev/null | grep -q .; }
 
@@ -29,6 +35,9 @@ missing=()
 have_browser || missing+=(browser)
 have_redis || missing+=(redis)
 [ "$(uname -s)" != Linux ] || have bwrap || missing+=(bubblewrap)
+if [ "$for_what" = tools ] || [ "$for_what" = test ]; then
+  [ "$(uname -s)" != Linux ] || have_science || missing+=(science)
+fi
 if [ "$for_what" = test ]; then
   have pdftotext && have pdftoppm || missing+=(poppler)
   have ps || missing+=(ps)
@@ -82,6 +91,7 @@ apt_setup() {
       browser) choose_browser ;;
       redis) packages+=(redis-server); installs_redis=1 ;;
       bubblewrap) packages+=(bubblewrap) ;;
+      science) packages+=(python3 python3-numpy python3-pandas python3-matplotlib python3-scipy python3-sympy) ;;
       poppler) packages+=(poppler-utils) ;;
       ps) packages+=(procps) ;;
       groff) packages+=(groff-base) ;;
@@ -128,6 +138,7 @@ else
       browser) say "  - Chromium headless shell, Chromium or Google Chrome, in PATH" ;;
       redis) say "  - redis-server 6.2 or newer (or valkey-server), in PATH" ;;
       bubblewrap) say "  - bubblewrap (bwrap)" ;;
+      science) say "  - Python 3 as /usr/bin/python3, with numpy, pandas, matplotlib, scipy and sympy" ;;
       poppler) say "  - poppler-utils (pdftotext, pdfinfo, pdftoppm)" ;;
       ps) say "  - procps (ps)" ;;
       groff) say "  - groff" ;;

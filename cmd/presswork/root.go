@@ -49,6 +49,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newChatCommand(p),
 		newSearchCommand(p),
 		newFetchCommand(p),
+		newRunPythonCommand(p),
 		newCacheCommand(p),
 		newWarmupCommand(p),
 		newTelemetryCommand(p),

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/config"
+	"presswork/internal/inference"
+	"presswork/internal/inference/sandbox"
+	"presswork/internal/local"
+)
+
+// runPython is one run of the command.
+type runPython struct {
+	*program
+	stdin  io.Reader
+	data   []string
+	output string
+	json   bool
+}
+
+func newRunPythonCommand(p *program) *cobra.Command {
+	r := &runPython{program: p}
+	cmd := &cobra.Command{
+		Use:   "run-python FILE.py [FILE.py...]",
+		Short: "Run Python in the sandbox of code_interpreter, and print what a model would read of it",
+		Long: "Run Python in the sandbox of code_interpreter, and print what a model would read of it: output, the value\n" +
+			"of the last expression, tracebacks. Several files are calls of one session: variables stay. \"-\" reads\n" +
+			"standard input. Nothing of this machine can be reached but the files of --data, which are in /data.",
+		Example: "  echo 'sum(range(10))' | presswork run-python -\n" +
+			"  presswork run-python plot.py --data sales.csv -o pictures/",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{fmt.Errorf("name a file of Python, or %s for standard input", local.Std)}
+			}
+			r.stdin = cmd.InOrStdin()
+			return r.run(cmd.Context(), args)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&r.data, "data", nil, "`FILE` that the code finds in /data; may be given several times")
+	f.StringVarP(&r.output, "output", "o", "", "`DIR` for pictures: picture-1.png and so on (default: they are counted only)")
+	f.BoolVar(&r.json, "json", false, "print a JSON object for each call")
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]cobra.Completion{"py"}, cobra.ShellCompDirectiveFilterFileExt)
+	complete(cmd, "output", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	return cmd
+}
+
+func (r *runPython) run(ctx context.Context, paths []string) error {
+	cfg, err := config.Load(r.getenv)
+	if err != nil {
+		return usageError{err}
+	}
+	var data []sandbox.File
+	for _, path := range r.data {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return usageError{fmt.Errorf("--data: %w", err)}
+		}
+		data = append(data, sandbox.File{Name: filepath.Base(path), Data: content})
+	}
+	pool, err := newPython(ctx, cfg, newNotices(r.stderr))
+	if err != nil {
+		return err
+	}
+	session, err := pool.Session(ctx, data)
+	if err != nil {
+		return usageError{fmt.Errorf("--data: %w", err)}
+	}
+	defer session.Close()
+	pictures := 0
+	for _, path := range paths {
+		code, err := r.read(path)
+		if err != nil {
+			return fileError{path, err}
+		}
+		result, err := session.Run(ctx, code)
+		if err != nil {
+			return err
+		}
+		if r.json {
+			err = r.encode(result)
+		} else if result.Output != "" {
+			_, err = fmt.Fprintln(plainText{r.stdout}, result.Output)
+		}
+		if err == nil {
+			pictures, err = r.save(ctx, result.Code, pictures)
+		}
+		if err != nil {
+			return err
+		}
+		if result.Failed {
+			return fileError{path, errors.New("the code failed")}
+		}
+	}
+	return nil
+}
+
+func (r *runPython) read(path string) (string, error) {
+	if path == local.Std {
+		code, err := io.ReadAll(r.stdin)
+		return string(code), err
+	}
+	code, err := os.ReadFile(path)
+	return string(code), err
+}
+
+// save writes the pictures of one call, of which n were there before, and returns
+// how many there are now.
+func (r *runPython) save(ctx context.Context, shown []inference.CodeResult, n int) (int, error) {
+	for _, s := range shown {
+		if r.output == "" || s.PNG == "" {
+			continue
+		}
+		png, err := base64.StdEncoding.DecodeString(s.PNG)
+		if err != nil {
+			return n, err
+		}
+		if err := os.MkdirAll(r.output, 0o755); err != nil {
+			return n, err
+		}
+		n++
+		name := filepath.Join(r.output, fmt.Sprintf("picture-%d.png", n))
+		if err := local.WriteFile(ctx, name, png); err != nil {
+			return n, fileError{name, err}
+		}
+	}
+	return n, nil
+}
+
+// newPython opens the sandbox for Python as the settings say. Its interpreters wait
+// from Start on.
+func newPython(ctx context.Context, cfg config.Config, log *slog.Logger) (*sandbox.Pool, error) {
+	if cfg.ToolPython == "off" {
+		return nil, fmt.Errorf("%w: TOOL_PYTHON is off", sandbox.ErrUnavailable)
+	}
+	box, err := sandbox.Open(ctx, sandbox.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return sandbox.NewPool(sandbox.PoolOptions{
+		Box: box, Python: cfg.ToolPython, Memory: int64(cfg.ToolMemoryMB) << 20, Timeout: cfg.ToolTimeout, Log: log,
+	})
+}
