@@ -83,7 +83,7 @@ func TestSearXNGAnswersInJSON(t *testing.T) {
 }
 
 // Names of others that stand where a setting of ours would.
-var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "REDIS_PASSWORD", "CGO_ENABLED", "SEARXNG_SECRET"}
+var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "REDIS_PASSWORD", "CGO_ENABLED", "SEARXNG_SECRET", "PYTHON_LIBRARIES"}
 
 func TestEverySettingNamedExists(t *testing.T) {
 	t.Parallel()

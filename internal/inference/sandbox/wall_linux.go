@@ -79,7 +79,7 @@ func (w *wall) unavailable(err error) error {
 	case sysctl("user/max_user_namespaces") == "0":
 		why = "set the sysctl user.max_user_namespaces to 10000, say"
 	case inContainer():
-		why = "in a container, allow user namespaces and mounts: for Docker and Podman --security-opt seccomp=unconfined " +
+		why = "in a container, allow user namespaces and mounts: for Docker and Podman --security-opt seccomp=deploy/seccomp-tools.json " +
 			"--security-opt apparmor=unconfined --security-opt systempaths=unconfined (docs/operations.md)"
 	default:
 		why = "user namespaces must be allowed (docs/operations.md)"
