@@ -32,7 +32,7 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 		p.handleChoices(taker, completions)
 	}
 	if p.takes(tasks.Tools) {
-		p.handleTools(taker)
+		p.handleTools(ctx, taker)
 	}
 	if !p.prints() {
 		return taker, nil
