@@ -156,7 +156,7 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		{string(chat("nothing", false, "")), "model_not_found", 404, "false"},
 		{string(chat("status:500", true, "")), "upstream_error", 502, "true"},
 		{`{"model":"hello","messages":[]}`, "invalid_option", 400, "false"},
-		{`{"model":"hello","messages":[{"role":"user","content":"x"}],"tools":[{"type":"code_interpreter"}]}`, "tool_unavailable", 400, "false"},
+		{`{"model":"hello","messages":[{"role":"user","content":"x"}],"tools":[{"type":"browser_search"}]}`, "tool_unavailable", 400, "false"},
 	} {
 		status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(bad.body))
 		if status != bad.status || !strings.Contains(string(answer), `"code":"`+bad.code+`"`) || header.Get("x-should-retry") != bad.retry {
