@@ -191,7 +191,11 @@ func workersCheck(queue *tasks.Client, r roles) ready.Check {
 		if err == nil && n == 0 {
 			err = errors.New("no worker is running")
 		}
-		return map[string]any{"count": n}, err
+		detail := map[string]any{"count": n}
+		if offers, oerr := queue.Offers(ctx); oerr == nil && offers.Workers > 0 {
+			detail["tools"] = offers.Tools
+		}
+		return detail, err
 	}}
 }
 

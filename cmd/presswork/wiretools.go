@@ -4,38 +4,43 @@ import (
 	"context"
 	"log/slog"
 
+	"presswork/internal/chromium"
 	"presswork/internal/inference"
-	"presswork/internal/inference/browse"
 	"presswork/internal/inference/sandbox"
 	"presswork/tasks"
 	"presswork/worker"
 )
 
-// handleTools wires the built-in tools of completions. What this machine cannot do
-// is told to callers, and is no reason not to start.
-func (p *parts) handleTools(ctx context.Context, taker *tasks.Server) {
+// handleTools wires the built-in tools of completions; exporter is nil in a worker
+// without a browser. What this machine cannot do is told to callers, and is no reason
+// not to start.
+func (p *parts) handleTools(ctx context.Context, taker *tasks.Server, exporter *chromium.Exporter) error {
 	log := p.log.With("component", "tools")
+	box, err := sandbox.Open(ctx, sandbox.Options{})
+	if err != nil {
+		log.WarnContext(ctx, "models can run no code, and read no PDFs", "error", err)
+	}
+	web, err := newWeb(p.cfg, webOptions{policy: p.outbound, exporter: exporter, box: func() (*sandbox.Box, error) { return box, err }, log: log})
+	if err != nil {
+		return err
+	}
 	tools := worker.NewTools(worker.ToolsOptions{
-		Tools: []worker.Tool{
-			p.codeInterpreter(ctx, log),
-			worker.BrowserSearch(browse.New(browse.Options{Policy: p.outbound, UserAgent: "Presswork/" + version(), Log: log})),
-		},
+		Tools: []worker.Tool{p.codeInterpreter(ctx, box, log), worker.BrowserSearch(web)},
 		Store: p.store, Metrics: p.metrics, Tracer: p.tracer, Log: log,
 	})
 	tasks.HandleTools(taker, tools.Offer, tools.Serve)
+	return nil
 }
 
-// codeInterpreter starts interpreters behind the wall, where there is one.
-func (p *parts) codeInterpreter(ctx context.Context, log *slog.Logger) worker.Tool {
+// codeInterpreter starts interpreters in the box; it is nil where this machine has none.
+func (p *parts) codeInterpreter(ctx context.Context, box *sandbox.Box, log *slog.Logger) worker.Tool {
 	unavailable := func(why string) worker.Tool {
 		return worker.Tool{Type: inference.CodeInterpreter, Unavailable: why}
 	}
-	if p.cfg.ToolPython == "off" {
+	switch {
+	case p.cfg.ToolPython == "off":
 		return unavailable("the operator has switched it off (TOOL_PYTHON)")
-	}
-	box, err := sandbox.Open(ctx, sandbox.Options{})
-	if err != nil {
-		log.WarnContext(ctx, "code_interpreter is not available", "error", err)
+	case box == nil:
 		return unavailable("this machine does not allow a sandbox, and the log says what to allow")
 	}
 	pool, err := sandbox.NewPool(sandbox.PoolOptions{

@@ -31,13 +31,16 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 	if p.takes(tasks.Text) {
 		p.handleChoices(taker, completions)
 	}
+	var exporter *chromium.Exporter
+	if p.prints() {
+		if exporter, err = p.handlePages(ctx, taker); err != nil {
+			return nil, err
+		}
+	}
 	if p.takes(tasks.Tools) {
-		p.handleTools(ctx, taker)
+		err = p.handleTools(ctx, taker, exporter)
 	}
-	if !p.prints() {
-		return taker, nil
-	}
-	return taker, p.handlePages(ctx, taker)
+	return taker, err
 }
 
 // handleChoices wires the choice of themes by a model.
@@ -63,11 +66,12 @@ func (p *parts) takes(q tasks.Queue) bool {
 	return len(taken) == 0 || slices.Contains(taken, q)
 }
 
-// handlePages wires conversions, exports, previews and diagrams.
-func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
+// handlePages wires conversions, exports, previews and diagrams, and returns the
+// browser of foreign pages.
+func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) (*chromium.Exporter, error) {
 	browser, exporter, err := p.browsers(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.diagrams = diagram.New(diagram.Options{Script: browser.Script, Log: p.log.With("component", "diagram")})
 	jobs := worker.New(worker.Options{
@@ -98,7 +102,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) error {
 	tasks.Handle(taker, tasks.ExportPage, jobs.Export)
 	tasks.HandlePlain(taker, tasks.RenderPreview, jobs.Preview)
 	tasks.HandlePlain(taker, tasks.DrawDiagrams, jobs.Draw)
-	return nil
+	return exporter, nil
 }
 
 func (p *parts) handleWebhooks(ctx context.Context, taker *tasks.Server) error {

@@ -3,6 +3,9 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,6 +66,39 @@ func TestAModelRunsPython(t *testing.T) {
 	m := whole.Choices[0].Message
 	if len(m.ExecutedTools) != 3 || m.ExecutedTools[0].Output != "hi" || len(m.ExecutedTools[1].CodeResults) != 1 || m.ExecutedTools[1].CodeResults[0].Text != "42" ||
 		!strings.Contains(m.Content, "ZeroDivisionError") {
+		t.Errorf("got %s", answer)
+	}
+}
+
+func TestAModelSearchesAndReads(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	site := httptest.NewServer(nil)
+	t.Cleanup(site.Close)
+	site.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/search" {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"results":[{"title":"Storks","url":"%s/storks","content":"Of their nests"}]}`, site.URL)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>Storks</title><article><h1>Storks</h1><p>A stork's nest weighs 400 kilograms.</p></article>")
+	})
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": models(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools",
+		"SEARCH_URL": site.URL + "/search?q={query}", "OUTBOUND_ALLOW_PRIVATE": "true",
+	})
+	body, _ := json.Marshal(map[string]any{
+		"model": "tools-plan", "tools": []any{map[string]any{"type": "browser_search"}},
+		"messages": []any{map[string]any{"role": "user", "content": inferencetest.Plan(`browser_search {"query":"storks"}`, `browser_open {"id":0}`)}},
+	})
+	var answer []byte
+	wait.Until(t, "browser_search is offered", func() (ok bool) {
+		var status int
+		status, _, answer = c.Do("POST", "/v1/chat/completions", "application/json", body)
+		return status == 200
+	})
+	if !strings.Contains(string(answer), `"name":"browser.search"`) || !strings.Contains(string(answer), "weighs 400 kilograms") {
 		t.Errorf("got %s", answer)
 	}
 }
