@@ -1,9 +1,12 @@
 package browse
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	readability "codeberg.org/readeck/go-readability"
@@ -23,6 +26,9 @@ const (
 	// maxMark is the longest class or id that is looked at, in bytes: readability
 	// searches them with expressions, many times.
 	maxMark = 512
+	// parsing is how long a page is parsed: what 2 MB of HTML can demand grows with
+	// its square.
+	parsing = 5 * time.Second
 )
 
 // document makes a page of HTML: as it was sent or, where that has hardly any
@@ -32,7 +38,7 @@ func (f *fetcher) document(ctx context.Context, r *response) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, scripted, err := read(text, r.url, r.cut, false)
+	p, scripted, err := read(ctx, text, r.url, r.cut, false)
 	if f.render == nil || err == nil && !(scripted && p.scanty()) {
 		return p, err
 	}
@@ -53,7 +59,7 @@ func (f *fetcher) rendered(ctx context.Context, u *url.URL) (*page, error) {
 		return nil, err
 	}
 	cut := len(source) > maxBytes
-	p, _, err := read(source[:min(len(source), maxBytes)], u, cut, true)
+	p, _, err := read(ctx, source[:min(len(source), maxBytes)], u, cut, true)
 	return p, err
 }
 
@@ -66,10 +72,29 @@ func (p *page) scanty() bool {
 	return chars < scanty
 }
 
+// bounded is HTML that ends with a context.
+type bounded struct {
+	ctx  context.Context
+	text *strings.Reader
+	cut  bool
+}
+
+// Read implements io.Reader.
+func (s *bounded) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		s.cut = s.cut || s.text.Len() > 0
+		return 0, io.EOF
+	}
+	return s.text.Read(p)
+}
+
 // read makes a page of HTML in UTF-8. scripted reports that it has scripts; ran
 // that they did run.
-func read(source string, u *url.URL, cut, ran bool) (p *page, scripted bool, err error) {
-	root, err := html.ParseWithOptions(strings.NewReader(source), html.ParseOptionEnableScripting(ran))
+func read(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *page, scripted bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, parsing)
+	defer cancel()
+	in := &bounded{ctx, strings.NewReader(text), cut}
+	root, err := html.ParseWithOptions(in, html.ParseOptionEnableScripting(ran))
 	if err != nil { // of nesting: whatever else HTML has can be parsed
 		return nil, true, presswork.Errorf(presswork.PageError, "the HTML of %s is nested too deeply to be read", name(u)).WithCause(err)
 	}
@@ -79,28 +104,36 @@ func read(source string, u *url.URL, cut, ran bool) (p *page, scripted bool, err
 		base = b
 	}
 	title := facts.title
-	var text string
-	var links []string
 	whole := root
-	if facts.elements <= maxArticle && readability.CheckDocument(root) {
-		if article, err := readability.FromDocument(root, base); err == nil && article.Node != nil {
-			if title == "" {
-				title = article.Title
-			}
-			whole = article.Node
+	if facts.elements <= maxArticle {
+		if node, name := article(root, base); node != nil {
+			whole, title = node, cmp.Or(title, name)
 		}
 	}
 	text, links, truncated := textOf(whole, base)
 	if whole != root && utf8.RuneCountInString(text) < scanty {
 		text, links, truncated = textOf(root, base)
 	}
-	if title == "" {
-		title = u.Hostname()
+	text = cmp.Or(text, "(The page has no text.)")
+	return newPage(u.String(), cmp.Or(title, u.Hostname()), text+note(in.cut || truncated), links), facts.scripts, nil
+}
+
+// article finds the article of a page, nil where there is none. That takes two
+// and a half thousand lines of rules, which hostile HTML shall not bring down.
+func article(root *html.Node, base *url.URL) (node *html.Node, title string) {
+	defer func() {
+		if recover() != nil {
+			node = nil
+		}
+	}()
+	if !readability.CheckDocument(root) {
+		return nil, ""
 	}
-	if text == "" {
-		text = "(The page has no text.)"
+	found, err := readability.FromDocument(root, base)
+	if err != nil {
+		return nil, ""
 	}
-	return newPage(u.String(), title, text+note(cut || truncated), links), facts.scripts, nil
+	return found.Node, found.Title
 }
 
 // facts are what a first look at a page tells.
@@ -119,8 +152,12 @@ func look(root *html.Node) (f facts) {
 		f.elements++
 		switch n.DataAtom {
 		case atom.Title:
-			if f.title == "" && n.Parent != nil && n.Parent.DataAtom == atom.Head && n.FirstChild != nil {
-				f.title = inline(n.FirstChild.Data, maxTitle)
+			if n.FirstChild == nil {
+				continue
+			}
+			n.FirstChild.Data = inline(n.FirstChild.Data, maxTitle)
+			if f.title == "" && n.Parent != nil && n.Parent.DataAtom == atom.Head {
+				f.title = n.FirstChild.Data
 			}
 		case atom.Base:
 			if f.base == "" {

@@ -25,7 +25,7 @@ func FuzzHTMLToView(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p, _, err := read(text, base, false, ran)
+		p, _, err := read(t.Context(), text, base, false, ran)
 		if err != nil {
 			return
 		}

@@ -1,9 +1,12 @@
 package browse
 
 import (
+	"context"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
@@ -63,6 +66,46 @@ func TestLinesAreWrapped(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.want, wrap(c.text, 10)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestParsingEnds: x/net copies all attributes of <html> for each one more, so
+// that this page would take many minutes.
+func TestParsingEnds(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 100000 {
+		fmt.Fprintf(&b, "<html a%d=x>", i)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	base, _ := url.Parse("https://site.test/")
+	p, _, err := read(ctx, b.String(), base, false, false)
+	if err != nil || !strings.Contains(strings.Join(p.lines, "\n"), "(The page is longer; the rest was not read.)") {
+		t.Errorf("%v: %+v", err, p)
+	}
+}
+
+func TestArticlesAreFound(t *testing.T) {
+	t.Parallel()
+	words := strings.Repeat("<p>Birds fly, and they sing, and they lay eggs in nests that they build of twigs and moss.</p>", 20)
+	aside := "<aside>" + strings.Repeat("<a href=/x>an advertisement</a> ", 50) + "</aside>"
+	base, _ := url.Parse("https://site.test/")
+	for name, c := range map[string]struct {
+		html string
+		all  bool
+	}{
+		"an article":        {"<article>" + words + "</article>" + aside, false},
+		"a list of links":   {aside, true},
+		"too many elements": {"<article>" + words + "</article>" + aside + strings.Repeat("<i></i>", maxArticle), true},
+	} {
+		p, _, err := read(t.Context(), c.html, base, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := strings.Contains(strings.Join(p.lines, "\n"), "advertisement"); all != c.all {
+			t.Errorf("%s: all of it is shown: %v", name, all)
 		}
 	}
 }
