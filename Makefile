@@ -22,7 +22,7 @@ setup: ## Install what running needs: Chromium headless shell, Redis, fonts, bub
 	@scripts/setup.sh run
 
 .PHONY: setup-tools
-setup-tools: ## Install what code run for models may import as well: numpy, pandas, matplotlib, scipy, sympy (400 MB)
+setup-tools: ## Install what code run for models may import as well: numpy, pandas, matplotlib, scipy, sympy (400 MB), and ffmpeg for recordings (170 MB)
 	@scripts/setup.sh tools
 
 .PHONY: setup-test

@@ -27,8 +27,10 @@ const (
 	StageAnalyzing Stage = "analyzing"
 	StageRendering Stage = "rendering"
 	StagePrinting  Stage = "printing"
-	StageStoring   Stage = "storing"
-	StageDone      Stage = "done"
+	// StageTranscribing is that of a recording, in the place of the two before.
+	StageTranscribing Stage = "transcribing"
+	StageStoring      Stage = "storing"
+	StageDone         Stage = "done"
 )
 
 // Kind is what a job does.
@@ -36,8 +38,9 @@ type Kind string
 
 // The kinds of job a caller can list.
 const (
-	KindConversion Kind = "conversion"
-	KindExport     Kind = "export"
+	KindConversion    Kind = "conversion"
+	KindExport        Kind = "export"
+	KindTranscription Kind = "transcription"
 )
 
 // Job is the public record of one piece of accepted work.
@@ -133,6 +136,9 @@ const (
 	PDFUAIncomplete WarningCode = "pdf_ua_incomplete"
 	// FrontMatterIgnored is a value that another program's front matter may have.
 	FrontMatterIgnored WarningCode = "front_matter_ignored"
+	// TimesMissing is a transcript whose model gives no times: what was asked for in
+	// a format with times has those of the parts in which the recording was sent.
+	TimesMissing WarningCode = "times_missing"
 )
 
 // Artifact is the stored result of a job.

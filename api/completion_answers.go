@@ -20,13 +20,17 @@ import (
 // frameReader decodes the frames a worker sends for a completion.
 type frameReader struct {
 	answer *stream.Answer
-	// ended is set after the last frame.
-	ended bool
+	// ended is set after the last frame, failure is what it said.
+	ended   bool
+	failure error
 }
 
 // next returns the frames that came, waiting for some. After the last it
 // returns io.EOF. An error of the completion is an *inference.Error.
 func (f *frameReader) next(ctx context.Context) ([]inference.Frame, error) {
+	if f.failure != nil {
+		return nil, f.failure
+	}
 	if f.ended {
 		return nil, io.EOF
 	}
@@ -38,7 +42,7 @@ func (f *frameReader) next(ctx context.Context) ([]inference.Frame, error) {
 		return nil, err
 	}
 	frames, ended, err := inference.ReadFrames(raw)
-	f.ended = ended
+	f.ended, f.failure = ended, err
 	return frames, err
 }
 
@@ -75,8 +79,13 @@ func (s *Server) collectCompletion(c *fiber.Ctx, ctx context.Context, cmpl *comp
 
 func setQueueTime(c *fiber.Ctx, f inference.Frame) {
 	if f.Chunk.First {
-		c.Set("X-Queue-Time-Ms", strconv.FormatFloat(math.Round(f.QueueTime*1e6)/1e3, 'f', -1, 64))
+		setQueueMillis(c, time.Duration(f.QueueTime*float64(time.Second)))
 	}
+}
+
+// setQueueMillis says how long the request waited for a worker.
+func setQueueMillis(c *fiber.Ctx, wait time.Duration) {
+	c.Set("X-Queue-Time-Ms", strconv.FormatFloat(math.Round(wait.Seconds()*1e6)/1e3, 'f', -1, 64))
 }
 
 // streamCompletion relays the completion as server-sent events. finish is

@@ -38,12 +38,14 @@ const (
 // completion is a request for a completion on its way through the API.
 type completion struct {
 	request *inference.Request
-	model   *inference.Model
-	who     caller
-	limits  meter.Limits
-	grant   *meter.Grant
-	head    openai.Head
-	call    stream.Call
+	// speech takes the place of request where a text is to be spoken.
+	speech *inference.Speech
+	model  *inference.Model
+	who    caller
+	limits meter.Limits
+	grant  *meter.Grant
+	head   openai.Head
+	call   stream.Call
 	// deadline bounds the time to the headers of the answer; zero is no bound.
 	deadline time.Time
 }
@@ -94,20 +96,9 @@ func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
 
 func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completion, error) {
 	began := time.Now()
-	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
-	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
-		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: application/json", quote(c.Get(fiber.HeaderContentType)))
-	}
-	b, err := s.body(c, maxCompletionBody, "a request for a completion")
+	body, err := s.jsonBody(c, maxCompletionBody, "a request for a completion")
 	if err != nil {
 		return nil, err
-	}
-	body, err := b.all()
-	if err != nil {
-		return nil, err
-	}
-	if !utf8.Valid(body) {
-		return nil, presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
 	}
 	request, err := parse(body, openai.ParseOptions{Lax: s.Inference.Lax})
 	if err != nil {
@@ -141,6 +132,27 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 		cmpl.deadline = began.Add(seconds)
 	}
 	return cmpl, nil
+}
+
+// jsonBody reads a body of JSON of at most limit bytes; what names it when it is
+// larger.
+func (s *Server) jsonBody(c *fiber.Ctx, limit int64, what string) ([]byte, error) {
+	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
+	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
+		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: application/json", quote(c.Get(fiber.HeaderContentType)))
+	}
+	b, err := s.body(c, limit, what)
+	if err != nil {
+		return nil, err
+	}
+	body, err := b.all()
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(body) {
+		return nil, presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
+	}
+	return body, nil
 }
 
 // clientTimeout is how long the client waits, by the header its SDK sends.
@@ -205,7 +217,7 @@ func (s *Server) settle(cmpl *completion) {
 // enqueue makes the request a call and queues it; the answer is read from what it
 // returns.
 func (s *Server) enqueue(ctx context.Context, cmpl *completion) (*stream.Answer, error) {
-	body, err := json.Marshal(inference.Job{Request: cmpl.request, TPM: cmpl.limits.TPM, TPD: cmpl.limits.TPD})
+	body, err := json.Marshal(inference.Job{Request: cmpl.request, Speech: cmpl.speech, TPM: cmpl.limits.TPM, TPD: cmpl.limits.TPD})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -58,6 +57,13 @@ var statuses = map[presswork.Code]int{
 	presswork.StoreFull:        http.StatusServiceUnavailable,
 	presswork.QueueUnavailable: http.StatusServiceUnavailable,
 	presswork.RenderTimeout:    http.StatusGatewayTimeout,
+
+	// A job that a model failed keeps the code of that.
+	inference.ModelNotFound:       http.StatusNotFound,
+	inference.RateLimitExceeded:   http.StatusTooManyRequests,
+	inference.UpstreamError:       http.StatusBadGateway,
+	inference.UpstreamUnavailable: http.StatusServiceUnavailable,
+	inference.UpstreamTimeout:     http.StatusGatewayTimeout,
 }
 
 // retryAfter is the answer, in seconds, to "when again?" where nobody knows.
@@ -156,7 +162,8 @@ func inferenceError(err error) *inference.Error {
 	switch e.Code {
 	case presswork.RateLimited:
 		refusal.Type, refusal.Code = "requests", inference.RateLimitExceeded
-	case presswork.QueueFull, presswork.QueueUnavailable, presswork.StoreUnavailable, presswork.StoreFull:
+	case presswork.QueueFull, presswork.QueueUnavailable, presswork.StoreUnavailable, presswork.StoreFull,
+		inference.RateLimitExceeded, inference.UpstreamError, inference.UpstreamUnavailable, inference.UpstreamTimeout:
 	default:
 		refusal.Retryable = false
 	}
@@ -177,9 +184,6 @@ func translate(c *fiber.Ctx, err error) error {
 	meta := metadataOf(c.Context())
 	switch f.Code {
 	case http.StatusNotFound:
-		if strings.HasPrefix(strings.TrimPrefix(c.Path(), groqPrefix), "/v1/audio/") {
-			return inference.Errorf(http.StatusNotFound, "audio_unavailable", "Audio is not available yet: neither transcriptions, translations nor speech.")
-		}
 		if inferencePath(c.Path()) {
 			return inference.Errorf(http.StatusNotFound, unknownURL, "Unknown request URL: %s %s. /openapi.yaml lists every address.", meta.method, quote(c.Path()))
 		}

@@ -104,6 +104,7 @@ type usageRow struct {
 	PromptTokens     int64   `json:"prompt_tokens"`
 	CompletionTokens int64   `json:"completion_tokens"`
 	ReasoningTokens  int64   `json:"reasoning_tokens"`
+	AudioSeconds     int64   `json:"audio_seconds"`
 	Cancelled        int64   `json:"cancelled"`
 }
 
@@ -128,7 +129,7 @@ func (s *Server) usage(c *fiber.Ctx) error {
 	for i, u := range rows {
 		data[i] = usageRow{
 			Requests: u.Requests, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens,
-			ReasoningTokens: u.ReasoningTokens, Cancelled: u.Cancelled,
+			ReasoningTokens: u.ReasoningTokens, AudioSeconds: u.AudioSeconds, Cancelled: u.Cancelled,
 		}
 		for _, by := range q.By {
 			switch by {

@@ -194,7 +194,7 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 		q.Statuses = append(q.Statuses, status)
 	}
 	if text := c.Query("kind"); text != "" {
-		kind, err := oneOf("kind", text, []presswork.Kind{presswork.KindConversion, presswork.KindExport})
+		kind, err := oneOf("kind", text, []presswork.Kind{presswork.KindConversion, presswork.KindExport, presswork.KindTranscription})
 		if err != nil {
 			return q, err
 		}

@@ -85,6 +85,10 @@ type Options struct {
 	MaxContentBytes int64
 	// MaxUploadBytes bounds all assets of one request. Default 100 MiB.
 	MaxUploadBytes int64
+	// MaxAudioBytes is the largest recording. Default 25 MiB.
+	MaxAudioBytes int64
+	// Recordings judges the addresses of recordings. Mandatory with Inference.
+	Recordings *guard.Policy
 	// RateLimitRPM is how many requests that make work a key may make per minute;
 	// 0 is no limit. A key of KeysFile with an rpm of its own follows that.
 	RateLimitRPM int
@@ -152,6 +156,7 @@ func (o *Options) validate() error {
 
 func (o *Options) defaults() {
 	o.MaxContentBytes = cmp.Or(o.MaxContentBytes, 10<<20)
+	o.MaxAudioBytes = cmp.Or(o.MaxAudioBytes, 25<<20)
 	o.MaxUploadBytes = cmp.Or(o.MaxUploadBytes, 100<<20)
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, 15*time.Second)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)

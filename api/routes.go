@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/inference"
 )
 
 // route is one line of the surface.
@@ -43,6 +44,9 @@ func (s *Server) routes() []route {
 
 		{"POST", "/v1/chat/completions", byKey, s.completeChat},
 		{"POST", "/v1/completions", byKey, s.completeText},
+		{"POST", "/v1/audio/transcriptions", byKey, s.transcribe(inference.Transcribe)},
+		{"POST", "/v1/audio/translations", byKey, s.transcribe(inference.Translate)},
+		{"POST", "/v1/audio/speech", byKey, s.speak},
 		{"GET", "/v1/models", byKey, s.listModels},
 		{"GET", "/v1/models/*", byKey, s.getModel},
 		{"GET", "/v1/usage", byKey, s.usage},

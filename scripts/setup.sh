@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what Presswork needs on this machine and says what it installs.
 # Nothing missing: it ends at once. `setup.sh run` is for running, `setup.sh
-# tools` adds the libraries of code_interpreter, `setup.sh test` those and what
+# tools` adds the libraries of code_interpreter and ffmpeg, `setup.sh test` those and what
 # the tests need, `setup.sh compat` what other clients need.
 set -euo pipefail
 for_what=${1:-run}
@@ -37,6 +37,7 @@ have_redis || missing+=(redis)
 [ "$(uname -s)" != Linux ] || have bwrap || missing+=(bubblewrap)
 if [ "$for_what" = tools ] || [ "$for_what" = test ]; then
   [ "$(uname -s)" != Linux ] || have_science || missing+=(science)
+  have ffmpeg || missing+=(ffmpeg)
 fi
 if [ "$for_what" = test ]; then
   have pdftotext && have pdftoppm || missing+=(poppler)
@@ -92,6 +93,7 @@ apt_setup() {
       redis) packages+=(redis-server); installs_redis=1 ;;
       bubblewrap) packages+=(bubblewrap) ;;
       science) packages+=(python3 python3-numpy python3-pandas python3-matplotlib python3-scipy python3-sympy) ;;
+      ffmpeg) packages+=(ffmpeg) ;;
       poppler) packages+=(poppler-utils) ;;
       ps) packages+=(procps) ;;
       groff) packages+=(groff-base) ;;
@@ -119,6 +121,7 @@ brew_setup() {
       # The chromium cask is switched off: it is not signed for Gatekeeper.
       browser) say "installing: google-chrome (brew cask)"; brew install --cask google-chrome ;;
       redis) say "installing: redis"; brew install redis ;;
+      ffmpeg) say "installing: ffmpeg"; brew install ffmpeg ;;
       poppler) say "installing: poppler"; brew install poppler ;;
       groff) say "installing: groff"; brew install groff ;;
       node) say "installing: node"; brew install node ;;
@@ -139,6 +142,7 @@ else
       redis) say "  - redis-server 6.2 or newer (or valkey-server), in PATH" ;;
       bubblewrap) say "  - bubblewrap (bwrap)" ;;
       science) say "  - Python 3 as /usr/bin/python3, with numpy, pandas, matplotlib, scipy and sympy" ;;
+      ffmpeg) say "  - ffmpeg" ;;
       poppler) say "  - poppler-utils (pdftotext, pdfinfo, pdftoppm)" ;;
       ps) say "  - procps (ps)" ;;
       groff) say "  - groff" ;;

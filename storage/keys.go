@@ -19,14 +19,36 @@ const (
 // ArtifactKey is where the result of a job lies: a PDF.
 func ArtifactKey(jobID string) string { return ArtifactKeyOf(jobID, "application/pdf") }
 
-// ArtifactKeyOf is where the result of a job lies, by its content type:
-// application/pdf, image/png, image/jpeg or image/webp.
+// ArtifactTypes are the content types of results, without parameters.
+func ArtifactTypes() []string {
+	return []string{"application/pdf", "image/png", "image/jpeg", "image/webp", "application/json", "text/plain", "application/x-subrip", "text/vtt"}
+}
+
+// ArtifactKeyOf is where the result of a job lies, by its content type, one of
+// ArtifactTypes.
 func ArtifactKeyOf(jobID, contentType string) string {
+	contentType, _, _ = strings.Cut(contentType, ";")
 	extension := ".pdf"
+	switch contentType {
+	case "application/json":
+		extension = ".json"
+	case "text/plain":
+		extension = ".txt"
+	case "application/x-subrip":
+		extension = ".srt"
+	case "text/vtt":
+		extension = ".vtt"
+	}
 	if picture, ok := strings.CutPrefix(contentType, "image/"); ok {
 		extension = "." + picture
 	}
 	return Artifacts + jobID + extension
+}
+
+// TranscriptKey is where the transcript of part n of a job's recording waits for
+// the others.
+func TranscriptKey(jobID string, n int) string {
+	return fmt.Sprintf("%s%s/part-%d.json", Sources, jobID, n)
 }
 
 // SourceKey is where a request for a job puts its Markdown when that is too

@@ -299,7 +299,7 @@ func TestStatsCountTheQueues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []tasks.QueueStats{{Queue: "render", Pending: 2}, {Queue: "export"}, {Queue: "text"}, {Queue: "infer"}, {Queue: "bulk"}}
+	want := []tasks.QueueStats{{Queue: "render", Pending: 2}, {Queue: "export"}, {Queue: "text"}, {Queue: "audio"}, {Queue: "infer"}, {Queue: "tools"}, {Queue: "bulk"}}
 	if diff := cmp.Diff(want, stats, cmpopts.IgnoreFields(tasks.QueueStats{}, "Oldest")); diff != "" {
 		t.Error(diff)
 	}

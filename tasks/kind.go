@@ -41,6 +41,9 @@ var (
 	// ExportPage turns the page at an address into a PDF or a picture. The page
 	// may take two minutes; a page that fails is not tried again.
 	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}
+	// TranscribeAudio writes down what a recording says. A model's Routing bounds
+	// each part of it; this is behind them.
+	TranscribeAudio = Kind[Transcription]{Name: "transcribe:v1", Queue: Audio, Retries: 3, Timeout: 6 * time.Hour}
 	// ServeCall serves the call whose turn it is; see package stream. Timeout bounds
 	// a run; the caller bounds the call by leaving.
 	ServeCall = Kind[Ticket]{Name: "call:v1", Queue: Infer, Retries: 5, Timeout: time.Hour}

@@ -44,6 +44,10 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 			},
 		},
 	})
+	decodes(t, "testdata/transcribe_v1.json", tasks.Transcription{
+		Model: "whisper-large-v3", Key: "sources/01JD4X2Z8Q0000000000000000/01JD4X2Z8Q0000000000000000/assets/recording", URL: "https://example.com/a.mp3",
+		Task: "translate", Language: "de", Prompt: "Ada", Temperature: new(0.2), Format: "verbose_json", Segments: true, Words: true, Vendor: "presswork", Keep: 600,
+	})
 	decodes(t, "testdata/call_v1.json", tasks.Ticket{ID: "01JD4X2Z8Q0000000000000000"})
 	decodes(t, "testdata/tool_v1.json", tasks.Ticket{ID: "01JD4X2Z8Q0000000000000000"})
 	decodes(t, "testdata/webhook_v1.json", tasks.Webhook{

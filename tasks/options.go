@@ -44,6 +44,8 @@ type Options struct {
 	// TextConcurrency (Server) is how many tasks of Text run at a time. Default:
 	// twice the number of CPUs.
 	TextConcurrency int
+	// AudioConcurrency (Server) is how many tasks of Audio run at a time. Default 16.
+	AudioConcurrency int
 	// InferConcurrency (Server) is how many tasks of Infer run at a time.
 	// Default 512.
 	InferConcurrency int
@@ -70,6 +72,7 @@ const (
 	defaultMaxPending = 100_000
 	defaultInfer      = 512
 	defaultTool       = 64
+	defaultAudio      = 16
 	defaultDrain      = 30 * time.Second
 )
 
@@ -81,6 +84,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.MaxPending = cmp.Or(o.MaxPending, defaultMaxPending)
 	o.RenderSlots = cmp.Or(o.RenderSlots, runtime.NumCPU())
 	o.TextConcurrency = cmp.Or(o.TextConcurrency, 2*runtime.NumCPU())
+	o.AudioConcurrency = cmp.Or(o.AudioConcurrency, defaultAudio)
 	o.InferConcurrency = cmp.Or(o.InferConcurrency, defaultInfer)
 	o.ToolConcurrency = cmp.Or(o.ToolConcurrency, defaultTool)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, defaultDrain)
@@ -100,7 +104,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	for name, n := range map[string]int64{
 		"Retention": int64(o.Retention), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
-		"InferConcurrency": int64(o.InferConcurrency), "ToolConcurrency": int64(o.ToolConcurrency), "DrainTimeout": int64(o.DrainTimeout),
+		"AudioConcurrency": int64(o.AudioConcurrency), "InferConcurrency": int64(o.InferConcurrency), "ToolConcurrency": int64(o.ToolConcurrency), "DrainTimeout": int64(o.DrainTimeout),
 	} {
 		if n < 0 {
 			return o, fmt.Errorf("tasks.Options.%s is negative", name)

@@ -18,7 +18,7 @@ local function millis() return clock[1] * 1000 + math.floor(clock[2] / 1000) end
 const prelude = `
 local job, log = KEYS[1], KEYS[2]
 local terminal = {completed = true, failed = true, cancelled = true}
-local rank = {queued = 0, analyzing = 1, rendering = 2, printing = 3, storing = 4, done = 5}
+local rank = {queued = 0, analyzing = 1, rendering = 2, transcribing = 3, printing = 3, storing = 4, done = 5}
 
 -- record appends an event to the log and answers it. f holds the job's id,
 -- status, stage and progress; extra is JSON that follows the common members.

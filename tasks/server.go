@@ -74,7 +74,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		return nil, err
 	}
 	slots := newSlots(o.RenderSlots+overlap, o.bulkSlots())
-	rdb, err := Dial(address, 3*slots.total+o.TextConcurrency+min(o.InferConcurrency, 64)+min(o.ToolConcurrency, 64)+16)
+	rdb, err := Dial(address, 3*slots.total+o.TextConcurrency+min(o.AudioConcurrency, 64)+min(o.InferConcurrency, 64)+min(o.ToolConcurrency, 64)+16)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +184,8 @@ func (s *Server) concurrency(q Queue) int {
 	switch q {
 	case Text:
 		return s.options.TextConcurrency
+	case Audio:
+		return s.options.AudioConcurrency
 	case Infer:
 		return s.options.InferConcurrency
 	case Tools:

@@ -30,6 +30,8 @@ const (
 	Export Queue = "export"
 	// Text has what needs no browser: choices of a theme, and webhooks.
 	Text Queue = "text"
+	// Audio has recordings to transcribe, which a model may take minutes for.
+	Audio Queue = "audio"
 	// Infer has the tickets of completions; see package stream.
 	Infer Queue = "infer"
 	// Tools has the tickets of sessions with built-in tools, which are calls, too.
@@ -39,7 +41,7 @@ const (
 )
 
 // Queues lists every queue.
-func Queues() []Queue { return []Queue{Render, Export, Text, Infer, Tools, Bulk} }
+func Queues() []Queue { return []Queue{Render, Export, Text, Audio, Infer, Tools, Bulk} }
 
 // InlineLimit is the largest content, in bytes, that a payload carries itself;
 // longer content lies in the store under storage.SourceKey.
@@ -174,6 +176,31 @@ type PageExport struct {
 	Screenshot *export.ScreenshotOptions `json:"screenshot,omitempty"`
 	// Keep is how long the result is kept, in seconds; 0 is the retention of
 	// every artifact.
+	Keep int64 `json:"keep,omitempty"`
+}
+
+// Transcription is the payload of TranscribeAudio.
+type Transcription struct {
+	// Model is the model's id.
+	Model string `json:"model"`
+	// Key is where the recording lies in the store; without one, URL is where it is
+	// fetched from, in canonical form.
+	Key string `json:"key,omitempty"`
+	URL string `json:"url,omitempty"`
+	// Task is inference.Transcribe or Translate.
+	Task string `json:"task"`
+	// Language, Prompt and Temperature are as in inference.Transcription.
+	Language    string   `json:"language,omitempty"`
+	Prompt      string   `json:"prompt,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	// Format is one of audio.ResponseFormats; Segments and Words are what
+	// verbose_json shows.
+	Format   string `json:"format"`
+	Segments bool   `json:"segments,omitempty"`
+	Words    bool   `json:"words,omitempty"`
+	// Vendor is INFERENCE_VENDOR of the API that took the request.
+	Vendor string `json:"vendor"`
+	// Keep is as in PageExport.
 	Keep int64 `json:"keep,omitempty"`
 }
 

@@ -101,14 +101,21 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	waited := began.Sub(run.Call.QueuedAt)
 	job.Request.Accepted, job.Request.Owner = run.Call.QueuedAt, run.Call.Owner
 	watch := c.metrics.watch(job.Request.Model, waited)
-	result, err := c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
-		frame := inference.Frame{Chunk: chunk}
-		if chunk.First {
+	emit := func(frame inference.Frame, first bool) error {
+		if first {
 			frame.QueueTime = waited.Seconds()
 			watch.first()
 		}
 		return send(run, frame)
-	})
+	}
+	var result inference.Result
+	if job.Speech != nil {
+		result, err = c.speak(ctx, job, emit)
+	} else {
+		result, err = c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
+			return emit(inference.Frame{Chunk: chunk}, chunk.First)
+		})
+	}
 	watch.done(result, err)
 	if err != nil {
 		span.RecordError(err)
@@ -134,6 +141,18 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 		return c.end(run, inference.Frame{Error: e, Result: &result})
 	}
 	return c.end(run, inference.Frame{Result: &result})
+}
+
+// speak runs a call for speech.
+func (c *Completions) speak(ctx context.Context, job inference.Job, emit func(f inference.Frame, first bool) error) (inference.Result, error) {
+	result := inference.Result{Model: job.Speech.Model}
+	job.Speech.Owner = job.Request.Owner
+	err := c.Gateway.Speak(ctx, job.Speech, func(sound *inference.Sound) error {
+		first := !result.Emitted
+		result.Emitted = true
+		return emit(inference.Frame{Sound: sound}, first)
+	})
+	return result, err
 }
 
 // Own completes a request of the program itself, without a queue and its limits;
@@ -192,7 +211,12 @@ func (c *Completions) job(ctx context.Context, run *stream.Run) (inference.Job, 
 			return job, inference.Errorf(http.StatusServiceUnavailable, presswork.StoreUnavailable, "the request could not be read back from the store").WithCause(err)
 		}
 	}
-	if err := json.Unmarshal(body, &job); err != nil || job.Request == nil {
+	err := json.Unmarshal(body, &job)
+	if job.Request == nil && job.Speech != nil {
+		// What all calls have in common is read from there.
+		job.Request = &inference.Request{Model: job.Speech.Model}
+	}
+	if err != nil || job.Request == nil {
 		return job, inference.Errorf(http.StatusInternalServerError, presswork.Internal, "the request cannot be read").WithCause(err)
 	}
 	return job, nil

@@ -317,6 +317,11 @@ func (w *Worker) tidy(ctx context.Context, jobID string, task tasks.Convert) {
 	for _, a := range task.Assets {
 		keys = append(keys, a.Key)
 	}
+	w.dropSources(ctx, jobID, keys)
+}
+
+// dropSources deletes what a completed job needs no more.
+func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
 	for _, key := range keys {
 		if err := errors.Join(w.Store.Delete(ctx, key), w.Keeper.Forget(ctx, key)); err != nil {
 			w.Log.WarnContext(ctx, "a source was not deleted; the next sweep does it", "job_id", jobID, "key", key, "error", err)

@@ -58,14 +58,14 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	if artifact.Filename == "" {
 		artifact.Filename = pageName(task.URL, exportType(task))
 	}
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task)).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)
 	return run.Complete(ctx, artifact, false)
 }
 
-// kept is how long the result of an export stays.
-func (w *Worker) kept(task tasks.PageExport) time.Duration {
-	if task.Keep > 0 {
-		return min(time.Duration(task.Keep)*time.Second, w.Retention)
+// kept is how long a result stays, by its task's Keep.
+func (w *Worker) kept(keep int64) time.Duration {
+	if keep > 0 {
+		return min(time.Duration(keep)*time.Second, w.Retention)
 	}
 	return w.Retention
 }
@@ -126,7 +126,7 @@ func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport
 	defer ended()
 	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
 	if task.Keep > 0 {
-		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task)).Format(time.RFC3339)
+		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Format(time.RFC3339)
 	}
 	info, err := w.Store.Put(ctx, storage.ArtifactKeyOf(run.ID, d.contentType), bytes.NewReader(d.data), int64(len(d.data)), attrs)
 	if errors.Is(err, storage.ErrExists) {
@@ -136,17 +136,17 @@ func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport
 	if err != nil {
 		return presswork.Artifact{}, storeError(err)
 	}
-	w.countExport(ctx, task, info)
+	w.countKept(ctx, info, task.Keep)
 	return artifactOf(run, info), nil
 }
 
-// countExport counts the result of an export for as long as it is kept.
-func (w *Worker) countExport(ctx context.Context, task tasks.PageExport, info storage.Info) {
-	if task.Keep == 0 {
+// countKept counts a result for as long as it is kept.
+func (w *Worker) countKept(ctx context.Context, info storage.Info, keep int64) {
+	if keep == 0 {
 		w.count(ctx, info)
 		return
 	}
-	if err := w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.kept(task))); err != nil {
+	if err := w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.kept(keep))); err != nil {
 		w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", info.Key, "error", err)
 	}
 }
@@ -161,7 +161,7 @@ func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExp
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
 	}
-	w.countExport(ctx, task, info)
+	w.countKept(ctx, info, task.Keep)
 	return artifactOf(run, info), true, nil
 }
 

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,10 +32,26 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 12),
 		}, []string{"output", "result"}),
 	}
-	if reg != nil {
-		reg.MustRegister(m.jobs, m.stages, m.visits)
-	}
+	m.jobs, m.stages, m.visits = registered(reg, m.jobs), registered(reg, m.stages), registered(reg, m.visits)
 	return m
+}
+
+// registered registers a collector, or gives the one that another Worker has
+// registered before: the kinds of a process share them.
+func registered[C prometheus.Collector](reg prometheus.Registerer, c C) C {
+	if reg == nil {
+		return c
+	}
+	err := reg.Register(c)
+	if before, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		if existing, same := before.ExistingCollector.(C); same {
+			return existing
+		}
+	}
+	if err != nil {
+		panic(err) // the names are this package's own
+	}
+	return c
 }
 
 // done counts a run by how it ended.

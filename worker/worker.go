@@ -12,6 +12,7 @@ package worker
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -22,6 +23,9 @@ import (
 	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
+	"presswork/internal/inference"
+	"presswork/internal/inference/audio"
+	"presswork/internal/inference/meter"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/pdf"
 	"presswork/storage"
@@ -49,6 +53,15 @@ type Options struct {
 	// Recommender chooses the theme of a document that wants one chosen. Default: one
 	// that remembers nothing.
 	Recommender *recommend.Recommender
+	// Models gives the models as they are now, Gateway runs them, Meter records what
+	// they used. Mandatory for Transcribe, as Recordings and Download are.
+	Models  func() *inference.Catalogue
+	Gateway *inference.Gateway
+	Meter   *meter.Meter
+	// Recordings are how recordings are read.
+	Recordings audio.Options
+	// Download gets the recording at an address, through the guard, and bounds it.
+	Download func(ctx context.Context, url string, w io.Writer) error
 	// RenderTimeout bounds what comes before the printing, and what comes after;
 	// the printing is bounded by the browser's own limit. Default 120 s.
 	RenderTimeout time.Duration

@@ -123,6 +123,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 
 		InferConcurrency: cfg.InferenceConcurrency,
 		ToolConcurrency:  cfg.ToolConcurrency,
+		AudioConcurrency: cfg.AudioConcurrency,
 	}
 	if p.queue, err = tasks.NewClient(p.redisURL, p.tasks); err != nil {
 		return nil, err
@@ -251,6 +252,8 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		Diagrams:         p.diagrams,
 		MaxContentBytes:  cfg.MaxContentBytes,
 		MaxUploadBytes:   cfg.MaxUploadBytes,
+		MaxAudioBytes:    cfg.MaxAudioBytes,
+		Recordings:       p.outbound,
 		RateLimitRPM:     cfg.RateLimitRPM,
 		Meter:            p.meter,
 		Checks:           append(p.checks, workersCheck(p.queue, p.roles)),

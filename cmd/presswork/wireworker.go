@@ -31,6 +31,9 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 	if p.takes(tasks.Text) {
 		p.handleChoices(taker, completions)
 	}
+	if p.takes(tasks.Audio) {
+		p.handleRecordings(ctx, taker, completions)
+	}
 	var exporter *chromium.Exporter
 	if p.prints() {
 		if exporter, err = p.handlePages(ctx, taker); err != nil {

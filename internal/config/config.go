@@ -26,7 +26,7 @@ type Config struct {
 	PDFOutputDir string `env:"PDF_OUTPUT_DIR" default:"./output" help:"Artifact directory when no S3 store is set."`
 
 	Workers      int      `env:"WORKERS" default:"0" min:"0" max:"256" help:"Renders at a time in this process: one limit shared by render, export and bulk. 0: the number of CPUs."`
-	WorkerQueues []string `env:"WORKER_QUEUES" allowed:"render,export,text,infer,tools,bulk" help:"Comma list of the queues this worker takes. Unset: all. On every node of a fleet nothing but infer and tools: completions are all it serves, and it needs no S3 store."`
+	WorkerQueues []string `env:"WORKER_QUEUES" allowed:"render,export,text,audio,infer,tools,bulk" help:"Comma list of the queues this worker takes. Unset: all. On every node of a fleet nothing but infer and tools: completions are all it serves, and it needs no S3 store."`
 	ChromiumPath string   `env:"CHROMIUM_PATH" help:"The browser's program, a name in PATH or a file. Unset: the first of the well-known places, a headless shell before a whole browser."`
 	WorkerAddr   string   `env:"WORKER_ADDR" default:"127.0.0.1:9090" check:"hostport" help:"Where a worker serves /healthz, /readyz and /metrics."`
 
@@ -63,6 +63,9 @@ type Config struct {
 	InferenceLax         bool          `env:"INFERENCE_LAX" default:"false" help:"Completions take options that exclude each other, as the tests of some SDKs send them."`
 	InferenceConcurrency int           `env:"INFERENCE_CONCURRENCY" default:"512" min:"1" max:"10000" help:"Completions at a time in this worker."`
 	InferenceStartOllama bool          `env:"INFERENCE_START_OLLAMA" default:"false" help:"serve and worker start the ollama that is installed on this machine, where none is running."`
+	MaxAudioBytes        int64         `env:"MAX_AUDIO_BYTES" default:"26214400" min:"1024" max:"10737418240" help:"Largest recording to transcribe, in bytes."`
+	MaxAudioDuration     time.Duration `env:"MAX_AUDIO_DURATION" default:"4h" min:"1s" max:"24h" help:"Longest recording to transcribe."`
+	AudioConcurrency     int           `env:"AUDIO_CONCURRENCY" default:"16" min:"1" max:"1000" help:"Recordings at a time in this worker."`
 	ToolConcurrency      int           `env:"TOOL_CONCURRENCY" default:"64" min:"1" max:"10000" help:"Completions whose built-in tools this worker holds at a time. Most of them wait for the model: half as many programs run at a time as there are CPUs."`
 	ToolPython           string        `env:"TOOL_PYTHON" default:"python3" help:"Python that runs what models write (code_interpreter): a name in /usr/bin or a path below /usr. off: models get no code_interpreter from this worker."`
 	ToolMemoryMB         int           `env:"TOOL_MEMORY_MB" default:"512" min:"64" max:"1048576" help:"Memory of the code of one completion, in MB; its files come on top, 64 MB each in /work and /tmp."`

@@ -14,6 +14,8 @@ type Frame struct {
 	// stands on the first frame.
 	QueueTime float64 `json:"queue_time,omitempty"`
 	Chunk     *Chunk  `json:"chunk,omitempty"`
+	// Sound is in the place of a Chunk where a text is spoken.
+	Sound *Sound `json:"sound,omitempty"`
 	// Result and Error are on the last frame.
 	Result *Result `json:"result,omitempty"`
 	Error  *Error  `json:"error,omitempty"`
@@ -22,7 +24,9 @@ type Frame struct {
 // Job is the body of a call, as the API hands it to a worker.
 type Job struct {
 	// Request is one that Admit has let in.
-	Request *Request `json:"request"`
+	Request *Request `json:"request,omitempty"`
+	// Speech is in the place of Request where a text is to be spoken.
+	Speech *Speech `json:"speech,omitempty"`
 	// TPM and TPD are the limits of the key, in tokens per minute and per day,
 	// from which the tokens were reserved and with which the use is settled; 0 is
 	// none.

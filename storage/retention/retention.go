@@ -222,7 +222,7 @@ func (k *Keeper) Forget(ctx context.Context, key string) error {
 // Discard deletes the artifact of a job, of whatever type, if there is one.
 func (k *Keeper) Discard(ctx context.Context, jobID string) error {
 	var errs []error
-	for _, contentType := range []string{"application/pdf", "image/png", "image/jpeg", "image/webp"} {
+	for _, contentType := range storage.ArtifactTypes() {
 		key := storage.ArtifactKeyOf(jobID, contentType)
 		errs = append(errs, k.Store.Delete(ctx, key), k.Forget(ctx, key))
 	}

@@ -31,6 +31,8 @@ type Usage struct {
 	CompletionTokens int64
 	// ReasoningTokens are a part of CompletionTokens.
 	ReasoningTokens int64
+	// AudioSeconds are of recordings that were transcribed, rounded up.
+	AudioSeconds int64
 	// Cancelled counts requests whose caller left before the end.
 	Cancelled int64
 }
@@ -39,7 +41,7 @@ type Usage struct {
 func (u *Usage) counters() map[string]*int64 {
 	return map[string]*int64{
 		"requests": &u.Requests, "prompt": &u.PromptTokens, "completion": &u.CompletionTokens,
-		"reasoning": &u.ReasoningTokens, "cancelled": &u.Cancelled,
+		"reasoning": &u.ReasoningTokens, "audio": &u.AudioSeconds, "cancelled": &u.Cancelled,
 	}
 }
 

@@ -104,6 +104,9 @@ type Command struct {
 	Env []string
 	// Stdin is what the program reads; nil is nothing.
 	Stdin io.Reader
+	// Stdout is where the program's stdout goes as it comes, in the place of
+	// Output.Stdout; Limits.Output bounds it all the same. Its error ends the program and is that of Run.
+	Stdout io.Writer
 	// Files are put into InputDir.
 	Files  []File
 	Limits Limits

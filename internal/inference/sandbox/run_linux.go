@@ -82,11 +82,21 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 		}()
 	}
 	var out Output
+	var unwritten error
 	var read sync.WaitGroup
 	read.Go(func() {
 		defer outR.Close()
 		var buf bytes.Buffer
-		if n, _ := io.Copy(&buf, io.LimitReader(outR, l.Output+1)); n > l.Output { // a pipe ends with its writers
+		to := io.Writer(&buf)
+		if c.Stdout != nil {
+			to = c.Stdout
+		}
+		n, err := io.Copy(to, io.LimitReader(outR, l.Output+1)) // a pipe ends with its writers
+		if err != nil {
+			unwritten = err
+			p.kill()
+		}
+		if n > l.Output {
 			p.exceed("output", size(l.Output))
 		}
 		out.Stdout = buf.Bytes()[:min(buf.Len(), int(l.Output))]
@@ -108,6 +118,8 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 		return out, over
 	case ctx.Err() != nil:
 		return out, context.Cause(ctx)
+	case unwritten != nil:
+		return out, unwritten
 	default:
 		return out, err
 	}

@@ -1,0 +1,250 @@
+package api
+
+import (
+	"bufio"
+	"encoding/base64"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/audio"
+	"presswork/internal/input"
+)
+
+const (
+	// maxAudioField is the longest text field of a request with a recording.
+	maxAudioField = 64 << 10
+	// maxAudioFields is how many parts such a form may have.
+	maxAudioFields = 100
+	// maxPrompt is the longest prompt: Whisper reads 224 tokens.
+	maxPrompt = 8 << 10
+)
+
+// audioForm is a request for a transcript, as it was sent.
+type audioForm struct {
+	recording *asset
+	// filename is what the caller calls the recording.
+	filename string
+	url      string
+	fields   map[string]string
+	// granularities are those of timestamp_granularities.
+	granularities []string
+}
+
+func (f *audioForm) discard() {
+	if f.recording != nil {
+		f.recording.discard()
+	}
+}
+
+// parseAudio reads a form with a recording; the recording waits in a file.
+func (s *Server) parseAudio(c *fiber.Ctx) (f *audioForm, err error) {
+	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil || media != fiber.MIMEMultipartForm {
+		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: multipart/form-data", quote(c.Get(fiber.HeaderContentType)))
+	}
+	if params["boundary"] == "" {
+		return nil, presswork.Errorf(presswork.InvalidRequest, "the Content-Type of a form needs a boundary")
+	}
+	// A recording in a data: URI is a third longer.
+	b, err := s.body(c, s.MaxAudioBytes/3*4+formOverhead, "a form with a recording")
+	if err != nil {
+		return nil, err
+	}
+	f = &audioForm{fields: map[string]string{}}
+	if err := f.read(multipart.NewReader(b, params["boundary"]), s.MaxAudioBytes); err != nil {
+		f.discard()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *audioForm) read(parts *multipart.Reader, limit int64) error {
+	for range maxAudioFields {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return broken(err)
+		}
+		if err := f.take(part, limit); err != nil {
+			return err
+		}
+	}
+	return presswork.Errorf(presswork.InvalidRequest, "the form has more than %d fields", maxAudioFields)
+}
+
+func (f *audioForm) take(part *multipart.Part, limit int64) error {
+	name := part.FormName()
+	switch name {
+	case "file":
+		f.filename = part.FileName()
+		return f.fill(name, part, limit)
+	case "url":
+		return f.takeURL(part, limit)
+	}
+	data, err := readPart(part, maxAudioField, clip(name))
+	if err != nil {
+		return err
+	}
+	if !utf8.Valid(data) {
+		return presswork.Errorf(presswork.ContentNotUTF8, "%s is not valid UTF-8", quote(name)).WithParam(clip(name))
+	}
+	text := string(data)
+	if name == "timestamp_granularities[]" || name == "timestamp_granularities" {
+		f.granularities = append(f.granularities, text)
+		return nil
+	}
+	if _, twice := f.fields[name]; twice {
+		return presswork.Errorf(presswork.InvalidType, "the form has the field %s twice", quote(name)).WithParam(clip(name))
+	}
+	f.fields[name] = text
+	return nil
+}
+
+// fill puts the recording aside.
+func (f *audioForm) fill(name string, r io.Reader, limit int64) error {
+	if f.recording != nil {
+		return presswork.Errorf(presswork.InvalidType, "the form has more than one recording: a 'file', or a 'url'").WithParam(name)
+	}
+	f.recording = &asset{name: name}
+	if err := f.recording.fill(io.LimitReader(r, limit+1)); err != nil {
+		if _, wrong := errors.AsType[base64.CorruptInputError](err); wrong {
+			return presswork.Errorf(presswork.InvalidURL, "the data: URI is not valid base64").WithParam(name).WithCause(err)
+		}
+		return err
+	}
+	if f.recording.size > limit {
+		return presswork.Errorf(presswork.ContentTooLarge, "the recording has more than %d bytes", limit).WithParam(name)
+	}
+	return nil
+}
+
+// takeURL reads an address; one that holds the recording itself is decoded as it
+// comes.
+func (f *audioForm) takeURL(part io.Reader, limit int64) error {
+	r := bufio.NewReader(part)
+	if head, _ := r.Peek(5); !strings.EqualFold(string(head), "data:") {
+		data, err := readPart(r, maxAudioField, "url")
+		f.url = strings.TrimSpace(string(data))
+		return err
+	}
+	var head []byte
+	for len(head) < 256 {
+		c, err := r.ReadByte()
+		if err != nil || c == ',' {
+			break
+		}
+		head = append(head, c)
+	}
+	if !strings.HasSuffix(strings.ToLower(string(head)), ";base64") {
+		return presswork.Errorf(presswork.InvalidURL, "a data: URI must be in base64: data:audio/wav;base64,…").WithParam("url")
+	}
+	return f.fill("url", base64.NewDecoder(base64.RawStdEncoding, plainBase64{r}), limit)
+}
+
+// plainBase64 reads any form of base64, that of URLs and with padding, as the plain
+// one.
+type plainBase64 struct{ r io.Reader }
+
+// Read implements io.Reader.
+func (p plainBase64) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	kept := 0
+	for _, c := range b[:n] {
+		switch c {
+		case '-':
+			c = '+'
+		case '_':
+			c = '/'
+		case '=', '\r', '\n':
+			continue
+		}
+		b[kept] = c
+		kept++
+	}
+	return kept, err
+}
+
+// language is an ISO 639 code, with a region or script that no engine needs.
+var language = regexp.MustCompile(`^([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*$`)
+
+// request checks the fields. Fields nobody knows are ignored, as in all of the
+// inference API.
+func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err error) {
+	if f.fields["model"] == "" {
+		return r, inference.Invalidf("model", "'model' : property 'model' is missing")
+	}
+	if f.url != "" && f.recording != nil && !lax {
+		return r, inference.Invalidf("url", "give the recording as 'file' or as 'url', not both")
+	}
+	if f.url == "" && f.recording == nil {
+		return r, inference.Invalidf("file", "the recording is missing: give it as 'file' or as 'url'")
+	}
+	if stream := f.fields["stream"]; stream == "true" || stream == "1" {
+		return r, inference.Invalidf("stream", "transcripts are not streamed; leave 'stream' out")
+	}
+	r.payload.Model, r.payload.Task = f.fields["model"], task
+	if r.payload.Prompt = f.fields["prompt"]; len(r.payload.Prompt) > maxPrompt {
+		return r, inference.Invalidf("prompt", "'prompt' has %d bytes; allowed: up to %d, of which models read the last 224 tokens", len(r.payload.Prompt), maxPrompt)
+	}
+	if spoken := f.fields["language"]; spoken != "" && task == inference.Transcribe {
+		m := language.FindStringSubmatch(spoken)
+		if m == nil && !lax {
+			return r, inference.Invalidf("language", "'language' is %s; allowed: a code of ISO 639-1, such as en", quote(spoken))
+		}
+		if m != nil {
+			r.payload.Language = strings.ToLower(m[1])
+		}
+	}
+	if text := f.fields["temperature"]; text != "" {
+		t, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(t >= 0 && t <= 1) {
+			return r, inference.Invalidf("temperature", "'temperature' is %s; allowed: a number from 0 to 1", quote(text))
+		}
+		r.payload.Temperature = &t
+	}
+	return r, f.format(&r, lax)
+}
+
+// format checks in which form the transcript is wanted.
+func (f *audioForm) format(r *transcriptionRequest, lax bool) error {
+	p := &r.payload
+	p.Format = f.fields["response_format"]
+	if p.Format == "" {
+		p.Format = audio.JSON
+	}
+	if allowed := audio.ResponseFormats(); !slices.Contains(allowed, p.Format) {
+		return inference.Invalidf("response_format", "'response_format' is %s%s; allowed: %s", quote(p.Format), input.DidYouMean(p.Format, allowed), strings.Join(allowed, ", "))
+	}
+	for _, g := range f.granularities {
+		switch g {
+		case "segment":
+			p.Segments = true
+		case "word":
+			p.Words = true
+		default:
+			return inference.Invalidf("timestamp_granularities", "'timestamp_granularities' has %s%s; allowed: word, segment", quote(g), input.DidYouMean(g, []string{"word", "segment"}))
+		}
+	}
+	if p.Format == audio.VerboseJSON {
+		p.Segments = p.Segments || !p.Words
+		return nil
+	}
+	if len(f.granularities) > 0 && !lax {
+		return inference.Invalidf("timestamp_granularities", "'timestamp_granularities' needs 'response_format' verbose_json, and it is %s", p.Format)
+	}
+	p.Segments, p.Words = false, false
+	return nil
+}

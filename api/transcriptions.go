@@ -1,0 +1,231 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/audio"
+	"presswork/internal/inference/meter"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// transcriptionWait bounds the wait of a caller for a transcript, with that for a
+// worker.
+const transcriptionWait = time.Hour
+
+// transcriptionRequest is a checked request for a transcript.
+type transcriptionRequest struct {
+	payload   tasks.Transcription
+	recording *asset // nil where the payload has an address
+	filename  string
+	limits    meter.Limits
+}
+
+// transcribe answers POST /v1/audio/transcriptions and /v1/audio/translations: it
+// submits a job and, unless the caller would rather not, waits for it.
+func (s *Server) transcribe(task string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		began := time.Now()
+		form, err := s.parseAudio(c)
+		if err != nil {
+			return err
+		}
+		defer form.discard()
+		r, err := s.checkTranscription(c, form, task)
+		if err != nil {
+			return err
+		}
+		async := preferencesOf(c).async
+		if !async {
+			r.payload.Keep = int64(deliveredKeep / time.Second)
+		}
+		rec, replayed, grant, err := s.submitTranscription(c, r)
+		if err != nil {
+			return err
+		}
+		if async {
+			s.release(grant)
+			c.Set("Preference-Applied", "respond-async")
+			return s.answerAccepted(c, rec, replayed)
+		}
+		defer s.release(grant)
+		if replayed {
+			c.Set("Idempotent-Replayed", "true")
+		}
+		return s.awaitTranscript(c, rec, began)
+	}
+}
+
+// checkTranscription refuses what cannot succeed.
+func (s *Server) checkTranscription(c *fiber.Ctx, form *audioForm, task string) (transcriptionRequest, error) {
+	r, err := form.request(task, s.Inference.Lax)
+	if err != nil {
+		return r, err
+	}
+	who := metadataOf(c.Context()).who
+	m, err := s.model(who, r.payload.Model)
+	if err != nil {
+		return r, err
+	}
+	if _, err := s.Inference.Models().AdmitAudio(m.ID, inference.CanTranscribe); err != nil {
+		return r, err
+	}
+	limits := s.limitsOf(who)
+	r.limits = meter.Limits{RPM: limits.RPM, RPD: limits.RPD, Concurrency: limits.Concurrency}
+	r.payload.Model, r.payload.Vendor = m.ID, s.Inference.Vendor
+	r.filename = transcriptName(form.filename, r.payload.Format)
+	if r.recording = form.recording; r.recording != nil {
+		return r, checkRecording(r.recording)
+	}
+	u, err := s.Recordings.CheckURL(form.url)
+	if err != nil {
+		return r, presswork.AsError(err).WithParam("url")
+	}
+	r.payload.URL = u.String()
+	return r, nil
+}
+
+// checkRecording looks at what the recording is.
+func checkRecording(a *asset) error {
+	if a.size == 0 {
+		return presswork.Errorf(presswork.ContentEmpty, "the recording is empty").WithParam(a.name)
+	}
+	head := make([]byte, min(a.size, audio.HeadBytes))
+	if _, err := io.ReadFull(a.open(), head); err != nil {
+		return err
+	}
+	if _, ok := audio.Detect(head); !ok {
+		return audio.NotAudio().WithParam(a.name)
+	}
+	return nil
+}
+
+// transcriptName is the file name of a transcript: the recording's, with another
+// extension.
+func transcriptName(recording, format string) string {
+	name := strings.TrimSuffix(cleanFilename(strings.TrimSuffix(recording, path.Ext(recording))), ".pdf")
+	if name == "" {
+		name = "transcript"
+	}
+	return name + path.Ext(storage.ArtifactKeyOf("x", audio.ContentType(format)))
+}
+
+// submitTranscription stores the recording under the job's id and submits the
+// job. What is refused stores nothing.
+func (s *Server) submitTranscription(c *fiber.Ctx, r transcriptionRequest) (rec tasks.Record, replayed bool, grant *meter.Grant, err error) {
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return rec, false, nil, err
+	}
+	meta := metadataOf(c.Context())
+	sub := tasks.Submission{
+		ID: tasks.NewID(), Kind: presswork.KindTranscription, Owner: meta.who.name, Filename: r.filename, RequestID: meta.id, TraceParent: meta.trace,
+		Task: tasks.Task{Queue: tasks.TranscribeAudio.Queue},
+	}
+	request := sub.ID
+	if key != "" {
+		recording := ""
+		if r.recording != nil {
+			recording = r.recording.sha256
+		}
+		// Strings and numbers always encode.
+		b, _ := json.Marshal([]any{r.payload, recording})
+		sum := sha256.Sum256(b)
+		sub.IdempotencyKey, sub.Fingerprint = key, hex.EncodeToString(sum[:])
+	}
+	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
+		return rec, replayed, nil, err
+	}
+	if grant, err = s.reserve(c, request, r.limits, 0); err != nil {
+		if e, refused := errors.AsType[*meter.Exceeded](err); refused {
+			err = exceeded(e, r.payload.Model, "on_demand")
+		}
+		return rec, false, nil, err
+	}
+	rec, replayed, err = s.acceptTranscription(r, sub, request)
+	if err != nil {
+		s.release(grant)
+	}
+	return rec, replayed, grant, err
+}
+
+// acceptTranscription stores what accept does for a conversion.
+func (s *Server) acceptTranscription(r transcriptionRequest, sub tasks.Submission, request string) (rec tasks.Record, replayed bool, err error) {
+	var stored []string
+	if r.recording != nil {
+		r.payload.Key = storage.AssetKey(sub.ID, request, "recording")
+		stored = append(stored, r.payload.Key)
+		ctx, cancel := context.WithTimeoutCause(context.Background(), uploadTimeout,
+			presswork.Errorf(presswork.StoreUnavailable, "the object store took longer than %s", uploadTimeout))
+		defer cancel()
+		if err := s.put(ctx, r.payload.Key, r.recording.open(), r.recording.size, "application/octet-stream"); err != nil {
+			s.unstore(stored)
+			return rec, false, err
+		}
+	}
+	if sub.Task, err = tasks.TranscribeAudio.Task(r.payload); err != nil {
+		s.unstore(stored)
+		return rec, false, err
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	rec, replayed, err = s.Queue.Submit(ctx, sub)
+	if replayed {
+		s.unstore(stored)
+	}
+	return rec, replayed, err
+}
+
+// release ends a request's count among those that run.
+func (s *Server) release(grant *meter.Grant) {
+	if grant == nil {
+		return
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	grant.Release(ctx)
+}
+
+// awaitTranscript answers with the transcript. A caller who leaves takes the job
+// along, unless it can come back by its idempotency key.
+func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time) error {
+	c.Set("x-job-id", rec.ID)
+	wait := transcriptionWait
+	late := inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
+		"the recording was not transcribed within %s; with \"Prefer: respond-async\" nobody has to wait", wait)
+	if own := clientTimeout(c); own > 0 && own < wait {
+		wait = time.Until(began.Add(own))
+		late = inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout, "there was no transcript within the time that the client gave")
+	}
+	ctx, done, err := s.waiting(c, wait, late)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if rec, err = s.awaitEnd(ctx, rec); err != nil {
+		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
+			s.abandon(rec.ID)
+		}
+		return err
+	}
+	for _, w := range rec.Warnings {
+		c.Append("x-presswork-warning", string(w.Code))
+	}
+	if rec.StartedAt != nil {
+		setQueueMillis(c, rec.StartedAt.Sub(rec.CreatedAt))
+	}
+	return s.answerEnded(c, rec, false)
+}

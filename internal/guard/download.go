@@ -1,0 +1,85 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"presswork"
+)
+
+// DownloadOptions bound a download.
+type DownloadOptions struct {
+	// MaxBytes is the largest file, in bytes. Mandatory.
+	MaxBytes int64
+	// Timeout bounds it with its redirects. Default 2 min.
+	Timeout time.Duration
+	// UserAgent is sent with each request. Default "Presswork".
+	UserAgent string
+}
+
+// Downloader gets files of any kind. It is safe for concurrent use.
+type Downloader struct{ fetcher *Fetcher }
+
+// NewDownloader returns a Downloader that goes where the policy allows.
+func NewDownloader(p *Policy, o DownloadOptions) *Downloader {
+	if o.Timeout <= 0 {
+		o.Timeout = 2 * time.Minute
+	}
+	return &Downloader{NewFetcher(p, FetchOptions{MaxBytes: o.MaxBytes, Timeout: o.Timeout, UserAgent: o.UserAgent})}
+}
+
+// Download writes the file at an address to w. Errors: InvalidURL,
+// AddressNotAllowed, NotFound (no answer, or not 200), ContentTooLarge, those of w.
+func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) error {
+	f := d.fetcher
+	u, err := f.policy.CheckURL(rawURL)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.opts.Timeout,
+		presswork.Errorf(presswork.NotFound, "%s did not send the file within %s", u.Host, f.opts.Timeout))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return presswork.Errorf(presswork.InvalidURL, "%q is not a valid URL", clip(rawURL)).WithCause(err)
+	}
+	req.Header.Set("User-Agent", f.opts.UserAgent)
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return f.blame(ctx, u.Host, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return presswork.Errorf(presswork.NotFound, "%s answered %d", u.Host, resp.StatusCode)
+	}
+	from := &source{r: io.LimitReader(resp.Body, f.opts.MaxBytes+1)}
+	n, err := io.Copy(w, from)
+	switch {
+	case n > f.opts.MaxBytes || resp.ContentLength > f.opts.MaxBytes:
+		return presswork.Errorf(presswork.ContentTooLarge, "the file is larger than %d bytes", f.opts.MaxBytes)
+	case from.err != nil:
+		return f.blame(ctx, u.Host, from.err)
+	case err != nil:
+		return fmt.Errorf("download: %w", err)
+	}
+	return nil
+}
+
+// source remembers why it could not be read, which is not why a copy of it could
+// not be written.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,83 @@
+package audio
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+)
+
+const (
+	// hop is how finely the quietest moment is looked for, pause how long a quiet
+	// moment lasts: as long as that between two words.
+	hop   = 0.02
+	pause = 0.3
+	// slack is how far from its place a cut may be, as a share of the longest part.
+	slack = 0.2
+)
+
+// cuts gives the moments at which samples of 16 bits are cut, so that no part is
+// longer than most, in seconds: each at the middle of the quietest pause around where parts
+// of equal length would end. The last is the end.
+func cuts(p pcm, most float64) ([]float64, error) {
+	var at []float64
+	end := p.seconds()
+	for begin := 0.0; end-begin > most; {
+		rest := end - begin
+		even := rest / math.Ceil(rest/(most*(1-slack/2)))
+		next, err := quietest(p, begin+max(even-most*slack, most*slack), begin+min(even+most*slack, most))
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, next)
+		begin = next
+	}
+	return append(at, end), nil
+}
+
+// quietest is the middle of the pause with the least energy between two moments;
+// of equal ones the last, for the fewest parts.
+func quietest(p pcm, from, to float64) (float64, error) {
+	energies, err := energy(p, from, to)
+	if err != nil {
+		return 0, err
+	}
+	width := min(int(math.Round(pause/hop)), len(energies))
+	sum, least, at := 0.0, math.Inf(1), 0
+	for i, e := range energies {
+		sum += e
+		if i >= width {
+			sum -= energies[i-width]
+		}
+		if i >= width-1 && sum <= least {
+			least, at = sum, i-width+1
+		}
+	}
+	return from + (float64(at)+float64(width)/2)*hop, nil
+}
+
+// energy is that of each hop between two moments, of all channels together.
+// Energies are rounded, so that sums of equal ones are equal.
+func energy(p pcm, from, to float64) ([]float64, error) {
+	begin, end := p.byteAt(from), p.byteAt(to)
+	size := max(int64(hop*float64(p.rate)), 1) * p.block()
+	r := io.NewSectionReader(p.r, p.offset+begin, end-begin)
+	buf := make([]byte, size)
+	var out []float64
+	for {
+		n, err := io.ReadFull(r, buf)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, err
+		}
+		var sum int64
+		for i := 0; i+1 < n; i += 2 {
+			v := int64(int16(binary.LittleEndian.Uint16(buf[i:])))
+			sum += v * v
+		}
+		out = append(out, float64(sum/max(int64(n)/2, 1)))
+	}
+	return out, nil
+}

@@ -1,0 +1,85 @@
+package audio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"presswork"
+	"presswork/internal/inference/sandbox"
+)
+
+// Box runs a program behind a wall: *sandbox.Box.
+type Box interface {
+	Run(ctx context.Context, c sandbox.Command) (sandbox.Output, error)
+}
+
+const (
+	// convertTime bounds one conversion; an hour of MP3 takes ten seconds of one CPU.
+	convertTime = 10 * time.Minute
+	// convertMemory is more than any audio decoder has use for.
+	convertMemory = 512 << 20
+)
+
+// FFmpeg converts with the ffmpeg of this machine, in a sandbox without a network
+// and without the machine's files.
+func FFmpeg(box Box) Convert {
+	return func(ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer) error {
+		data := make([]byte, size)
+		if _, err := source.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		c := command(demuxer, most)
+		c.Files, c.Stdout = []sandbox.File{{Name: "recording", Data: data}}, w
+		out, err := box.Run(ctx, c)
+		if limit, ok := errors.AsType[*sandbox.LimitError](err); ok {
+			return presswork.Errorf(presswork.ContentTooComplex, "the recording cannot be converted within the limits: more %s than %s", limit.Limit, limit.Allowed).
+				WithParam("file").WithCause(err)
+		}
+		if err != nil {
+			return err
+		}
+		if out.ExitCode != 0 {
+			return presswork.Errorf(presswork.InvalidOption, "the recording cannot be decoded: it is damaged, or holds no sound that is known here").
+				WithParam("file").WithCause(fmt.Errorf("ffmpeg: exit status %d: %s", out.ExitCode, strings.TrimSpace(string(out.Stderr))))
+		}
+		return nil
+	}
+}
+
+// HasFFmpeg tries whether ffmpeg can be run in the box.
+func HasFFmpeg(ctx context.Context, box Box) error {
+	out, err := box.Run(ctx, sandbox.Command{Program: "ffmpeg", Args: []string{"-version"}})
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("ffmpeg is not installed")
+	case err != nil:
+		return err
+	case out.ExitCode != 0:
+		return fmt.Errorf("ffmpeg -version: exit status %d", out.ExitCode)
+	}
+	return nil
+}
+
+// command decodes the first track of a recording. The demuxer is named and no protocol
+// but that of files is allowed, so that a recording is never read as a list of
+// other files; there are none where it runs.
+func command(demuxer string, most time.Duration) sandbox.Command {
+	return sandbox.Command{
+		Program: "ffmpeg",
+		Args: []string{
+			"-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "file", "-f", demuxer, "-i", sandbox.InputDir + "/recording",
+			"-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1", "-ac", "1", "-ar", strconv.Itoa(speechRate),
+			"-t", strconv.FormatFloat(most.Seconds(), 'f', 3, 64), "-f", "s16le", "pipe:1",
+		},
+		Limits: sandbox.Limits{
+			Memory: convertMemory, CPU: convertTime, Wall: convertTime,
+			Output: int64(most.Seconds()+1) * speechBytes,
+		},
+	}
+}

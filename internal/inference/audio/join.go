@@ -1,0 +1,93 @@
+package audio
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"presswork/internal/inference"
+)
+
+// Piece is what was heard in one part of a recording.
+type Piece struct {
+	// Start and End are the part's place in the recording, in seconds.
+	Start, End float64
+	inference.Transcript
+}
+
+// Join puts the transcripts of a recording's parts together: times count from the
+// start of the recording, of which they are a part, and segments are numbered
+// through. A part without times becomes one segment where another has them, or
+// where timed is set.
+func Join(pieces []Piece, timed bool) inference.Transcript {
+	var whole inference.Transcript
+	for _, p := range pieces {
+		if whole.Language == "" {
+			whole.Language = p.Language
+		}
+		whole.Text = glue(whole.Text, strings.TrimSpace(p.Text))
+		whole.Untimed = whole.Untimed || p.Untimed
+		whole.Duration = max(whole.Duration, p.End)
+		segments := p.Segments
+		if len(segments) == 0 && timed && strings.TrimSpace(p.Text) != "" {
+			segments = []inference.Segment{{End: p.End - p.Start, Text: p.Text, Tokens: []int{}}}
+		}
+		for _, s := range segments {
+			s.ID = len(whole.Segments)
+			s.Seek += int(math.Round(p.Start * 100))
+			s.Start, s.End = p.place(s.Start), p.place(s.End)
+			whole.Segments = append(whole.Segments, s)
+		}
+		for _, w := range p.Words {
+			w.Start, w.End = p.place(w.Start), p.place(w.End)
+			whole.Words = append(whole.Words, w)
+		}
+	}
+	return whole
+}
+
+// place is the moment of the recording that is one of the part: engines give times
+// beyond its end. Without an End the part is the recording, of unknown length.
+func (p Piece) place(t float64) float64 {
+	t += p.Start
+	if p.End > p.Start {
+		t = min(t, p.End)
+	}
+	return math.Round(t*1000) / 1000
+}
+
+// glue joins two texts, with a space between them where their scripts have one.
+func glue(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	last, _ := utf8.DecodeLastRuneInString(a)
+	first, _ := utf8.DecodeRuneInString(b)
+	if unspaced(last) && unspaced(first) {
+		return a + b
+	}
+	return a + " " + b
+}
+
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+		r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef
+}
+
+// promptBytes is how much of the text before a part its model is shown: about as
+// many tokens as Whisper reads.
+const promptBytes = 600
+
+// Prompt is what the model is told before a part: what the caller said, and the
+// end of the text before.
+func Prompt(asked, before string) string {
+	before = strings.TrimSpace(before)
+	if len(before) > promptBytes {
+		before = strings.ToValidUTF8(before[len(before)-promptBytes:], "")
+		if _, rest, ok := strings.Cut(before, " "); ok {
+			before = rest
+		}
+	}
+	return glue(strings.TrimSpace(asked), before)
+}

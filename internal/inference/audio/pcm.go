@@ -1,0 +1,114 @@
+package audio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"math"
+)
+
+// pcm are samples in a file.
+type pcm struct {
+	r io.ReaderAt
+	// offset is where the samples begin, size how many bytes they have.
+	offset, size int64
+	rate         int
+	channels     int
+	bits         int
+	float        bool
+}
+
+// speech is what engines are given: 16 kHz, one channel, 16 bits.
+const (
+	speechRate  = 16000
+	speechBytes = 2 * speechRate // a second
+)
+
+func (p pcm) block() int64     { return int64(p.channels * p.bits / 8) }
+func (p pcm) second() int64    { return p.block() * int64(p.rate) }
+func (p pcm) seconds() float64 { return float64(p.size) / float64(p.second()) }
+
+// plain reports whether every engine reads it as it is.
+func (p pcm) plain() bool { return p.rate == speechRate && p.channels == 1 && p.bits == 16 && !p.float }
+
+// byteAt is the offset of a moment, in whole samples of all channels.
+func (p pcm) byteAt(seconds float64) int64 {
+	return min(int64(math.Round(seconds*float64(p.rate)))*p.block(), p.size)
+}
+
+// section is the WAV file of what lies between two moments.
+func (p pcm) section(from, to float64) (size int64, open func() io.Reader) {
+	at, end := p.byteAt(from), p.byteAt(to)
+	head := p.header(end - at)
+	return int64(len(head)) + end - at, func() io.Reader {
+		return io.MultiReader(bytes.NewReader(head), io.NewSectionReader(p.r, p.offset+at, end-at))
+	}
+}
+
+// header is that of a WAV file of so many bytes of samples.
+func (p pcm) header(size int64) []byte {
+	tag := uint16(1)
+	if p.float {
+		tag = 3
+	}
+	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(min(36+size, math.MaxUint32)))
+	b = binary.LittleEndian.AppendUint32(append(b, "WAVEfmt "...), 16)
+	b = binary.LittleEndian.AppendUint16(b, tag)
+	b = binary.LittleEndian.AppendUint16(b, uint16(p.channels))
+	b = binary.LittleEndian.AppendUint32(b, uint32(p.rate))
+	b = binary.LittleEndian.AppendUint32(b, uint32(p.second()))
+	b = binary.LittleEndian.AppendUint16(b, uint16(p.block()))
+	b = binary.LittleEndian.AppendUint16(b, uint16(p.bits))
+	return binary.LittleEndian.AppendUint32(append(b, "data"...), uint32(min(size, math.MaxUint32)))
+}
+
+// readWAV finds the samples of a WAV file of so many bytes; ok is false where they
+// are compressed, or where it makes no sense.
+func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
+	chunk := make([]byte, 8)
+	for at := int64(12); at+8 <= size; {
+		if _, err := r.ReadAt(chunk, at); err != nil {
+			return p, false
+		}
+		length := int64(binary.LittleEndian.Uint32(chunk[4:]))
+		switch string(chunk[:4]) {
+		case "fmt ":
+			if p, ok = readFormat(r, at+8, length); !ok {
+				return p, false
+			}
+		case "data":
+			p.r, p.offset = r, at+8
+			// A writer that did not know the length left 0 or the largest number.
+			p.size = min(length, size-p.offset)
+			if length == 0 {
+				p.size = size - p.offset
+			}
+			if p.rate == 0 {
+				return p, false
+			}
+			p.size -= p.size % p.block()
+			return p, true
+		}
+		at += 8 + length + length%2
+	}
+	return p, false
+}
+
+// readFormat reads the chunk that says what the samples are.
+func readFormat(r io.ReaderAt, at, length int64) (p pcm, ok bool) {
+	b := make([]byte, min(length, 26))
+	if _, err := r.ReadAt(b, at); err != nil || len(b) < 16 {
+		return p, false
+	}
+	tag := binary.LittleEndian.Uint16(b)
+	if tag == 0xfffe && len(b) == 26 {
+		tag = binary.LittleEndian.Uint16(b[24:])
+	}
+	p = pcm{
+		channels: int(binary.LittleEndian.Uint16(b[2:])), rate: int(min(binary.LittleEndian.Uint32(b[4:]), math.MaxInt32)),
+		bits: int(binary.LittleEndian.Uint16(b[14:])), float: tag == 3,
+	}
+	known := tag == 1 && (p.bits == 8 || p.bits == 16 || p.bits == 24 || p.bits == 32) || tag == 3 && (p.bits == 32 || p.bits == 64)
+	sane := p.channels >= 1 && p.channels <= 8 && p.rate >= 4000 && p.rate <= 384_000
+	return p, known && sane && int64(binary.LittleEndian.Uint16(b[12:])) == p.block()
+}

@@ -1,0 +1,223 @@
+package audio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"presswork"
+)
+
+const (
+	// shortest is what engines take at least.
+	shortest = 10 * time.Millisecond
+	// partBytes is the largest part: engines on the internet take 25 MB, with the form.
+	partBytes = 24 << 20
+)
+
+// Options are how recordings are read.
+type Options struct {
+	// Convert decodes what engines might not read, and what must be cut; see FFmpeg.
+	// Nil where ffmpeg cannot be run: then short recordings are passed on as they
+	// are, and long ones are refused that are not uncompressed WAV.
+	Convert Convert
+	// MaxDuration is the longest recording. Default 4 h.
+	MaxDuration time.Duration
+}
+
+// Convert decodes a recording of the named ffmpeg format to 16 kHz, one channel,
+// 16 bits without a header, and writes at most so much of it. Errors: those of
+// w, a *presswork.Error that says what is wrong with the recording, others where
+// it cannot be run.
+type Convert func(ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer) error
+
+// Wanted is what a model takes.
+type Wanted struct {
+	// Part is the longest piece.
+	Part time.Duration
+	// Plain asks for 16 kHz, one channel, 16 bits, whatever came: engines without a
+	// decoder of their own read nothing else.
+	Plain bool
+}
+
+// Recording is a recording that is ready to be sent. It is to be closed.
+type Recording struct {
+	// Duration is in seconds; 0 is unknown.
+	Duration float64
+	// Parts are its pieces, in order.
+	Parts []Part
+
+	converted *os.File
+}
+
+// Part is a piece of a recording.
+type Part struct {
+	// Start and End are its place in the recording, in seconds; both 0 for a
+	// recording of unknown length.
+	Start, End float64
+	// Name ends in what it is.
+	Name string
+	// Size is how many bytes Open's reader yields.
+	Size int64
+	// Open reads it from its start. It may be called from several goroutines.
+	Open func() io.Reader
+}
+
+// Close forgets what was converted.
+func (r *Recording) Close() error {
+	if r.converted == nil {
+		return nil
+	}
+	return r.converted.Close()
+}
+
+// Read checks a recording of so many bytes and cuts it into parts that a model
+// takes. Its source must stay open as long as the parts are read. Errors are
+// *presswork.Error where the recording is to blame: ContentEmpty, InvalidOption
+// (it is none, or it is damaged), ContentTooLarge (it is too long).
+func (o Options) Read(ctx context.Context, source io.ReaderAt, size int64, want Wanted) (*Recording, error) {
+	if o.MaxDuration == 0 {
+		o.MaxDuration = 4 * time.Hour
+	}
+	format, err := identify(source, size)
+	if err != nil {
+		return nil, err
+	}
+	samples, seconds := measure(source, size, format)
+	if seconds > 0 {
+		if err := o.check(seconds); err != nil {
+			return nil, err
+		}
+	}
+	long := seconds > want.Part.Seconds()
+	switch {
+	case seconds > 0 && !long && size <= partBytes && (!want.Plain || samples.plain()):
+		return whole(source, size, format, seconds), nil
+	case o.Convert != nil:
+		return o.convert(ctx, source, size, format, want)
+	case samples.bits == 16 && (long || size > partBytes):
+		return cut(samples, want.Part.Seconds())
+	case !long && size <= partBytes:
+		return whole(source, size, format, seconds), nil
+	}
+	return nil, presswork.Errorf(presswork.ContentTooLarge,
+		"the recording is too long to be sent in one piece (%s, %d MB), and without ffmpeg this server cuts nothing but WAV of 16 bits",
+		rounded(seconds), partBytes>>20).WithParam("file")
+}
+
+// identify tells what a recording is.
+func identify(source io.ReaderAt, size int64) (Format, error) {
+	if size == 0 {
+		return Format{}, presswork.Errorf(presswork.ContentEmpty, "the recording is empty").WithParam("file")
+	}
+	head := make([]byte, min(size, HeadBytes))
+	if _, err := source.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return Format{}, err
+	}
+	format, ok := Detect(head)
+	if !ok {
+		return Format{}, NotAudio()
+	}
+	return format, nil
+}
+
+// NotAudio refuses what Detect does not know.
+func NotAudio() *presswork.Error {
+	return presswork.Errorf(presswork.InvalidOption, "the file is not a recording of a known format, by its content; allowed: %s", Formats).WithParam("file")
+}
+
+// measure gives the length, in seconds, of recordings whose bytes bound it; 0 for the others,
+// whose headers may say anything.
+func measure(source io.ReaderAt, size int64, format Format) (samples pcm, seconds float64) {
+	switch format {
+	case wav:
+		if p, ok := readWAV(source, size); ok {
+			return p, p.seconds()
+		}
+	case mp3:
+		if s, ok := mp3Seconds(io.NewSectionReader(source, 0, size)); ok {
+			return pcm{}, s
+		}
+	}
+	return pcm{}, 0
+}
+
+func (o Options) check(seconds float64) error {
+	switch {
+	case seconds < shortest.Seconds():
+		return presswork.Errorf(presswork.InvalidOption, "the recording is too short: %g s; allowed: %g s and more", seconds, shortest.Seconds()).WithParam("file")
+	case seconds > o.MaxDuration.Seconds():
+		return o.tooLong()
+	}
+	return nil
+}
+
+func (o Options) tooLong() error {
+	return presswork.Errorf(presswork.ContentTooLarge, "the recording is longer than %s", o.MaxDuration).WithParam("file")
+}
+
+func rounded(seconds float64) time.Duration {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
+}
+
+// whole sends a recording as it is.
+func whole(source io.ReaderAt, size int64, format Format, seconds float64) *Recording {
+	return &Recording{Duration: seconds, Parts: []Part{{
+		End: seconds, Name: "audio." + format.Name, Size: size,
+		Open: func() io.Reader { return io.NewSectionReader(source, 0, size) },
+	}}}
+}
+
+// convert has a recording decoded and cuts what came of it.
+func (o Options) convert(ctx context.Context, source io.ReaderAt, size int64, format Format, want Wanted) (*Recording, error) {
+	file, err := os.CreateTemp("", "presswork-audio-*")
+	if err != nil {
+		return nil, err
+	}
+	keep := false
+	defer func() {
+		if !keep {
+			file.Close()
+		}
+	}()
+	// Without a name it goes with its last reader.
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, err
+	}
+	if err := o.Convert(ctx, source, size, format.demuxer, o.MaxDuration+time.Second, file); err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	samples := pcm{r: file, size: info.Size() &^ 1, rate: speechRate, channels: 1, bits: 16}
+	if err := o.check(samples.seconds()); err != nil {
+		return nil, err
+	}
+	r, err := cut(samples, want.Part.Seconds())
+	if err != nil {
+		return nil, err
+	}
+	keep, r.converted = true, file
+	return r, nil
+}
+
+// cut makes parts of samples.
+func cut(samples pcm, most float64) (*Recording, error) {
+	most = min(most, float64(partBytes)/float64(samples.second()))
+	ends, err := cuts(samples, most)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recording{Duration: samples.seconds()}
+	start := 0.0
+	for _, end := range ends {
+		size, open := samples.section(start, end)
+		r.Parts = append(r.Parts, Part{Start: start, End: end, Name: "audio.wav", Size: size, Open: open})
+		start = end
+	}
+	return r, nil
+}

@@ -1,0 +1,349 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+)
+
+// recording is a WAV file of 16 kHz, loud but for a pause at the end of every other
+// second.
+func recording(seconds int) []byte {
+	const rate = 16000
+	size := uint32(seconds * rate * 2)
+	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data"...)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	for n := range seconds * rate {
+		at := float64(n) / rate
+		v := int16(12000 * math.Sin(2*math.Pi*440*at))
+		if math.Mod(at, 2) > 1.5 {
+			v = 0
+		}
+		b = binary.LittleEndian.AppendUint16(b, uint16(v))
+	}
+	return b
+}
+
+// form is a form with a recording and fields, as name=value.
+func form(t testing.TB, name string, data []byte, fields ...string) (contentType string, body []byte) {
+	t.Helper()
+	var out bytes.Buffer
+	w := multipart.NewWriter(&out)
+	if data != nil {
+		part, err := w.CreateFormFile("file", name)
+		if err == nil {
+			_, err = part.Write(data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, "=")
+		if err := w.WriteField(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w.FormDataContentType(), out.Bytes()
+}
+
+// ears is a models.yaml of scenarios that hear and speak, with recordings cut after 6 seconds.
+func ears(t testing.TB, base string, names ...string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("models:\n")
+	for _, name := range names {
+		fmt.Fprintf(&b, "  - id: %q\n    capabilities: [transcription, speech]\n    audio: {part: 6s}\n    upstreams: [{base_url: %q}]\n", name, base)
+	}
+	fmt.Fprintf(&b, "  - {id: chat, upstreams: [{base_url: %q, model: hello}]}\n", base)
+	path := filepath.Join(t.TempDir(), "models.yaml")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+type verbose struct {
+	Task     string
+	Language string
+	Duration float64
+	Text     string
+	Segments []struct {
+		ID         int
+		Start, End float64
+		Text       string
+	}
+	Words []struct {
+		Word       string
+		Start, End float64
+	}
+	Presswork struct{ ID string } `json:"x_presswork"`
+}
+
+func hear(t *testing.T, c *e2e.Client, data []byte, fields ...string) (int, http.Header, []byte) {
+	t.Helper()
+	contentType, body := form(t, "meeting.wav", data, fields...)
+	return c.Do("POST", "/v1/audio/transcriptions", contentType, body)
+}
+
+func TestRecordingsAreTranscribed(t *testing.T) {
+	t.Parallel()
+	server, base := inferencetest.Start(t)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(recording(2)) }))
+	t.Cleanup(web.Close)
+	host := strings.TrimPrefix(web.URL, "http://")
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": ears(t, base, "ears", "ears-untimed", "ears-fail-at:1", "ears-limited", "ears-broken"),
+		"WORKER_QUEUES":    "audio,infer", "OUTBOUND_ALLOW_PRIVATE": host, "MAX_AUDIO_DURATION": "1m", "MAX_AUDIO_BYTES": "3000000",
+	})
+	// Every format, of a recording that is sent as it is.
+	for format, want := range map[string]string{
+		"json": `{"text":"one two","usage":{"type":"duration","seconds":2},"x_presswork":{"id":"req_`, "text": "one two\n",
+		"srt": "1\n00:00:00,000 --> 00:00:02,000\none two\n\n", "vtt": "WEBVTT\n\n00:00:00.000 --> 00:00:02.000\none two\n\n",
+		"verbose_json": `{"task":"transcribe","language":"english","duration":2,"text":"one two","segments":[{"id":0,"seek":0,"start":0,"end":2,"text":" one two",`,
+	} {
+		status, header, body := hear(t, c, recording(2), "model=ears", "response_format="+format)
+		if status != 200 || !strings.HasPrefix(string(body), want) || header.Get("x-job-id") == "" {
+			t.Errorf("%s: %d %v %s", format, status, header, body)
+		}
+	}
+	// A long one, cut at its pauses.
+	status, _, body := hear(t, c, recording(17), "model=ears", "response_format=verbose_json", "timestamp_granularities[]=word", "timestamp_granularities[]=segment", "prompt=Ada.")
+	var got verbose
+	if err := json.Unmarshal(body, &got); err != nil || status != 200 {
+		t.Fatalf("%d %s", status, body)
+	}
+	if got.Duration != 17 || len(got.Segments) < 3 || len(got.Words) < 15 || !strings.HasPrefix(got.Presswork.ID, "req_") {
+		t.Errorf("%s", body)
+	}
+	at := 0.0
+	for n, s := range got.Segments {
+		if s.ID != n || s.Start != at || n < len(got.Segments)-1 && math.Mod(s.End, 2) < 1.5 {
+			t.Errorf("segment %d: %+v after %g", n, s, at)
+		}
+		at = s.End
+	}
+	parts := server.Recordings()[len(server.Recordings())-len(got.Segments):]
+	if p := parts[1].Fields["prompt"]; len(p) == 0 || !strings.HasPrefix(p[0], "Ada. one two") {
+		t.Errorf("the second part was not told how the first ended: %q", p)
+	}
+	// What came from elsewhere.
+	for _, url := range []string{web.URL + "/a.wav", "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(recording(2)), "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(recording(2))} {
+		if status, _, body := hear(t, c, nil, "model=ears", "response_format=text", "url="+url); status != 200 || string(body) != "one two\n" {
+			t.Errorf("%.40s: %d %s", url, status, body)
+		}
+	}
+	// An engine without times.
+	status, header, body := hear(t, c, recording(9), "model=ears-untimed", "response_format=srt")
+	if status != 200 || header.Get("x-presswork-warning") != "times_missing" || !strings.HasPrefix(string(body), "1\n00:00:00,000 --> ") || !strings.Contains(string(body), "2\n00:00:0") {
+		t.Errorf("%d %v %s", status, header, body)
+	}
+	// A part that failed is sent again, alone.
+	for _, model := range []string{"ears-fail-at:1", "ears-limited"} {
+		before := len(server.Recordings())
+		status, _, body := hear(t, c, recording(12), "model="+model, "response_format=text")
+		if sent := len(server.Recordings()) - before; status != 200 || strings.Count(string(body), "one") != 3 || sent != 4 {
+			t.Errorf("%s: %d %s after %d recordings", model, status, body, sent)
+		}
+	}
+	contentType, request := form(t, "a.bin", recording(1), "model=ears")
+	status, _, body = c.Do("POST", "/openai/v1/audio/translations", contentType, request)
+	if last := server.Recordings()[len(server.Recordings())-1]; status != 200 || last.Path != "/v1/audio/translations" {
+		t.Errorf("%d %s, sent to %s", status, body, last.Path)
+	}
+	status, _, body = c.Do("GET", "/v1/usage?group_by=model", "", nil)
+	if !strings.Contains(string(body), `"audio_seconds":34`) {
+		t.Errorf("%d %s", status, body)
+	}
+	t.Run("refused", func(t *testing.T) { refused(t, c, host) })
+}
+
+func refused(t *testing.T, c *e2e.Client, host string) {
+	wav := recording(1)
+	for name, tc := range map[string]struct {
+		data   []byte
+		fields string
+		status int
+		code   string
+		param  string
+	}{
+		"no model":         {wav, "", 400, "invalid_option", "model"},
+		"unknown model":    {wav, "model=x", 404, "model_not_found", "model"},
+		"a model of chats": {wav, "model=chat", 400, "invalid_option", "model"},
+		"no recording":     {nil, "model=ears", 400, "invalid_option", "file"},
+		"both":             {wav, "model=ears&url=https://example.com/a.wav", 400, "invalid_option", "url"},
+		"empty":            {[]byte{}, "model=ears", 400, "content_empty", "file"},
+		"no audio":         {[]byte("#EXTM3U\nfile:///etc/passwd\n"), "model=ears", 400, "invalid_option", "file"},
+		"a cut flac":       {[]byte("fLaC\x00\x00\x00\x22"), "model=ears", 400, "invalid_option", "file"},
+		"too large":        {make([]byte, 3_000_001), "model=ears", 413, "content_too_large", "file"},
+		"too long":         {recording(61), "model=ears", 413, "content_too_large", "file"},
+		"format":           {wav, "model=ears&response_format=xml", 400, "invalid_option", "response_format"},
+		"words without":    {wav, "model=ears&timestamp_granularities[]=word", 400, "invalid_option", "timestamp_granularities"},
+		"granularity":      {wav, "model=ears&response_format=verbose_json&timestamp_granularities=letter", 400, "invalid_option", "timestamp_granularities"},
+		"temperature":      {wav, "model=ears&temperature=warm", 400, "invalid_option", "temperature"},
+		"language":         {wav, "model=ears&language=English!", 400, "invalid_option", "language"},
+		"stream":           {wav, "model=ears&stream=true", 400, "invalid_option", "stream"},
+		"a file's address": {nil, "model=ears&url=file:///etc/passwd", 400, "invalid_url", "url"},
+		"a protocol":       {nil, "model=ears&url=concat:/etc/passwd|/etc/shadow", 400, "invalid_url", "url"},
+		"another protocol": {nil, "model=ears&url=subfile,,start,0,end,0,,:/etc/passwd", 400, "invalid_url", "url"},
+		"the metadata":     {nil, "model=ears&url=http://169.254.169.254/latest", 403, "address_not_allowed", "url"},
+		"a private place":  {nil, "model=ears&url=http://127.0.0.1:1/a.wav", 403, "address_not_allowed", "url"},
+		"nothing there":    {nil, "model=ears&url=http://" + host + "0/a.wav", 0, "", "url"},
+		"not base64":       {nil, "model=ears&url=data:audio/wav;base64,$$$$", 400, "invalid_url", "url"},
+		"plain data":       {nil, "model=ears&url=data:audio/wav,abc", 400, "invalid_url", "url"},
+		"a broken engine":  {wav, "model=ears-broken", 502, "upstream_error", ""},
+	} {
+		fields := strings.Split(tc.fields, "&")
+		if tc.fields == "" {
+			fields = nil
+		}
+		status, header, body := hear(t, c, tc.data, fields...)
+		var e struct {
+			Error struct{ Message, Type, Code, Param string }
+		}
+		if err := json.Unmarshal(body, &e); err != nil || e.Error.Message == "" || e.Error.Type == "" || header.Get("x-should-retry") == "" {
+			t.Errorf("%s: %d %s", name, status, body)
+			continue
+		}
+		if tc.status != 0 && (status != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param) {
+			t.Errorf("%s: %d %s, want %d %s of %s", name, status, body, tc.status, tc.code, tc.param)
+		}
+	}
+	if status, _, body := c.Do("POST", "/v1/audio/transcriptions", "application/json", []byte(`{"model":"ears"}`)); status != 415 {
+		t.Errorf("JSON: %d %s", status, body)
+	}
+}
+
+func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
+	t.Parallel()
+	server, base := inferencetest.Start(t)
+	f := newFleet(t)
+	env := map[string]string{"INFERENCE_CONFIG": ears(t, base, "ears-slow:700ms"), "WORKER_QUEUES": "audio"}
+	_, c := f.API(env)
+	first := f.Worker(env)
+	contentType, body := form(t, "Meeting: one.wav", recording(24), "model=ears-slow:700ms", "response_format=srt")
+	status, header, answer := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer", "respond-async", "Idempotency-Key", "a")
+	if status != 202 || header.Get("Preference-Applied") != "respond-async" {
+		t.Fatalf("%d %s", status, answer)
+	}
+	var accepted struct {
+		JobID string `json:"job_id"`
+	}
+	if err := json.Unmarshal(answer, &accepted); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.WaitRecordings(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	before := c.Job(accepted.JobID)
+	if before.Kind != presswork.KindTranscription || before.Stage != presswork.StageTranscribing || before.Progress <= 10 {
+		t.Errorf("%+v", before)
+	}
+	first.Signal(syscall.SIGKILL)
+	<-first.Ended()
+	f.Worker(env)
+	job := c.Wait(accepted.JobID, 2*time.Minute)
+	if job.Status != presswork.Completed || job.Artifact == nil || job.Artifact.Filename != "Meeting_ one.srt" || !strings.HasPrefix(job.Artifact.ContentType, "application/x-subrip") {
+		t.Fatalf("%+v %+v", job, job.Artifact)
+	}
+	if text := string(c.Download(job)); strings.Count(text, " --> ") < 4 {
+		t.Errorf("%s", text)
+	}
+	// The parts that were done are not sent again.
+	sent := map[string]int{}
+	for _, r := range server.Recordings() {
+		sent[string(r.Data[len(r.Data)-4000:])+fmt.Sprint(len(r.Data))]++
+	}
+	if n := len(server.Recordings()); n > len(sent)+1 && n > 6 {
+		t.Errorf("%d recordings were sent", n)
+	}
+	if status, header, again := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer", "respond-async", "Idempotency-Key", "a"); status != 202 || header.Get("Idempotent-Replayed") != "true" || !strings.Contains(string(again), accepted.JobID) {
+		t.Errorf("the same again: %d %s", status, again)
+	}
+	if status, _, list := c.Do("GET", "/api/conversion?kind=transcription", "", nil); status != 200 || strings.Count(string(list), `"job_id"`) != 1 {
+		t.Errorf("%d %s", status, list)
+	}
+}
+
+func TestSpeechIsPassedThrough(t *testing.T) {
+	t.Parallel()
+	server, base := inferencetest.Start(t)
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": ears(t, base, "voice", "voice-cut", "voice-hang", "voice-fail-once", "voice-status:400", "voice-status:503", "ears"), "WORKER_QUEUES": "infer",
+	})
+	say := func(model, more string) []byte {
+		return fmt.Appendf(nil, `{"model":%q,"input":"one two three","voice":"alloy"%s}`, model, more)
+	}
+	for _, model := range []string{"voice", "voice-fail-once"} {
+		status, header, body := c.Do("POST", "/v1/audio/speech", "application/json", say(model, `,"response_format":"mp3","speed":1.5,"unknown":1`))
+		if status != 200 || header.Get("Content-Type") != "audio/mpeg" || string(body) != "one two three" {
+			t.Errorf("%s: %d %v %s", model, status, header, body)
+		}
+	}
+	if sent := string(server.Requests()[0].Raw); sent != `{"model":"voice","input":"one two three","voice":"alloy","response_format":"mp3","speed":1.5}` {
+		t.Errorf("sent %s", sent)
+	}
+	if status, _, body, err := c.Try("POST", "/v1/audio/speech", "application/json", say("voice-cut", "")); err == nil {
+		t.Errorf("half of it looks whole: %d %s", status, body)
+	}
+	for body, want := range map[string]string{
+		string(say("voice-status:400", "")):                `"code":"invalid_request"`,
+		string(say("voice-status:503", "")):                `"code":"upstream_unavailable"`,
+		string(say("chat", "")):                            `does not support speech`,
+		string(say("nobody", "")):                          `"code":"model_not_found"`,
+		string(say("voice", `,"response_format":"mp4"`)):   `"param":"response_format"`,
+		string(say("voice", `,"speed":9`)):                 `"param":"speed"`,
+		string(say("voice", `,"stream_format":"sse"`)):     `"param":"stream_format"`,
+		`{"model":"voice","voice":"alloy"}`:                `"param":"input"`,
+		`{"model":"voice","voice":"alloy","input":"a"`:     `"code":"invalid_json"`,
+		`{"model":"voice","input":"a","voice":{"id":"x"}}`: `"param":"voice"`,
+	} {
+		if status, header, answer := c.Do("POST", "/v1/audio/speech", "application/json", []byte(body)); status < 400 || !strings.Contains(string(answer), want) || header.Get("x-should-retry") == "" {
+			t.Errorf("%s: %d %s, want %s", body, status, answer, want)
+		}
+	}
+	// Who leaves frees the engine.
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/audio/speech", bytes.NewReader(say("voice-hang", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := make([]byte, 13)
+	if _, err := io.ReadFull(res.Body, begin); err != nil || string(begin) != "one two three" {
+		t.Errorf("%q %v", begin, err)
+	}
+	leave()
+	res.Body.Close()
+	wait, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := server.WaitLeft(wait, 1); err != nil {
+		t.Errorf("the engine speaks on: %v", err)
+	}
+}

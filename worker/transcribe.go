@@ -1,0 +1,375 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/audio"
+	"presswork/internal/inference/meter"
+	"presswork/storage"
+	"presswork/storage/retention"
+	"presswork/tasks"
+)
+
+const (
+	// partTries is how often a part is sent whose upstreams failed, where nobody
+	// would rather hear of it at once.
+	partTries = 4
+	// maxPartWait bounds the wait before the next try.
+	maxPartWait = time.Minute
+	// heardFrom and heardTo are the job's progress while its parts are sent.
+	heardFrom, heardTo = 10, 90
+)
+
+// Transcribe handles tasks.TranscribeAudio: a recording to a stored transcript.
+// What was heard of a long one outlives the worker. Errors, besides those of a
+// store or a queue that does not answer: those of audio.Options.Read and
+// inference.Gateway.Transcribe, and InvalidURL and AddressNotAllowed for a
+// recording that cannot be fetched.
+func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
+	ctx, ended := w.observe(ctx, run)
+	err := w.transcribe(ctx, run, task)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if errors.Is(err, tasks.ErrCancelled) {
+		w.discard(ctx, run.ID)
+	}
+	ended(false, err)
+	return err
+}
+
+// hearing is one run of a transcription.
+type hearing struct {
+	*Worker
+	run   *tasks.Run
+	task  tasks.Transcription
+	model *inference.Model
+	// pieces are what was heard, by part; nil where nothing was yet.
+	mu     sync.Mutex
+	pieces []*audio.Piece
+}
+
+func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
+	key := storage.ArtifactKeyOf(run.ID, audio.ContentType(task.Format))
+	info, err := w.Store.Stat(ctx, key)
+	if errors.Is(err, storage.ErrNotFound) {
+		h := &hearing{Worker: w, run: run, task: task}
+		info, err = h.store(ctx, key)
+	}
+	if err != nil {
+		return storeError(err)
+	}
+	w.countKept(ctx, info, task.Keep)
+	artifact := artifactOf(run, info)
+	artifact.Filename = run.Record.Filename
+	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)
+	if err := run.Complete(ctx, artifact, false); err != nil {
+		return err
+	}
+	w.forget(ctx, run.ID, task.Key)
+	return nil
+}
+
+// store transcribes the recording and stores the text.
+func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
+	transcript, err := h.listen(ctx)
+	h.record(ctx, transcript.Duration, err)
+	if err != nil {
+		return storage.Info{}, err
+	}
+	if transcript.Untimed {
+		if err := h.run.Warn(ctx, presswork.Warning{Code: presswork.TimesMissing, Message: "the model gives no times: those shown are of the parts in which the recording was sent"}); err != nil {
+			return storage.Info{}, err
+		}
+	}
+	if err := h.run.Progress(ctx, presswork.StageStoring, heardTo, "storing the transcript"); err != nil {
+		return storage.Info{}, err
+	}
+	text, err := audio.Render(transcript, audio.Form{
+		Format: h.task.Format, Task: h.task.Task, Segments: h.task.Segments, Words: h.task.Words, Vendor: h.task.Vendor, RequestID: h.run.Record.RequestID,
+	})
+	if err != nil {
+		return storage.Info{}, err
+	}
+	attrs := storage.Attrs{ContentType: audio.ContentType(h.task.Format)}
+	if h.task.Keep > 0 {
+		attrs.Meta = map[string]string{retention.MetaUntil: h.Keeper.Now().UTC().Add(h.kept(h.task.Keep)).Format(time.RFC3339)}
+	}
+	info, err := h.Store.Put(ctx, key, bytes.NewReader(text), int64(len(text)), attrs)
+	if errors.Is(err, storage.ErrExists) {
+		return h.Store.Stat(ctx, key)
+	}
+	return info, err
+}
+
+// listen gets the transcript of the whole recording. With an error its Duration is
+// what was heard all the same.
+func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err error) {
+	ctx, ended := h.stage(ctx, presswork.StageTranscribing)
+	defer ended()
+	if h.model, err = h.Models().AdmitAudio(h.task.Model, inference.CanTranscribe); err != nil {
+		return whole, err
+	}
+	if err := h.run.Progress(ctx, presswork.StageAnalyzing, 2, "reading the recording"); err != nil {
+		return whole, err
+	}
+	file, size, err := h.fetch(ctx)
+	if err != nil {
+		return whole, err
+	}
+	defer file.Close()
+	recording, err := h.Recordings.Read(ctx, file, size, audio.Wanted{
+		Part:  h.model.Audio.Part,
+		Plain: slices.ContainsFunc(h.model.Upstreams, func(u inference.Upstream) bool { return u.Kind == inference.WhisperServer }),
+	})
+	if err != nil {
+		return whole, err
+	}
+	defer recording.Close()
+	h.pieces = make([]*audio.Piece, len(recording.Parts))
+	err = h.hearAll(ctx, recording.Parts)
+	var heard []audio.Piece
+	for _, p := range h.pieces {
+		if p != nil {
+			heard = append(heard, *p)
+			whole.Duration += p.End - p.Start
+		}
+	}
+	if err != nil {
+		return whole, err
+	}
+	whole = audio.Join(heard, audio.Timed(h.task.Format))
+	if recording.Duration > 0 {
+		whole.Duration = math.Round(recording.Duration*1000) / 1000
+	} else {
+		whole.Duration = heard[0].Duration
+	}
+	return whole, nil
+}
+
+// hearAll sends the parts, as many at a time as the model takes.
+func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
+	if err := h.run.Progress(ctx, presswork.StageTranscribing, heardFrom, h.message(0)); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, h.model.Audio.Parallel))
+	for n := range parts {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			piece, err := h.hear(ctx, n, parts[n])
+			if err != nil {
+				return err
+			}
+			h.mu.Lock()
+			h.pieces[n] = piece
+			done := 0
+			for _, p := range h.pieces {
+				if p != nil {
+					done++
+				}
+			}
+			h.mu.Unlock()
+			if done == len(parts) {
+				return nil // the next step has news of its own
+			}
+			return h.run.Progress(ctx, presswork.StageTranscribing, heardFrom+done*(heardTo-heardFrom)/len(parts), h.message(done))
+		})
+	}
+	return group.Wait()
+}
+
+func (h *hearing) message(done int) string {
+	if len(h.pieces) == 1 {
+		return "transcribing"
+	}
+	return fmt.Sprintf("transcribing: %d of %d parts are done", done, len(h.pieces))
+}
+
+// hear gets the transcript of one part, unless an earlier run has.
+func (h *hearing) hear(ctx context.Context, n int, part audio.Part) (*audio.Piece, error) {
+	piece := &audio.Piece{Start: part.Start, End: part.End}
+	key := storage.TranscriptKey(h.run.ID, n)
+	several := len(h.pieces) > 1
+	if several && h.heard(ctx, key, piece) {
+		return piece, nil
+	}
+	request := &inference.Transcription{
+		Model: h.task.Model, Owner: h.run.Record.Owner, Task: h.task.Task, Language: h.task.Language, Prompt: h.prompt(n), Temperature: h.task.Temperature,
+		Timed: audio.Timed(h.task.Format), Words: h.task.Words, Name: part.Name, Size: part.Size, Open: part.Open,
+	}
+	// A caller who waits for one part would rather try again by itself.
+	tries := 1
+	if several || h.task.Keep == 0 {
+		tries = partTries
+	}
+	for try := 1; ; try++ {
+		transcript, err := h.Gateway.Transcribe(ctx, request)
+		if err == nil {
+			piece.Transcript = *transcript
+			break
+		}
+		failed := inference.AsError(err)
+		if ctx.Err() != nil || !failed.Retryable || try == tries {
+			return nil, err
+		}
+		wait := min(max(failed.RetryAfter, time.Second<<try), maxPartWait)
+		h.Log.WarnContext(ctx, "a part of a recording will be sent again", "job_id", h.run.ID, "part", n, "delay", wait.String(), "error", err)
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+	if several {
+		h.keepPart(ctx, key, piece)
+	}
+	return piece, nil
+}
+
+// prompt is what the model is told before part n: the end of the text before it,
+// too, where that is known.
+func (h *hearing) prompt(n int) string {
+	if n == 0 {
+		return h.task.Prompt
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.pieces[n-1] == nil {
+		return h.task.Prompt
+	}
+	return audio.Prompt(h.task.Prompt, h.pieces[n-1].Text)
+}
+
+// heard reads what an earlier run heard of the same part.
+func (h *hearing) heard(ctx context.Context, key string, piece *audio.Piece) bool {
+	b, err := h.read(ctx, key)
+	var stored audio.Piece
+	if err != nil || json.Unmarshal(b, &stored) != nil || stored.Start != piece.Start || stored.End != piece.End {
+		return false
+	}
+	*piece = stored
+	return true
+}
+
+// keepPart stores a part's transcript for a later run; the job does not depend on
+// it.
+func (h *hearing) keepPart(ctx context.Context, key string, piece *audio.Piece) {
+	b, err := json.Marshal(piece)
+	if err == nil {
+		err = h.Keeper.Record(ctx, key, int64(len(b)))
+	}
+	if err == nil {
+		_, err = h.Store.Put(ctx, key, bytes.NewReader(b), int64(len(b)), storage.Attrs{ContentType: "application/json"})
+	}
+	if err != nil && !errors.Is(err, storage.ErrExists) {
+		h.Log.WarnContext(ctx, "a part of a transcript was not stored; a run after this one would hear it again", "job_id", h.run.ID, "error", err)
+	}
+}
+
+// fetch puts the recording into a file without a name.
+func (h *hearing) fetch(ctx context.Context) (file *os.File, size int64, err error) {
+	if file, err = os.CreateTemp("", "presswork-audio-*"); err != nil {
+		return nil, 0, err
+	}
+	if err = os.Remove(file.Name()); err == nil {
+		if h.task.Key == "" {
+			err = h.download(ctx, file)
+		} else {
+			err = h.copy(ctx, file)
+		}
+	}
+	if err == nil {
+		size, err = file.Seek(0, io.SeekCurrent)
+	}
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	return file, size, nil
+}
+
+func (h *hearing) copy(ctx context.Context, w io.Writer) error {
+	r, _, err := h.Store.Get(ctx, h.task.Key, storage.Range{})
+	if err != nil {
+		return storeError(err)
+	}
+	defer r.Close()
+	if _, err := io.Copy(w, r); err != nil {
+		return storeError(err)
+	}
+	return nil
+}
+
+func (h *hearing) download(ctx context.Context, w io.Writer) error {
+	err := h.Download(ctx, h.task.URL, w)
+	e, coined := errors.AsType[*presswork.Error](err)
+	if !coined {
+		return err
+	}
+	if e.Code == presswork.NotFound {
+		// Nothing is missing here: the address is wrong.
+		e = presswork.Errorf(presswork.InvalidURL, "the recording cannot be fetched: %s", e.Message).WithCause(err)
+	}
+	return e.WithParam("url")
+}
+
+// record writes what was used into the ledger, once, unless the job will run
+// again.
+func (h *hearing) record(ctx context.Context, seconds float64, err error) {
+	u := meter.Usage{Key: h.run.Record.Owner, Model: h.task.Model, Requests: 1, AudioSeconds: int64(math.Ceil(seconds))}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, tasks.ErrCancelled):
+		u.Cancelled = 1
+	case cause != nil:
+		return
+	case err != nil && slices.Contains([]presswork.Code{presswork.Internal, presswork.StoreUnavailable, presswork.StoreFull, presswork.QueueUnavailable}, presswork.CodeOf(err)):
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	for {
+		_, err := h.Meter.Record(ctx, "job:"+h.run.ID, u)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			h.Log.ErrorContext(ctx, "the use of a transcription was not recorded", "job_id", h.run.ID, "key", u.Key, "audio_seconds", u.AudioSeconds, "error", err)
+			return
+		case <-time.After(recordPause):
+		}
+	}
+}
+
+// forget deletes the recording of a completed job, and its parts' transcripts.
+func (w *Worker) forget(ctx context.Context, jobID, source string) {
+	keys := []string{}
+	if source != "" {
+		keys = append(keys, source)
+	}
+	for n := 0; ; n++ {
+		key := storage.TranscriptKey(jobID, n)
+		if _, err := w.Store.Stat(ctx, key); err != nil {
+			break
+		}
+		keys = append(keys, key)
+	}
+	w.dropSources(ctx, jobID, keys)
+}
