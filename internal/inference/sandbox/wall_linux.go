@@ -49,6 +49,7 @@ func findWall(ctx context.Context, opt Options) (*wall, error) {
 	if w.filter, err = seccompProgram(); err != nil {
 		return nil, fmt.Errorf("sandbox: the system call filter: %w", err)
 	}
+	w.sweep()
 	return w, nil
 }
 
@@ -141,13 +142,16 @@ var systemDirs = []string{"/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/u
 // systemFiles are settings without which libraries do not load or find fonts.
 var systemFiles = []string{"/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/matplotlibrc", "/etc/localtime", "/var/cache/fontconfig"}
 
+// ownArguments are the first of every sandbox.
+var ownArguments = []string{
+	"--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL",
+	"--hostname", "sandbox", "--die-with-parent", "--new-session",
+}
+
 // arguments are bwrap's, up to what is run. fd gives the number under which it
 // finds a file of ours.
 func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.File) string, at *handshake) []string {
-	a := []string{
-		"--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL",
-		"--hostname", "sandbox", "--die-with-parent", "--new-session",
-	}
+	a := slices.Clone(ownArguments)
 	if w.noMoreUsers {
 		a = append(a, "--disable-userns")
 	}

@@ -1,0 +1,50 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// sweep ends what bwrap leaves behind when it is killed in the instant between its
+// fork and its first word to the child: a child that waits for that word, and has
+// run nothing yet. Other processes end with bwrap.
+func (w *wall) sweep() {
+	paths, _ := filepath.Glob("/proc/[0-9]*") // none without /proc, and then no bwrap either
+	for _, path := range paths {
+		if !w.isSandbox(path) {
+			continue
+		}
+		var levels int
+		var parent string
+		status, _ := os.ReadFile(path + "/status") // one that has ended needs nothing
+		for line := range strings.Lines(string(status)) {
+			switch key, value, _ := strings.Cut(line, ":"); key {
+			case "PPid":
+				parent = strings.TrimSpace(value)
+			case "NSpid": // one id for each namespace it is in
+				levels = len(strings.Fields(value))
+			}
+		}
+		pid, err := strconv.Atoi(filepath.Base(path))
+		if err != nil || levels < 2 || w.isSandbox("/proc/"+parent) {
+			continue
+		}
+		if p, err := os.FindProcess(pid); err == nil {
+			if w.isSandbox(path) { // and no other that has its id now
+				p.Kill()
+			}
+			_ = p.Release()
+		}
+	}
+}
+
+// isSandbox reports whether the process in this folder of /proc is a bwrap of a
+// program like this one.
+func (w *wall) isSandbox(process string) bool {
+	line, err := os.ReadFile(process + "/cmdline")
+	return err == nil && strings.HasPrefix(string(line), strings.Join(append([]string{w.bwrap}, ownArguments...), "\x00"))
+}
