@@ -125,7 +125,7 @@ func TestFiguresBecomePictures(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, newPool(t, openBox(t), patient))
 	if got := run(t, s, "import matplotlib.pyplot as plt"); strings.Contains(got.Output, "ModuleNotFoundError") {
-		t.Skip("needs matplotlib; `make setup-tools` installs it")
+		t.Fatal("needs matplotlib; `make setup-tools` installs it")
 	}
 	for _, cell := range []struct {
 		name, code string
@@ -177,7 +177,7 @@ func TestScientificLibrariesFitTheLimits(t *testing.T) {
 	} {
 		got := run(t, s, code)
 		if strings.Contains(got.Output, "ModuleNotFoundError") {
-			t.Skip("needs scientific libraries; `make setup-tools` installs them")
+			t.Fatal("needs numpy, pandas, scipy and sympy; `make setup-tools` installs them")
 		}
 		if got.Output != want {
 			t.Errorf("%s\n%s", code, got.Output)

@@ -1,0 +1,91 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"presswork/internal/inference/sandbox"
+)
+
+// BenchmarkCodeInterpreter measures what the sandbox adds to code, which tells its
+// own time, in rounds of a waiting interpreter, a new one and a plain one.
+func BenchmarkCodeInterpreter(b *testing.B) {
+	const (
+		rounds = 40
+		code   = "import time\nt = time.perf_counter()\nx = sum(i * i for i in range(20000))\nprint(time.perf_counter() - t)"
+	)
+	box, err := sandbox.Open(b.Context(), sandbox.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	newPool := func() *sandbox.Pool {
+		p, err := sandbox.NewPool(sandbox.PoolOptions{Box: box})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return p
+	}
+	cold, warm := newPool(), newPool()
+	if err := warm.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	defer warm.Stop(b.Context())
+	// timed is how long f takes, and how long of that the code it prints says.
+	timed := func(f func() (string, error)) (whole, added time.Duration) {
+		start := time.Now()
+		output, err := f()
+		whole = time.Since(start)
+		if err != nil {
+			b.Fatal(err)
+		}
+		own, err := strconv.ParseFloat(output, 64)
+		if err != nil {
+			b.Fatalf("%v: %q", err, output)
+		}
+		return whole, whole - time.Duration(own*float64(time.Second))
+	}
+	for b.Loop() {
+		var first, next, begun, plain []time.Duration
+		for range rounds {
+			s, err := warm.Session(b.Context(), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			call := func() (string, error) {
+				r, err := s.Run(b.Context(), code)
+				return r.Output, err
+			}
+			_, added := timed(call)
+			first = append(first, added)
+			_, added = timed(call)
+			next = append(next, added)
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+			// These take longer than the pool takes to have another interpreter ready.
+			for range 2 {
+				if s, err = cold.Session(b.Context(), nil); err != nil {
+					b.Fatal(err)
+				}
+				whole, _ := timed(call)
+				begun = append(begun, whole)
+				if err := s.Close(); err != nil {
+					b.Fatal(err)
+				}
+				whole, _ = timed(func() (string, error) {
+					out, err := exec.CommandContext(b.Context(), "/usr/bin/python3", "-I", "-c", code).Output()
+					return string(out[:max(0, len(out)-1)]), err
+				})
+				plain = append(plain, whole)
+			}
+		}
+		ms := func(d time.Duration) string { return fmt.Sprint(d.Round(100 * time.Microsecond)) }
+		report(b, "first call of a session of code_interpreter, more than the code's own time", fmt.Sprintf("p50 %s, p99 %s", ms(quantile(first, 0.5)), ms(quantile(first, 0.99))), "p50 < 30 ms")
+		report(b, "further calls of the session", fmt.Sprintf("p50 %s, p99 %s", ms(quantile(next, 0.5)), ms(quantile(next, 0.99))), "p50 < 30 ms")
+		report(b, "first call where no interpreter waits, against a plain `python3 -c`",
+			fmt.Sprintf("%.2f × (p50 %s against %s)", float64(quantile(begun, 0.5))/float64(quantile(plain, 0.5)), ms(quantile(begun, 0.5)), ms(quantile(plain, 0.5))), "stated")
+	}
+}
