@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -116,7 +117,7 @@ func (r *toolRoom) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) 
 }
 
 func startTools(t *testing.T, address string, o tasks.Options, to worker.ToolsOptions, store storage.Store, closed func()) *tasks.Server {
-	o.Queues = []tasks.Queue{tasks.Tools}
+	o.Queues, o.DrainTimeout = []tasks.Queue{tasks.Tools}, cmp.Or(o.DrainTimeout, time.Second)
 	server, err := tasks.NewServer(address, o)
 	if err != nil {
 		t.Fatal(err)
@@ -419,26 +420,28 @@ func (r *toolRoom) child(t *testing.T, role string) *exec.Cmd {
 	return cmd
 }
 
-func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
-	t.Parallel()
-	r := setupTools(t, redistest.Start(t))
-	victim := r.child(t, "worker")
-	if err := victim.Start(); err != nil {
+// victim starts a worker in a process of its own and opens a session there.
+func (r *toolRoom) victim(t *testing.T) (*exec.Cmd, inference.ToolSession) {
+	t.Helper()
+	worker := r.child(t, "worker")
+	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}
 	wait.Until(t, "the child offers its tools", func() bool {
 		offers, err := r.client.Offers(t.Context())
 		return err == nil && offers.Workers == 1
 	})
-	alone, s := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
-	run(t, alone, "x")
+	s := r.open(t, &inference.Request{})
 	run(t, s, "x")
+	return worker, s
+}
+
+func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	victim, s := r.victim(t)
 	if err := victim.Process.Kill(); err != nil {
 		t.Fatal(err)
-	}
-	// Where no other worker is left, the caller finds out, too.
-	if _, err := alone.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "the worker of this request is gone") {
-		t.Errorf("got %v", err)
 	}
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 	if result, err := s.Call(t.Context(), python("x")); err == nil {
@@ -446,6 +449,18 @@ func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
 	}
 	if got := run(t, r.open(t, &inference.Request{}), "x").Output; got != "x 1" {
 		t.Errorf("a new session: %q", got)
+	}
+}
+
+func TestTheSessionOfTheLastWorkerEndsWithIt(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	victim, s := r.victim(t)
+	if err := victim.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "the worker of this request is gone") {
+		t.Errorf("got %v", err)
 	}
 }
 
