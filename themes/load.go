@@ -9,6 +9,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"presswork/internal/input"
 )
@@ -38,7 +39,7 @@ func parse(name, css string) (t Theme, dropped []string, err error) {
 	if err := checkStyles(own); err != nil {
 		return Theme{}, dropped, err
 	}
-	t = Theme{Name: name, css: clean, own: own, all: derive(own)}
+	t = Theme{Name: name, css: clean, own: own, all: derive(own), sheet: sync.OnceValue(func() *Stylesheet { return ParseStylesheet(clean) })}
 	t.describe()
 	return t, dropped, nil
 }

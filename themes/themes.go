@@ -32,11 +32,18 @@ type Theme struct {
 	Custom bool `json:"custom"`
 
 	css string
+	// sheet is css cut into rules, when it is first asked for.
+	sheet func() *Stylesheet
 	// own are the tokens the theme sets, all those and the derived ones.
 	own, all tokens
-	// ink reports whether it is the ink-saving variant.
-	ink bool
+	// ink reports whether it is the ink-saving variant; full is what it was made of
+	// sets itself.
+	ink  bool
+	full tokens
 }
+
+// noCoverArt takes away what themes paint on their covers.
+const noCoverArt = ".cover::before,.cover::after{display:none}\n"
 
 // Fonts are CSS font stacks.
 type Fonts struct {
@@ -55,8 +62,7 @@ type Contrast struct {
 // ones included. It goes before the print sheet.
 func (t Theme) Tokens() string {
 	if t.ink {
-		// Themes paint their covers on these two.
-		return t.all.rule(t.Scheme) + ".cover::before,.cover::after{display:none}\n"
+		return t.all.rule(t.Scheme) + noCoverArt
 	}
 	return t.all.rule(t.Scheme)
 }
@@ -80,7 +86,7 @@ func (t Theme) Token(name string) string {
 func (t Theme) InkSaver() Theme {
 	own := inkTokens(t.own)
 	t.Scheme = "light"
-	t.own, t.all, t.ink = own, derive(own), true
+	t.full, t.own, t.all, t.ink = t.own, own, derive(own), true
 	t.all.blot()
 	t.describe()
 	return t

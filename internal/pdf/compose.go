@@ -85,7 +85,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		Meta:  meta,
 		Theme: theme.Name, Warnings: body.Warnings,
 		Finish: finishOf(d, o, body, c.epoch), strict: isTrue(o.Strict),
-		revision: revisionOf(page.chapters, contents), preflight: preflightOf(d, o, page, doubtful),
+		revision: revisionOf(page.chapters, contents), preflight: preflightOf(d, o, page, doubtful), background: page.background(),
 	}
 	composed.Key = c.key(composed)
 	return composed, nil

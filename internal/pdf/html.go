@@ -25,8 +25,8 @@ var (
 	syntaxCSS string
 )
 
-// sharedCSS is the three of them as they are sent to the browser.
-var sharedCSS = sync.OnceValue(func() string { return themes.CompactCSS(printCSS + paperCSS + syntaxCSS) })
+// sharedSheet is the three of them, of which a page gets what it uses.
+var sharedSheet = sync.OnceValue(func() *themes.Stylesheet { return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS) })
 
 // policy forbids a page that is shown elsewhere everything but showing what is in
 // it, should some reference ever get past the sanitisers. The printer has its own.
@@ -63,17 +63,20 @@ type page struct {
 }
 
 func (p page) html() string {
-	var b strings.Builder
-	b.Grow(len(p.body) + len(sharedCSS()) + 8<<10)
-	b.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(p.lang) + `" dir="` + markdown.Direction(p.lang) + `"`)
+	const stylesheets = 16 << 10 // at most, in most documents
+	root := `<html lang="` + html.EscapeString(p.lang) + `" dir="` + markdown.Direction(p.lang) + `"`
 	if p.upright {
-		b.WriteString(` class="upright-script"`)
+		root += ` class="upright-script"`
 	}
-	b.WriteString(` data-theme="` + html.EscapeString(p.theme.Name) + "\">\n<head>\n" + charset)
+	root += ` data-theme="` + html.EscapeString(p.theme.Name) + `">`
+	content := p.content()
+	var b strings.Builder
+	b.Grow(len(content) + stylesheets)
+	b.WriteString("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
 	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
 	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
 	b.WriteString(unseen)
-	for _, sheet := range p.stylesheets() {
+	for _, sheet := range p.stylesheets(themes.NamesIn(root + content)) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
 		}
@@ -81,7 +84,15 @@ func (p page) html() string {
 	if len(p.chapters) > 0 {
 		b.WriteString("<style data-fill></style>\n")
 	}
-	b.WriteString("</head>\n<body")
+	b.WriteString("</head>\n" + content + "</html>\n")
+	return b.String()
+}
+
+// content is the body element.
+func (p page) content() string {
+	var b strings.Builder
+	b.Grow(len(p.body) + 4<<10)
+	b.WriteString("<body")
 	if strings.Contains(p.body, turnedStart) {
 		b.WriteString(` class="turns"`)
 	}
@@ -90,13 +101,22 @@ func (p page) html() string {
 		p.writeCover(&b)
 	}
 	p.writeAnchors(&b)
-	b.WriteString("<main>\n" + p.body + "</main>\n</body>\n</html>\n")
+	b.WriteString("<main>\n" + p.body + "</main>\n</body>\n")
 	return b.String()
 }
 
-// stylesheets lists the layers, each in a style element of its own, so that
-// nothing left open in one reaches the next.
-func (p page) stylesheets() []string {
+// background is the colour of the pages.
+func (p page) background() string {
+	if isTrue(p.options.InkSaver) {
+		return p.theme.InkSaver().Token("--base-100")
+	}
+	return p.theme.Token("--base-100")
+}
+
+// stylesheets lists the layers for a page that holds names, each in a style
+// element of its own, so that nothing left open in one reaches the next. Of ours
+// it gets the rules that could match something.
+func (p page) stylesheets(names themes.Names) []string {
 	theme, last := p.theme, ""
 	if isTrue(p.options.InkSaver) {
 		theme = p.theme.InkSaver()
@@ -106,10 +126,15 @@ func (p page) stylesheets() []string {
 	if p.options.CodeTheme != "" {
 		code, _ = markdown.CodeCSS(p.options.CodeTheme)
 	}
-	extra, _ := themes.FilterCSS(p.options.CSS)
 	// Chromium lets a later @page rule win over an earlier named one, so the
 	// sheet goes before the print sheet with its cover page.
-	return []string{theme.Tokens() + p.sheet.css() + p.banners(), sharedCSS(), p.theme.CSS(), last, code, extra}
+	paper := p.sheet.css() + p.banners()
+	if p.options.CSS == "" && !theme.Custom {
+		return []string{paper + theme.Fit(names, sharedSheet(), p.sheet.properties()), code}
+	}
+	// Another's stylesheet may use any property, and set it anywhere.
+	extra, _ := themes.FilterCSS(p.options.CSS)
+	return []string{theme.Tokens() + p.sheet.properties().Rule() + paper, sharedSheet().Fit(names), p.theme.CSS(), last, code, extra}
 }
 
 // banners are the header and footer. Without a word about them, pages are

@@ -96,9 +96,10 @@ type Composed struct {
 	Key string
 
 	// strict makes an error of warnings.
-	strict    bool
-	revision  *revision
-	preflight preflight
+	strict     bool
+	revision   *revision
+	preflight  preflight
+	background string // of the pages, a CSS colour
 }
 
 // Result is a printed document.

@@ -59,16 +59,16 @@ func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page,
 		return presswork.Page{}, err
 	}
 	page := composed.Page
-	page.HTML = strings.Replace(page.HTML, "</head>", "<style>"+paper.pictureCSS()+"</style>\n</head>", 1)
+	page.HTML = strings.Replace(page.HTML, "</head>", "<style>"+paper.pictureCSS(composed.background)+"</style>\n</head>", 1)
 	return page, nil
 }
 
 // pictureCSS does for a picture what @page does for a print. The text runs in
 // columns as large as the page's area, of which only the first is in sight: so
 // it breaks where the printed page does.
-func (s sheet) pictureCSS() string {
-	return fmt.Sprintf(`html{margin:0;overflow:hidden;background:var(--base-100)}
+func (s sheet) pictureCSS(background string) string {
+	return fmt.Sprintf(`html{margin:0;overflow:hidden;background:%s}
 body{margin:0;max-width:none;padding:0;position:absolute;top:%gmm;left:%gmm;width:%gmm;height:%gmm;columns:1;column-gap:%gmm;column-fill:auto}
-.page-break{break-after:column}`,
+.page-break{break-after:column}`, background,
 		round(s.top), round(s.left), round(s.width-s.left-s.right), round(s.height-s.top-s.bottom), round(s.left+s.right))
 }

@@ -8,6 +8,7 @@ import (
 
 	"presswork"
 	"presswork/internal/input"
+	"presswork/themes"
 )
 
 const (
@@ -157,15 +158,30 @@ const overhang = 12
 // the marks above Arabic letters.
 const rise = 5
 
-// css is the @page rule of the sheet and what the print sheet must know of it:
-// lengths in the document, which are scaled, while the sheet is not.
+// strips are how much of the margins, beside, above and below, belongs to the
+// area of the text.
+func (s sheet) strips() (beside, above, below float64) {
+	return min(overhang, s.left, s.right), min(rise, s.top), min(rise, s.bottom)
+}
+
+// css is the @page rule of the sheet.
 func (s sheet) css() string {
-	over, above, below := min(overhang, s.left, s.right), min(rise, s.top), min(rise, s.bottom)
-	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm;@top-center{margin-bottom:%gmm}@bottom-center{margin-top:%gmm}}\n@page turned{size:%gmm %gmm}\n:root{--sheet-width:%gmm;--sheet-height:%gmm;--area-height:%gmm;--overhang:%gmm;--rise:%gmm;--drop:%gmm}\n",
-		round(s.width), round(s.height), round(s.top-above), round(s.right-over), round(s.bottom-below), round(s.left-over),
+	beside, above, below := s.strips()
+	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm;@top-center{margin-bottom:%gmm}@bottom-center{margin-top:%gmm}}\n@page turned{size:%gmm %gmm}\n",
+		round(s.width), round(s.height), round(s.top-above), round(s.right-beside), round(s.bottom-below), round(s.left-beside),
 		round(-above), round(-below), // header and footer have the whole margin
-		round(s.height), round(s.width),
-		round(s.width/s.scale), round(s.height/s.scale), round((s.height-s.top-s.bottom)/s.scale), round(over/s.scale), round(above/s.scale), round(below/s.scale))
+		round(s.height), round(s.width))
+}
+
+// properties are what the print sheet must know of the paper: lengths in the
+// document, which are scaled, while the sheet is not.
+func (s sheet) properties() themes.Properties {
+	beside, above, below := s.strips()
+	length := func(mm float64) string { return fmt.Sprintf("%gmm", round(mm/s.scale)) }
+	return themes.Properties{
+		"--sheet-width": length(s.width), "--sheet-height": length(s.height), "--area-height": length(s.height - s.top - s.bottom),
+		"--overhang": length(beside), "--rise": length(above), "--drop": length(below),
+	}
 }
 
 func round(mm float64) float64 {

@@ -1,0 +1,174 @@
+package themes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxNesting bounds how deep custom properties may stand for one another.
+const maxNesting = 8
+
+// Properties are custom properties by name ("--link") that all elements of a page
+// have alike, because a :root rule sets them.
+type Properties map[string]string
+
+// Rule writes the properties as a :root rule.
+func (p Properties) Rule() string {
+	var b strings.Builder
+	b.WriteString(":root{")
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		b.WriteString(name + ":" + p[name] + ";")
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// Fit writes those rules of a shared stylesheet and of the theme's own that could
+// match something in a page, with the values of custom properties in place of
+// var(). They are the theme's, and more, which win; a property that one of the
+// stylesheets sets for other elements than the root stays a property. Style
+// queries are answered.
+func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
+	f := fitting{page: page, known: t.properties(), local: []map[string]bool{shared.local, t.sheet().local}}
+	maps.Copy(f.known, more)
+	if !t.ink {
+		f.root(t.Scheme)
+	}
+	f.items(shared.items)
+	f.items(t.sheet().items)
+	if t.ink { // the theme is still that of the full one
+		f.root(t.Scheme)
+		if page[className("cover")] {
+			f.out = append(f.out, noCoverArt...)
+		}
+	}
+	return string(f.out)
+}
+
+// Fit writes those rules of the stylesheet that could match something in a page.
+func (s *Stylesheet) Fit(page Names) string {
+	f := fitting{page: page}
+	f.items(s.items)
+	return string(f.out)
+}
+
+// properties are what the theme's Tokens and CSS set at the root, one after the
+// other.
+func (t Theme) properties() Properties {
+	p := Properties{}
+	if t.ink {
+		maps.Copy(p, Properties(t.full))
+		maps.Copy(p, Properties(t.all))
+		return p
+	}
+	maps.Copy(p, Properties(t.all))
+	maps.Copy(p, Properties(t.own))
+	return p
+}
+
+// fitting is a stylesheet being written for a page.
+type fitting struct {
+	out  []byte
+	page Names
+	// known are the properties to be written out; nil: none.
+	known Properties
+	local []map[string]bool
+}
+
+// fixed reports whether a property is the same everywhere, set or not.
+func (f *fitting) fixed(name string) bool {
+	return f.known != nil && !slices.ContainsFunc(f.local, func(set map[string]bool) bool { return set[name] })
+}
+
+// root writes what stays to be set at the root.
+func (f *fitting) root(scheme string) {
+	f.out = fmt.Appendf(f.out, ":root{color-scheme:%s;", scheme)
+	for _, name := range slices.Sorted(maps.Keys(f.known)) {
+		if !f.fixed(name) {
+			f.out = fmt.Appendf(f.out, "%s:%s;", name, f.known[name])
+		}
+	}
+	f.out = append(f.out, "}\n"...)
+}
+
+func (f *fitting) items(items []item) {
+	for _, i := range items {
+		switch {
+		case i.prelude != "":
+			f.group(i)
+		case i.selectors != nil:
+			f.rule(i)
+		default:
+			f.pieces(i.body, 0)
+		}
+	}
+}
+
+// group writes a group of rules unless none of them is left.
+func (f *fitting) group(i item) {
+	if i.style != nil && f.fixed(i.style.name) {
+		if value, set := f.known[i.style.name]; set && (i.style.value == "" || i.style.value == value) {
+			f.items(i.group)
+		}
+		return
+	}
+	before := len(f.out)
+	f.out = append(append(f.out, i.prelude...), '{')
+	begun := len(f.out)
+	if f.items(i.group); len(f.out) == begun {
+		f.out = f.out[:before]
+		return
+	}
+	f.out = append(f.out, '}')
+}
+
+func (f *fitting) rule(i item) {
+	if i.sets != nil && !slices.ContainsFunc(i.sets, func(name string) bool { return !f.fixed(name) }) {
+		return
+	}
+	before := len(f.out)
+	for _, s := range i.selectors {
+		if s.needs.met(f.page) {
+			f.out = append(append(f.out, s.text...), ',')
+		}
+	}
+	if len(f.out) == before {
+		return
+	}
+	f.out[len(f.out)-1] = '{'
+	f.pieces(i.body, 0)
+	f.out = append(f.out, '}')
+}
+
+// pieces writes declarations or a value, depth properties deep.
+func (f *fitting) pieces(pieces []piece, depth int) {
+	for _, p := range pieces {
+		value, set := f.known[p.name]
+		switch {
+		case p.name == "":
+			f.out = append(f.out, p.text...)
+		case f.fixed(p.name) && set && depth < maxNesting:
+			f.value(value, depth+1)
+		case f.fixed(p.name) && !set && p.falls:
+			f.pieces(p.fallback, depth)
+		default:
+			f.out = append(append(f.out, "var("...), p.name...)
+			if p.falls {
+				f.out = append(f.out, ',')
+				f.pieces(p.fallback, depth)
+			}
+			f.out = append(f.out, ')')
+		}
+	}
+}
+
+// value writes the value of a property.
+func (f *fitting) value(value string, depth int) {
+	if !strings.Contains(value, "var(") {
+		f.out = append(f.out, value...)
+		return
+	}
+	f.pieces(piecesOf(tokensOf(value)), depth)
+}

@@ -1,0 +1,198 @@
+package themes
+
+import (
+	"slices"
+	"strings"
+)
+
+// Stylesheet is a stylesheet of ours cut into its rules, so that a page can be
+// given those alone that could match something in it: a browser looks at each
+// element with every rule it has. It is read only, and safe for concurrent use.
+type Stylesheet struct {
+	items []item
+	// local are the custom properties that are set elsewhere than in a :root rule:
+	// what they hold depends on the element.
+	local map[string]bool
+}
+
+// item is a rule, or a group of rules: exactly one of selectors, group and
+// neither (a rule that is always kept, such as @page) decides about it.
+type item struct {
+	selectors []selector
+	// group are the rules within an @media, @supports or @container, which begins
+	// with prelude; style is what a query for one custom property asks.
+	group   []item
+	prelude string
+	style   *styleQuery
+	// body is the declarations of a rule, or all of one that is always kept.
+	body []piece
+	// sets are the custom properties of a :root rule that has nothing else.
+	sets []string
+}
+
+// selector is one selector of a rule's list.
+type selector struct {
+	text  string
+	needs needs
+}
+
+// styleQuery is the condition of @container style(--name) or style(--name: value).
+type styleQuery struct{ name, value string }
+
+// piece is a part of declarations: text, or a var() with its fallback.
+type piece struct {
+	text     string
+	name     string // of the custom property; "" for text
+	fallback []piece
+	// falls reports whether there is a fallback, which may be empty.
+	falls bool
+}
+
+// ParseStylesheet cuts a well-formed stylesheet.
+func ParseStylesheet(css string) *Stylesheet {
+	p := sheetParser{tokens: tokensOf(CompactCSS(css)), local: map[string]bool{}}
+	return &Stylesheet{items: p.items(true), local: p.local}
+}
+
+func tokensOf(css string) (tokens []cssToken) {
+	s := newCSSScanner(css)
+	for t, ok := s.next(); ok; t, ok = s.next() {
+		tokens = append(tokens, t)
+	}
+	return tokens
+}
+
+type sheetParser struct {
+	tokens []cssToken
+	at     int
+	local  map[string]bool
+}
+
+// until returns the tokens up to the first of marks that stands outside of
+// brackets, and passes over it.
+func (p *sheetParser) until(marks string) (found []cssToken, mark string) {
+	start, depth := p.at, 0
+	for ; p.at < len(p.tokens); p.at++ {
+		t := p.tokens[p.at]
+		if t.kind == cssOther && depth == 0 && strings.Contains(marks, t.raw) {
+			p.at++
+			return p.tokens[start : p.at-1], t.raw
+		}
+		depth += nesting(t)
+	}
+	return p.tokens[start:], ""
+}
+
+// items reads rules to the end of their group.
+func (p *sheetParser) items(top bool) (items []item) {
+	for p.at < len(p.tokens) {
+		prelude, mark := p.until("{;}")
+		switch {
+		case mark == "}" || mark == "":
+			return items
+		case mark == ";":
+			items = append(items, item{body: []piece{{text: textOf(prelude) + ";"}}})
+		case prelude[0].kind != cssAt:
+			selectors := selectorsOf(prelude)
+			body, _ := p.until("}")
+			if top && textOf(prelude) == ":root" {
+				items = append(items, rootItems(selectors, body)...)
+				continue
+			}
+			p.noteLocals(body)
+			items = append(items, item{selectors: selectors, body: piecesOf(body)})
+		case slices.Contains([]string{"media", "supports", "container"}, prelude[0].value):
+			items = append(items, item{prelude: textOf(prelude), style: styleQueryOf(prelude), group: p.items(false)})
+		default:
+			body, _ := p.until("}")
+			items = append(items, item{body: slices.Concat([]piece{{text: textOf(prelude) + "{"}}, piecesOf(body), []piece{{text: "}"}})})
+		}
+	}
+	return items
+}
+
+// rootItems makes two rules of one: the custom properties, and the rest.
+func rootItems(selectors []selector, body []cssToken) (items []item) {
+	var custom, rest []cssToken
+	var sets []string
+	for _, declaration := range splitAt(body, ";") {
+		if len(declaration) == 0 {
+			continue
+		}
+		list := &rest
+		if strings.HasPrefix(declaration[0].value, "--") {
+			list, sets = &custom, append(sets, declaration[0].value)
+		}
+		*list = append(append(*list, declaration...), cssToken{raw: ";"})
+	}
+	if len(custom) > 0 {
+		items = append(items, item{selectors: selectors, body: piecesOf(custom), sets: sets})
+	}
+	if len(rest) > 0 {
+		items = append(items, item{selectors: selectors, body: piecesOf(rest)})
+	}
+	return items
+}
+
+// noteLocals notes the custom properties that declarations set.
+func (p *sheetParser) noteLocals(body []cssToken) {
+	for i, t := range body[:max(0, len(body)-1)] {
+		if t.kind == cssIdent && strings.HasPrefix(t.value, "--") && body[i+1].raw == ":" {
+			p.local[t.value] = true
+		}
+	}
+}
+
+func textOf(tokens []cssToken) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString(t.raw)
+	}
+	return b.String()
+}
+
+// styleQueryOf reads "@container style(--name)" or "style(--name: value)"; nil for
+// any other condition.
+func styleQueryOf(prelude []cssToken) *styleQuery {
+	inner, ok := strings.CutPrefix(textOf(prelude), "@container style(")
+	inner, closed := strings.CutSuffix(strings.TrimSpace(inner), ")")
+	if !ok || !closed || !strings.HasPrefix(inner, "--") || strings.ContainsAny(inner, "()") {
+		return nil
+	}
+	name, value, _ := strings.Cut(inner, ":")
+	return &styleQuery{strings.TrimSpace(name), strings.TrimSpace(value)}
+}
+
+// piecesOf cuts declarations at their var().
+func piecesOf(tokens []cssToken) (pieces []piece) {
+	var text strings.Builder
+	flush := func() {
+		if text.Len() > 0 {
+			pieces = append(pieces, piece{text: text.String()})
+			text.Reset()
+		}
+	}
+	for i := 0; i < len(tokens); i++ {
+		if tokens[i].kind != cssFunction || tokens[i].value != "var" {
+			text.WriteString(tokens[i].raw)
+			continue
+		}
+		end, depth := i+1, 1
+		for ; end < len(tokens); end++ {
+			if depth += nesting(tokens[end]); depth == 0 {
+				break
+			}
+		}
+		inside := tokens[i+1 : end]
+		comma := slices.IndexFunc(inside, func(t cssToken) bool { return t.raw == "," })
+		v := piece{name: strings.TrimSpace(textOf(inside))}
+		if comma >= 0 {
+			v = piece{name: strings.TrimSpace(textOf(inside[:comma])), fallback: piecesOf(inside[comma+1:]), falls: true}
+		}
+		flush()
+		pieces = append(pieces, v)
+		i = end
+	}
+	flush()
+	return pieces
+}
