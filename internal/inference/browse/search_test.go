@@ -164,3 +164,25 @@ func TestWrongSearchSettings(t *testing.T) {
 		t.Errorf("nothing set: %v, %v", s, err)
 	}
 }
+
+// TestAKeyStaysWithItsServer: SEARCH_HEADER goes to the server of SEARCH_URL, not
+// to another that its description names.
+func TestAKeyStaysWithItsServer(t *testing.T) {
+	t.Parallel()
+	keys := make(chan string, 2)
+	other := serve(t, map[string]http.HandlerFunc{"/s": func(w http.ResponseWriter, r *http.Request) {
+		keys <- r.Header.Get("X-Token")
+		fmt.Fprint(w, "<rss></rss>")
+	}})
+	own := engine(t, "/", func(w http.ResponseWriter, r *http.Request) {
+		keys <- r.Header.Get("X-Token")
+		fmt.Fprint(w, `<OpenSearchDescription><Url type="application/rss+xml" template="`+other.url("/s?q={searchTerms}")+`"/></OpenSearchDescription>`)
+	})
+	s := searcher(t, browse.SearchOptions{URL: own, Header: "X-Token: secret", Policy: policy(t, other.port)})
+	if _, err := s.Search(t.Context(), "q", 5); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := <-keys, <-keys; first != "secret" || second != "" {
+		t.Errorf("the servers were sent %q and %q", first, second)
+	}
+}

@@ -30,7 +30,8 @@ func TestHTMLBecomesText(t *testing.T) {
 		"raised":         {"10<sup>6</sup> H<sub>2</sub>O", "10^{6} H_{2}O"},
 		"formulas":       {`<math alttext="x^2"><mi>x</mi></math>`, "x^2"},
 		"links":          {`<a href="/x?a=1#f">an <b>x</b></a>, <a href="http://other.test">o</a>, <a href="/x?a=1">again</a>`, "【0†an x†site.test】, 【1†o†other.test】, 【0†again†site.test】"},
-		"no links":       {`<a href="javascript:alert(1)">a</a> <a href="file:///etc/passwd">b</a> <a href="#c">c</a> <a href="mailto:d@e">d</a> <a href="http://u:p@h/">e</a> <a>f</a>`, "a b c d e f"},
+		"no links":       {`<a href="javascript:alert(1)">a</a> <a href="file:///etc/passwd">b</a> <a href="#c">c</a> <a href="mailto:d@e">d</a> <a href="http://u:p@h/">e</a> <a>f</a> <a href="ftp://h/">g</a>`, "a b c d e f g"},
+		"line ends":      {"<pre>a\u2028b\u2029c\u0085d</pre>", "```\na\nb\nc\nd\n```"},
 		"cards":          {`<a href="/c"><h3>Title</h3><p>text</p></a>`, "【0†Title text†site.test】"},
 		"nameless links": {`<a href="/c"></a><a href="/d" aria-label="D"></a>`, "【0†D†site.test】"},
 		"unseen": {`<head><title>t</title><style>s{}</style></head><script>s()</script>a<p hidden>b<p style="color:red; DISPLAY : none !important">c<p aria-hidden=true>d` +
@@ -46,6 +47,29 @@ func TestHTMLBecomesText(t *testing.T) {
 		text, _, cut := textOf(root, base)
 		if diff := cmp.Diff(c.want, text); diff != "" || cut {
 			t.Errorf("%s: cut %v: %s", name, cut, diff)
+		}
+	}
+}
+
+func TestNestingAndLinksAreBounded(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, "<a href=/%d>number %d</a> ", i, i)
+	}
+	b.WriteString(strings.Repeat("<ul><li><blockquote>", 100) + "<p>deep<p>down")
+	root, err := html.Parse(strings.NewReader(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, _ := url.Parse("https://site.test/")
+	text, links, cut := textOf(root, base)
+	if len(links) != maxLinks || !strings.Contains(text, " number 2999\n") || !strings.Contains(text, "【1999†number 1999†site.test】 number 2000 ") || cut {
+		t.Errorf("%d links, cut %v: %.200s", len(links), cut, text)
+	}
+	for _, line := range strings.Split(text, "\n")[1:] {
+		if len(line) > 2*maxIndent+len("deep") {
+			t.Errorf("a line begins with %q", line)
 		}
 	}
 }
