@@ -167,6 +167,9 @@ func TestAttacksAreContained(t *testing.T) {
 			if got := run(t, s, a.on(h, mark)); !strings.Contains(got.Output, a.want) {
 				t.Errorf("output is\n%.2000s\nwant %q", got.Output, a.want)
 			}
+			if left := running(t, "sleep\x00"+mark); left != "" {
+				t.Errorf("runs after the call: %s", left)
+			}
 			// The second try is for what lets the call after it notice.
 			got := run(t, s, "40 + 2")
 			if !strings.HasSuffix(got.Output, "42") {

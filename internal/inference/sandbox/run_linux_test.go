@@ -5,8 +5,10 @@ package sandbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,16 +96,56 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 		}
 	})
 	t.Run("privileges", func(t *testing.T) {
-		out, err := b.Run(t.Context(), shell("grep -E '^(Uid|Gid|Cap|NoNewPrivs|Seccomp:)' /proc/self/status"))
+		out, err := b.Run(t.Context(), shell("nice; grep -E '^(Uid|Gid|Cap|NoNewPrivs|Seccomp:)' /proc/self/status"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"Uid:\t65534\t65534", "Gid:\t65534\t65534", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
+		for _, want := range []string{"5\n", "Uid:\t65534\t65534", "Gid:\t65534\t65534", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
 			if !strings.Contains(string(out.Stdout), want) {
 				t.Errorf("no %q in\n%s", want, out.Stdout)
 			}
 		}
 	})
+}
+
+// TestAProgramIsNobodyOnTheMachine: inside it is 65534 in any case.
+func TestAProgramIsNobodyOnTheMachine(t *testing.T) {
+	t.Parallel()
+	b := openBox(t)
+	owner := make(chan uint32, 1)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := shell("read line")
+	c.Stdin = r
+	c.Files = []sandbox.File{{Name: fmt.Sprintf("owner-%d", os.Getpid())}}
+	go func() {
+		defer w.Close()
+		for {
+			lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+			for _, line := range lines {
+				if text, err := os.ReadFile(line); err != nil || !strings.Contains(string(text), c.Files[0].Name) {
+					continue
+				}
+				if info, err := os.Stat(filepath.Dir(line)); err == nil {
+					owner <- info.Sys().(*syscall.Stat_t).Uid
+					return
+				}
+			}
+		}
+	}()
+	if _, err := b.Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	want := uint32(os.Geteuid())
+	if want == 0 {
+		want = 60911
+	}
+	if got := <-owner; got != want {
+		t.Errorf("the program is user %d, want %d", got, want)
+	}
 }
 
 func TestLimitsEndAProgram(t *testing.T) {
