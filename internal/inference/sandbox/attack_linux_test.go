@@ -153,7 +153,7 @@ func TestAttacksAreContained(t *testing.T) {
 	t.Parallel()
 	box := openBox(t)
 	h := newHost(t)
-	pool, hasty := newPool(t, box, patient), newPool(t, box, 2*time.Second)
+	pool, hasty := newPool(t, box, patient), newPool(t, box, 3*time.Second)
 	for i, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,7 @@ var harness string
 const maxFrame = maxPictures*maxPictureBytes*4/3 + 1<<20
 
 // grace is how long interrupted code has to end by itself.
-const grace = 2 * time.Second
+const grace = 3 * time.Second
 
 // interpreter is one Python behind the wall. It is for one goroutine.
 type interpreter struct {

@@ -202,10 +202,10 @@ func TestLongOutputIsShortened(t *testing.T) {
 
 func TestACellThatTakesTooLongIsInterrupted(t *testing.T) {
 	t.Parallel()
-	s := newSession(t, newPool(t, openBox(t), 2*time.Second))
+	s := newSession(t, newPool(t, openBox(t), 3*time.Second))
 	run(t, s, "x = 6")
 	got := run(t, s, "import time\ntime.sleep(1000)")
-	if !got.Failed || !strings.Contains(got.Output, "KeyboardInterrupt") || !strings.Contains(got.Output, "it ran for 2s") {
+	if !got.Failed || !strings.Contains(got.Output, "KeyboardInterrupt") || !strings.Contains(got.Output, "it ran for 3s") {
 		t.Errorf("output is %s", got.Output)
 	}
 	if got := run(t, s, "x"); got.Output != "6" {
