@@ -242,8 +242,8 @@ func (p *process) enter() bool {
 	return true
 }
 
-// limit sets what the kernel holds each process to. nice lets a program run when
-// nothing else wants to.
+// limit sets what the kernel holds each process to, and lets the program run after
+// this one.
 func limit(pid int, l Limits) error {
 	cpu := uint64(max(1, l.CPU/time.Second))
 	for _, r := range []struct {
@@ -265,12 +265,20 @@ func limit(pid int, l Limits) error {
 			return fmt.Errorf("set a limit: %w", err)
 		}
 	}
-	return unix.Setpriority(unix.PRIO_PROCESS, pid, niceness)
+	// The call returns 20 less the niceness, so that it is never negative.
+	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		return fmt.Errorf("read the priority: %w", err)
+	}
+	if err := unix.Setpriority(unix.PRIO_PROCESS, pid, min(20-raw+niceness, 19)); err != nil {
+		return fmt.Errorf("set the priority: %w", err)
+	}
+	return nil
 }
 
 const (
 	addressSlack = 256 << 20
-	niceness     = 5
+	niceness     = 5 // more than this process', whatever that is
 )
 
 // exceed ends the sandbox for a limit.
