@@ -47,6 +47,17 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		json.NewEncoder(w).Encode(asked)
 		return
+	case "/search": // in the form of SearXNG
+		page := "http://" + r.Host + "/page"
+		json.NewEncoder(w).Encode(map[string]any{"results": []any{map[string]any{"title": "Paper", "url": page, "content": "Who made it", "score": 1}}})
+		return
+	case "/page":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, "<title>Paper</title><article><h1>Paper</h1><p>"+strings.Repeat("Cai Lun made paper. ", 40)+"</p></article>")
+		return
+	case "/robots.txt":
+		http.NotFound(w, r)
+		return
 	}
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -103,7 +114,11 @@ func writeModels(t *testing.T, base string) string {
 	var b strings.Builder
 	b.WriteString("models:\n")
 	entry := func(id, model, extra string) {
-		fmt.Fprintf(&b, "  - {id: %q, capabilities: [chat, tools, vision], upstreams: [{base_url: %q, model: %q%s}], routing: {cooldown: 1s}", id, base, model, extra)
+		capabilities := "chat, tools, vision"
+		if strings.HasSuffix(id, "/many") {
+			capabilities += ", choices, logprobs, completions"
+		}
+		fmt.Fprintf(&b, "  - {id: %q, capabilities: [%s], upstreams: [{base_url: %q, model: %q%s}], routing: {cooldown: 1s}", id, capabilities, base, model, extra)
 		_, scenario, _ := strings.Cut(id, "/")
 		if m := more[scenario]; m != "" {
 			b.WriteString(", " + m)
@@ -167,6 +182,7 @@ func TestClients(t *testing.T) {
 	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer"}
 	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
+	_, withTools := e2e.Serve(t, with(with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL), "OUTBOUND_ALLOW_PRIVATE", strings.TrimPrefix(web.URL, "http://")))
 
 	results := map[string]map[string]row{}
 	var mu sync.Mutex
@@ -174,7 +190,7 @@ func TestClients(t *testing.T) {
 		for _, c := range clients {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				rows := runClient(t, c, tools, "COMPAT_CLIENT="+c.name, "COMPAT_BASE="+strict.Base, "COMPAT_LAX_BASE="+lax.Base,
+				rows := runClient(t, c, tools, "COMPAT_CLIENT="+c.name, "COMPAT_BASE="+strict.Base, "COMPAT_LAX_BASE="+lax.Base, "COMPAT_TOOLS_BASE="+withTools.Base,
 					"COMPAT_CONTROL="+web.URL, "COMPAT_MODULES="+tools+"/node")
 				mu.Lock()
 				results[c.name] = rows

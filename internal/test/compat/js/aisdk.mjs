@@ -245,7 +245,13 @@ row('F46', async () => {
 });
 without('the AI SDK parses every answer', 'A4');
 without('the AI SDK drops the vendor\'s fields', 'A8');
-without('the AI SDK sends known fields only', 'A9', 'B21', 'D29');
+without('the AI SDK sends known fields only', 'A9', 'B21', 'D29', 'T1', 'T2', 'T3');
+without('the AI SDK asks for one answer', 'T4');
+if (groq) without('Groq\'s clients know chats only', 'T5');
+else row('T5', async () => {
+  const { text } = await generateText({ model: provider.completionModel(model('many')), prompt: 'One', maxRetries: 0 });
+  assert.equal(text, 'Answer number 0');
+});
 without('the AI SDK does not ask for models', 'A11', 'A12', 'F40');
 without('the stream is the client\'s own', 'E37');
 without('the AI SDK sends no time-out', 'F45');

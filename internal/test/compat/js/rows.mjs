@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 export const client = process.env.COMPAT_CLIENT;
 export const base = process.env.COMPAT_BASE;
 export const laxBase = process.env.COMPAT_LAX_BASE;
+export const toolsBase = process.env.COMPAT_TOOLS_BASE;
 export const key = `key-${client}`;
 /** The name of a model whose upstream plays the scenario, for this client alone. */
 export const model = (scenario) => `${client}/${scenario}`;
@@ -30,6 +31,11 @@ export const person = {
   required: ['name', 'age'],
   additionalProperties: false,
 };
+
+/** What the model "tools-plan" is to do, a line for each round. */
+export const counting = 'say Counting. | python {"code": "print(6 * 7)"}\nsay It is 42.';
+export const finding = 'browser_search {"query": "paper"}\nbrowser_open {"id": 0}\nsay Cai Lun 【1†L0-L3】 made it.';
+export const mixed = 'python {"code": "1"}\nweather {"city": "Oslo"} | python {"code": "2"}';
 
 /** Waits until the upstream of a model was left by its client; in ms from now. */
 export async function left(scenario) {

@@ -1,6 +1,6 @@
 // The official JavaScript SDKs of Groq and OpenAI, which one generator made.
 import {
-  assert, client, base, laxBase, key, model, load, thought, answer, pixel, user, weather, person,
+  assert, client, base, laxBase, toolsBase, key, model, counting, finding, mixed, without, load, thought, answer, pixel, user, weather, person,
   left, asked, row, run, collect, contentOf, reasoningOf, callsOf, failure,
 } from './rows.mjs';
 
@@ -176,6 +176,51 @@ row('B21', async () => {
     assert.equal((e.error.error ?? e.error).code, 'tool_unavailable');
     assert.equal(e.status, 400);
   }
+});
+
+const runTools = (plan, body) => open({ baseURL: at(toolsBase) }).chat.completions.create({ model: model('tools-plan'), messages: user(plan), ...body });
+row('T1', async () => {
+  const tools = [{ type: 'code_interpreter' }];
+  const { message } = (await runTools(counting, { tools })).choices[0];
+  const chunks = await collect(await runTools(counting, { tools, stream: true }));
+  for (const [said, executed] of [[message.content, message.executed_tools], [contentOf(chunks), chunks.flatMap((c) => c.choices[0].delta.executed_tools ?? [])]]) {
+    assert.equal(said, 'Counting.\n\nIt is 42.');
+    assert.equal(executed.length, 1);
+    const [{ index, type, name, output, arguments: args }] = executed;
+    assert.deepEqual({ index, type, name, output: output.trim(), args }, { index: 0, type: 'function', name: 'python', output: '42', args: '{"code": "print(6 * 7)"}' });
+  }
+  assert.ok(!message.tool_calls && chunks.every((c) => !c.choices[0].delta.tool_calls));
+});
+row('T2', async () => {
+  const { message } = (await runTools(finding, { tools: [{ type: 'browser_search' }], tool_choice: { type: 'browser_search' } })).choices[0];
+  const [search, page] = message.executed_tools;
+  assert.equal(search.search_results.results[0].title, 'Paper');
+  assert.match(page.output, /Cai Lun/);
+  assert.match(page.browser_results[0].url, /\/page$/);
+  assert.match(message.annotations[0].url_citation.url, /\/page$/);
+});
+row('T3', async () => {
+  const { message, finish_reason: finish } = (await runTools(mixed, { tools: [{ type: 'code_interpreter' }, weather] })).choices[0];
+  assert.deepEqual(message.tool_calls.map((c) => c.function.name), ['weather']);
+  assert.equal(message.executed_tools.length, 1);
+  assert.equal(finish, 'tool_calls');
+});
+row('T4', async () => {
+  const a = await create({ model: model('many'), n: 2, logprobs: true, top_logprobs: 1 });
+  assert.deepEqual(a.choices.map((c) => c.message.content), ['Answer number 0', 'Answer number 1']);
+  assert.deepEqual(a.choices[1].logprobs.content.map((t) => t.token), ['Answer', ' number', ' 1']);
+  const said = ['', ''];
+  for await (const c of await create({ model: model('many'), n: 2, stream: true })) for (const choice of c.choices) said[choice.index] += choice.delta.content ?? '';
+  assert.deepEqual(said, ['Answer number 0', 'Answer number 1']);
+});
+if (groq) without('Groq\'s clients know chats only', 'T5');
+else row('T5', async () => {
+  const a = await sdk.completions.create({ model: model('many'), prompt: ['One', 'Two'], logprobs: 1 });
+  assert.deepEqual(a.choices.map((c) => c.text), ['Answer number 0', 'Answer number 1']);
+  assert.equal(a.object, 'text_completion');
+  const chunks = await collect(await sdk.completions.create({ model: model('many'), prompt: 'One', stream: true }));
+  assert.equal(chunks.map((c) => c.choices[0].text).join(''), 'Answer number 0');
+  assert.equal(chunks.at(-1).choices[0].finish_reason, 'stop');
 });
 
 row('C22', async () => {

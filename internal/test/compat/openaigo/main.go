@@ -18,10 +18,11 @@ import (
 )
 
 var (
-	client  = os.Getenv("COMPAT_CLIENT")
-	base    = os.Getenv("COMPAT_BASE") + "/v1"
-	laxBase = os.Getenv("COMPAT_LAX_BASE") + "/v1"
-	key     = "key-" + client
+	client    = os.Getenv("COMPAT_CLIENT")
+	base      = os.Getenv("COMPAT_BASE") + "/v1"
+	laxBase   = os.Getenv("COMPAT_LAX_BASE") + "/v1"
+	toolsBase = os.Getenv("COMPAT_TOOLS_BASE") + "/v1"
+	key       = "key-" + client
 )
 
 // row is a result as the test reads it.
@@ -57,6 +58,7 @@ func main() {
 	places := make(chan struct{}, 4)
 	var running sync.WaitGroup
 	maps.Copy(cases, wire)
+	maps.Copy(cases, builtin)
 	for id, run := range cases {
 		running.Go(func() {
 			places <- struct{}{}

@@ -10,7 +10,8 @@ from langchain_groq import ChatGroq
 from pydantic import BaseModel
 
 from rows import (
-    asked, base, client, failure, formats, key, lax_base, left, model, normal, person, pixel, row, run, shapes, weather, without,
+    asked, base, client, counting, failure, finding, formats, key, lax_base, left, mixed, model, normal, person, pixel, row, run, shapes,
+    tools_base, weather, without,
 )
 
 
@@ -153,6 +154,36 @@ def _():
     for kind in ["code_interpreter", "browser_search"]:
         e = failure(lambda: ask("hello", model_kwargs={"tools": [{"type": kind}]}))
         assert e.status_code == 400 and e.body["error"]["code"] == "tool_unavailable"
+
+
+def run_tools(plan, *tools):
+    return ask("tools-plan", plan, base_url=tools_base, model_kwargs={"tools": list(tools)})
+
+
+@row("T1")
+def _():
+    a = run_tools(counting, {"type": "code_interpreter"})
+    assert a.content == "Counting.\n\nIt is 42."
+    executed = a.additional_kwargs["executed_tools"]
+    assert [(e["name"], e["output"].strip()) for e in executed] == [("python", "42")]
+
+
+@row("T2")
+def _():
+    search, page = run_tools(finding, {"type": "browser_search"}).additional_kwargs["executed_tools"]
+    assert search["search_results"]["results"][0]["title"] == "Paper" and "Cai Lun" in page["output"]
+
+
+@row("T3")
+def _():
+    a = run_tools(mixed, {"type": "code_interpreter"}, weather)
+    assert [c["name"] for c in a.tool_calls] == ["weather"] and len(a.additional_kwargs["executed_tools"]) == 1
+
+
+@row("T4")
+def _():
+    got = chat("many", n=2, model_kwargs={"logprobs": True}).generate([[HumanMessage("Hi")]]).generations[0]
+    assert [g.text for g in got] == ["Answer number 0", "Answer number 1"]
 
 
 @row("C22")
@@ -314,4 +345,5 @@ without("LangChain sends known fields only", "A9")
 without("LangChain does not ask for models", "A11", "A12", "F40")
 without("the stream is a generator", "E37")
 without("the same SDK as groq-python", "F45")
+without("Groq's clients know chats only", "T5")
 run()

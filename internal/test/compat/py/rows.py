@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 client = os.environ["COMPAT_CLIENT"]
 base = os.environ["COMPAT_BASE"]
 lax_base = os.environ["COMPAT_LAX_BASE"]
+tools_base = os.environ["COMPAT_TOOLS_BASE"]
 key = f"key-{client}"
 
 thought = "Okay, the user asks for a fruit. 🍎"
@@ -33,6 +34,10 @@ person = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
+# What the model "tools-plan" is to do, a line for each round.
+counting = 'say Counting. | python {"code": "print(6 * 7)"}\nsay It is 42.'
+finding = 'browser_search {"query": "paper"}\nbrowser_open {"id": 0}\nsay Cai Lun 【1†L0-L3】 made it.'
+mixed = 'python {"code": "1"}\nweather {"city": "Oslo"} | python {"code": "2"}'
 shapes = ["reason-field", "reason-content", "reason-think", "reason-letters", "reason-prefilled", "reason-harmony"]
 formats = {"raw": (f"<think>{thought}</think>{answer}", ""), "parsed": (answer, thought), "hidden": (answer, "")}
 

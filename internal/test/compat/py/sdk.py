@@ -5,6 +5,7 @@ import re
 
 from pydantic import BaseModel
 
+import sdk_tools  # noqa: F401 (its rows)
 import sdk_wire  # noqa: F401 (its rows)
 from rows import (
     asked, calls_of, client, content_of, failure, formats, lax_base, left, model, normal, pixel, row, run, shapes, user, weather,
