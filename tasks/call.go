@@ -113,9 +113,11 @@ func (c *Client) issue(ctx context.Context, l stream.Lane, id string) error {
 // it by stream.Run.Finish; an error that it returns before it sent anything makes
 // the call run again when the server stops, else it ends the answer. ctx ends
 // when nobody waits any more (stream.ErrLeft), when another run has the call, and
-// when the server stops. Call HandleCalls before Start.
+// when the server stops; it is for Idle, too. Call HandleCalls before Start.
 func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
-	handleLane(s, completions, h)
+	handleLane(s, completions, func(ctx context.Context, run *stream.Run) error {
+		return h(context.WithValue(ctx, placesKey{}, s.limits.places), run)
+	})
 }
 
 // HandleTools is HandleCalls for sessions with built-in tools. offer is what the

@@ -196,3 +196,34 @@ func TestAHandlerThatGivesUpEndsTheAnswer(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestAnIdleCallLetsAnotherHaveItsPlace(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	other := make(chan struct{})
+	s := b.serveCalls(t, tasks.Options{InferConcurrency: 1}, func(ctx context.Context, run *stream.Run) error {
+		switch run.Call.Owner {
+		case "tools":
+			tasks.Idle(ctx, func() { <-other })
+		case "other":
+			close(other)
+		case "long":
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		return run.Finish([]byte(run.Call.Owner))
+	})
+	idle := b.call(t, stream.Call{Owner: "tools"})
+	wait.Until(t, "it is at work", func() bool { return s.Running() == 1 })
+	for _, a := range []*stream.Answer{b.call(t, stream.Call{Owner: "other"}), idle} {
+		if whole(t, a) == "" {
+			t.Error("no answer")
+		}
+	}
+	// That every place is taken is no fault, however long it lasts.
+	b.call(t, stream.Call{Owner: "long"})
+	wait.Until(t, "a call is at work", func() bool { return s.Running() == 1 })
+	if err := s.ProgressAt(time.Now().Add(time.Hour)); err != nil {
+		t.Error(err)
+	}
+}

@@ -96,8 +96,8 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	id, _ := asynq.GetTaskID(actx)
 	name, _ := asynq.GetQueueName(actx)
 	q := Queue(name)
-	s.slots.claim(q)
-	defer s.slots.Release(q)
+	s.limits.claim(q)
+	defer s.limits.Release(q)
 	err := s.perform(actx, q, id, t)
 	if again, ok := errors.AsType[*retryError](err); ok && !hasCalls(q) {
 		s.rejoin(q, id, again.delay)

@@ -46,8 +46,8 @@ type Options struct {
 	TextConcurrency int
 	// AudioConcurrency (Server) is how many tasks of Audio run at a time. Default 16.
 	AudioConcurrency int
-	// InferConcurrency (Server) is how many tasks of Infer run at a time.
-	// Default 512.
+	// InferConcurrency (Server) is how many tasks of Infer run at a time. As many again
+	// may be there whose tools run (see Idle). Default 512.
 	InferConcurrency int
 	// ToolConcurrency (Server) is how many tasks of Tools run at a time: sessions, which
 	// wait for the model most of the time. Default 64.

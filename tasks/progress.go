@@ -34,7 +34,8 @@ func (s *Server) progress(at time.Time) error {
 		}
 	}
 	for p, when := range last {
-		if running[p] < s.concurrency(p) && at.Sub(when) > stallAfter {
+		free := running[p] < s.concurrency(p) && !(p == Infer && s.limits.places.full())
+		if free && at.Sub(when) > stallAfter {
 			return presswork.Errorf(presswork.Internal, "no task has been taken from the queue %s for %s", p, at.Sub(when).Round(time.Second))
 		}
 	}

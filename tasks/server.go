@@ -41,7 +41,7 @@ type Server struct {
 	blocking   redis.UniversalClient
 	records    *records
 	outbox     *outbox
-	slots      *slots
+	limits     limits
 	dequeuer   *asynqext.Dequeuer
 	completion *asynqext.Completion
 	active     *active
@@ -73,8 +73,8 @@ func NewServer(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := newSlots(o.RenderSlots+overlap, o.bulkSlots())
-	rdb, err := Dial(address, 3*slots.total+o.TextConcurrency+min(o.AudioConcurrency, 64)+min(o.InferConcurrency, 64)+min(o.ToolConcurrency, 64)+16)
+	limits := limits{slots: newSlots(o.RenderSlots+overlap, o.bulkSlots()), places: newPlaces(o.InferConcurrency)}
+	rdb, err := Dial(address, 3*limits.slots.total+o.TextConcurrency+min(o.AudioConcurrency, 64)+min(o.InferConcurrency, 64)+min(o.ToolConcurrency, 64)+16)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		blocking:   blocking,
 		records:    &records{rdb: rdb, clock: clock, ttl: o.Retention + afterRetention},
 		outbox:     newOutbox(rdb, clock, o),
-		slots:      slots,
+		limits:     limits,
 		completion: asynqext.NewCompletion(o.Log),
 		active:     &active{runs: map[*activeRun]struct{}{}},
 		calls:      stream.NewServer(rdb, o.Log),
@@ -102,7 +102,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
 	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
-		Redis: rdb, Blocking: blocking, Slots: slots, SetAside: s.setAside,
+		Redis: rdb, Blocking: blocking, Slots: limits, SetAside: s.setAside,
 		Announced: map[Queue]string{Infer: callChannel, Tools: toolChannel}, Log: o.Log,
 	})
 	rdb.AddHook(s.dequeuer.Hook())
@@ -179,7 +179,7 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// concurrency is how many tasks of a queue run at a time.
+// concurrency is how many tasks of a queue run at a time, or are idle.
 func (s *Server) concurrency(q Queue) int {
 	switch q {
 	case Text:
@@ -187,11 +187,11 @@ func (s *Server) concurrency(q Queue) int {
 	case Audio:
 		return s.options.AudioConcurrency
 	case Infer:
-		return s.options.InferConcurrency
+		return 2 * s.options.InferConcurrency // half of them idle
 	case Tools:
 		return s.options.ToolConcurrency
 	}
-	return s.slots.total
+	return s.limits.slots.total
 }
 
 func (s *Server) config(q Queue) asynq.Config {

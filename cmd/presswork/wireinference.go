@@ -82,6 +82,7 @@ func (p *parts) handleCompletions(taker *tasks.Server) *worker.Completions {
 		Catalogue:  p.models.Current,
 		Open:       openai.New,
 		FetchImage: guard.NewFetcher(p.outbound, guard.FetchOptions{UserAgent: "Presswork/" + version(), MaxBytes: maxChatImage, MaxPixels: inference.MaxImagePixels}).Fetch,
+		Idle:       tasks.Idle,
 		Tools:      worker.NewToolbox(worker.ToolboxOptions{Queue: p.queue, Store: p.store, Keeper: p.keeper, Log: p.log.With("component", "tools")}),
 		Log:        p.log.With("component", "inference"),
 	})

@@ -40,7 +40,8 @@ func (c *completion) run(ctx context.Context) error {
 	}
 	answers, err := c.ask(ctx, r)
 	for err == nil && c.rounds.goOn(answers[0]) {
-		if r, err = c.rounds.next(ctx, r, answers[0]); err == nil {
+		c.g.opts.Idle(ctx, func() { r, err = c.rounds.next(ctx, r, answers[0]) })
+		if err == nil {
 			answers, err = c.ask(ctx, r)
 		}
 	}

@@ -25,6 +25,9 @@ type GatewayOptions struct {
 	FetchImage func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Tools runs the built-in tools. Nil: requests for them are refused.
 	Tools Toolbox
+	// Idle runs a function in which a completion, that of ctx, waits for tools and for
+	// no model. Default: it is run.
+	Idle func(ctx context.Context, f func())
 	// Log gets a warning for each try of an upstream that failed, and for each
 	// session of built-in tools that was lost. Default: discard.
 	Log *slog.Logger
@@ -48,6 +51,9 @@ type openEngine struct {
 func NewGateway(o GatewayOptions) *Gateway {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Idle == nil {
+		o.Idle = func(_ context.Context, f func()) { f() }
 	}
 	return &Gateway{opts: o, balance: newBalancer(), engines: map[string]openEngine{}}
 }

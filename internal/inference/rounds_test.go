@@ -69,3 +69,53 @@ func TestTheTimeOfToolsIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// watched is a Toolbox that knows whether the completion is idle.
+type watched struct {
+	t    *testing.T
+	idle bool
+}
+
+func (w *watched) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+	return w, nil
+}
+
+func (w *watched) Call(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
+	if !w.idle {
+		w.t.Error("a tool runs, and the completion is not idle")
+	}
+	return inference.ToolResult{}, nil
+}
+
+func (w *watched) Close() error { return nil }
+
+func TestACompletionIsIdleWhileItsToolsRun(t *testing.T) {
+	t.Parallel()
+	w := &watched{t: t}
+	m := inference.Model{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}, Capabilities: []string{inference.CanChat, inference.CanTools}, Routing: inference.Routing{ToolRounds: 2}}
+	c := inference.NewCatalogue([]inference.Model{m})
+	times := 0
+	g := inference.NewGateway(inference.GatewayOptions{
+		Catalogue: func() *inference.Catalogue { return c },
+		Open: func(inference.Upstream) (inference.Engine, error) {
+			return &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+				if w.idle {
+					t.Error("a model is asked, and the completion is idle")
+				}
+				return calling(ctx, r, emit)
+			}}, nil
+		},
+		Tools: w,
+		Idle: func(_ context.Context, f func()) {
+			times++
+			w.idle = true
+			f()
+			w.idle = false
+		},
+	})
+	r := request()
+	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
+	if _, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil }); err != nil || times != 2 {
+		t.Errorf("idle %d times: %v", times, err)
+	}
+}
