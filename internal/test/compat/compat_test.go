@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +21,7 @@ import (
 
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 )
 
 // upstream is the scripted model with an ear: it tells clients what it was
@@ -183,6 +185,11 @@ func TestClients(t *testing.T) {
 	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
 	_, withTools := e2e.Serve(t, with(with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL), "OUTBOUND_ALLOW_PRIVATE", strings.TrimPrefix(web.URL, "http://")))
+	wait.Until(t, "the built-in tools are offered", func() bool {
+		status, _, _ := withTools.Do("POST", "/v1/chat/completions", "application/json",
+			[]byte(`{"model":"model","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]}`))
+		return status == http.StatusOK
+	})
 
 	results := map[string]map[string]row{}
 	var mu sync.Mutex
@@ -213,10 +220,8 @@ func TestClients(t *testing.T) {
 }
 
 func with(env map[string]string, name, value string) map[string]string {
-	out := map[string]string{name: value}
-	for k, v := range env {
-		out[k] = v
-	}
+	out := maps.Clone(env)
+	out[name] = value
 	return out
 }
 
