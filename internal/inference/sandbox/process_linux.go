@@ -126,10 +126,9 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 
 	p := &process{exited: make(chan struct{}), unwatched: make(chan struct{})}
 	started := make(chan error, 1)
-	go func() {
+	apart(func() {
 		// This thread is bwrap's user, who alone may set limits and look into the
-		// sandbox. It is given to nobody else, and ends with this function.
-		runtime.LockOSThread()
+		// sandbox.
 		defer close(p.unwatched)
 		err := b.become()
 		if err == nil {
@@ -154,11 +153,30 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		if err == nil {
 			p.watch(s.limits)
 		}
-	}()
+	})
 	if err := <-started; err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// apart runs f in a thread that is given to nobody else and ends with f.
+func apart(f func()) {
+	began := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() == os.Getpid() {
+			// The first thread never ends, and stands for the process. It is held until
+			// there is another.
+			apart(f)
+			runtime.UnlockOSThread()
+			close(began)
+			return
+		}
+		close(began)
+		f()
+	}()
+	<-began
 }
 
 // become makes the calling thread an unprivileged user's when this process is

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -150,6 +151,29 @@ func TestAProgramIsNobodyOnTheMachine(t *testing.T) {
 	}
 	if got := <-owner; got != want {
 		t.Errorf("the program is user %d, want %d", got, want)
+	}
+}
+
+// TestTheServerStaysWhoItIs: a thread that starts a program becomes another user,
+// and must not be the one that stands for the process.
+func TestTheServerStaysWhoItIs(t *testing.T) {
+	t.Parallel()
+	b := openBox(t)
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			if _, err := b.Run(t.Context(), shell("true")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("\nUid:\t%d\t%[1]d\t", os.Getuid()); !strings.Contains(string(status), want) {
+		t.Errorf("no %q in\n%s", want, status)
 	}
 }
 
