@@ -87,7 +87,10 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 // store transcribes the recording and stores the text.
 func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 	transcript, err := h.listen(ctx)
-	h.record(ctx, transcript.Duration, err)
+	// The ledger does not hold the answer up.
+	var recording sync.WaitGroup
+	recording.Go(func() { h.record(ctx, transcript.Duration, err) })
+	defer recording.Wait()
 	if err != nil {
 		return storage.Info{}, err
 	}
@@ -95,9 +98,6 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 		if err := h.run.Warn(ctx, presswork.Warning{Code: presswork.TimesMissing, Message: "the model gives no times: those shown are of the parts in which the recording was sent"}); err != nil {
 			return storage.Info{}, err
 		}
-	}
-	if err := h.run.Progress(ctx, presswork.StageStoring, heardTo, "storing the transcript"); err != nil {
-		return storage.Info{}, err
 	}
 	text, err := audio.Render(transcript, audio.Form{
 		Format: h.task.Format, Task: h.task.Task, Segments: h.task.Segments, Words: h.task.Words, Vendor: h.task.Vendor, RequestID: h.run.Record.RequestID,
@@ -124,15 +124,12 @@ func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err e
 	if h.model, err = h.Models().AdmitAudio(h.task.Model, inference.CanTranscribe); err != nil {
 		return whole, err
 	}
-	if err := h.run.Progress(ctx, presswork.StageAnalyzing, 2, "reading the recording"); err != nil {
-		return whole, err
-	}
-	file, size, err := h.fetch(ctx)
+	source, err := h.fetch(ctx)
 	if err != nil {
 		return whole, err
 	}
-	defer file.Close()
-	recording, err := h.Recordings.Read(ctx, file, size, audio.Wanted{
+	defer source.Close()
+	recording, err := h.Recordings.Read(ctx, source, source.Size(), audio.Wanted{
 		Part:  h.model.Audio.Part,
 		Plain: slices.ContainsFunc(h.model.Upstreams, func(u inference.Upstream) bool { return u.Kind == inference.WhisperServer }),
 	})
@@ -163,9 +160,9 @@ func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err e
 
 // hearAll sends the parts, as many at a time as the model takes.
 func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
-	if err := h.run.Progress(ctx, presswork.StageTranscribing, heardFrom, h.message(0)); err != nil {
-		return err
-	}
+	// The first part does not wait until the job says so.
+	told := make(chan error, 1)
+	go func() { told <- h.run.Progress(ctx, presswork.StageTranscribing, heardFrom, h.message(0)) }()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, h.model.Audio.Parallel))
 	for n := range parts {
@@ -187,12 +184,12 @@ func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
 			}
 			h.mu.Unlock()
 			if done == len(parts) {
-				return nil // the next step has news of its own
+				return nil // the end is news of its own
 			}
 			return h.run.Progress(ctx, presswork.StageTranscribing, heardFrom+done*(heardTo-heardFrom)/len(parts), h.message(done))
 		})
 	}
-	return group.Wait()
+	return errors.Join(group.Wait(), <-told)
 }
 
 func (h *hearing) message(done int) string {
@@ -283,39 +280,64 @@ func (h *hearing) keepPart(ctx context.Context, key string, piece *audio.Piece) 
 	}
 }
 
-// fetch puts the recording into a file without a name.
-func (h *hearing) fetch(ctx context.Context) (file *os.File, size int64, err error) {
-	if file, err = os.CreateTemp("", "presswork-audio-*"); err != nil {
-		return nil, 0, err
+// source is a recording that can be read at any place.
+type source interface {
+	io.ReaderAt
+	io.Closer
+	// Size is in bytes.
+	Size() int64
+}
+
+// fetch opens the recording: where the store holds files in the store itself, else
+// in a file without a name.
+func (h *hearing) fetch(ctx context.Context) (source, error) {
+	if h.task.Key == "" {
+		return h.aside(func(w io.Writer) error { return h.download(ctx, w) })
+	}
+	r, _, err := h.Store.Get(ctx, h.task.Key, storage.Range{})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if file, ok := r.(source); ok {
+		return file, nil
+	}
+	defer r.Close()
+	return h.aside(func(w io.Writer) error {
+		if _, err := io.Copy(w, r); err != nil {
+			return storeError(err)
+		}
+		return nil
+	})
+}
+
+// aside is what fill writes, in a file that goes with its last reader.
+func (h *hearing) aside(fill func(io.Writer) error) (source, error) {
+	file, err := os.CreateTemp("", "presswork-audio-*")
+	if err != nil {
+		return nil, err
 	}
 	if err = os.Remove(file.Name()); err == nil {
-		if h.task.Key == "" {
-			err = h.download(ctx, file)
-		} else {
-			err = h.copy(ctx, file)
-		}
+		err = fill(file)
 	}
+	var size int64
 	if err == nil {
 		size, err = file.Seek(0, io.SeekCurrent)
 	}
 	if err != nil {
 		file.Close()
-		return nil, 0, err
+		return nil, err
 	}
-	return file, size, nil
+	return unnamed{file, size}, nil
 }
 
-func (h *hearing) copy(ctx context.Context, w io.Writer) error {
-	r, _, err := h.Store.Get(ctx, h.task.Key, storage.Range{})
-	if err != nil {
-		return storeError(err)
-	}
-	defer r.Close()
-	if _, err := io.Copy(w, r); err != nil {
-		return storeError(err)
-	}
-	return nil
+// unnamed is a file with its size.
+type unnamed struct {
+	*os.File
+	size int64
 }
+
+// Size is in bytes.
+func (u unnamed) Size() int64 { return u.size }
 
 func (h *hearing) download(ctx context.Context, w io.Writer) error {
 	err := h.Download(ctx, h.task.URL, w)

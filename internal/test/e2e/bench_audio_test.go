@@ -1,0 +1,55 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+)
+
+// BenchmarkTranscriptions tells what the way through API, store, queue and worker
+// adds to the same engine asked directly, for a recording of 5 MB, in turns.
+func BenchmarkTranscriptions(b *testing.B) {
+	const rounds = 40
+	_, base := inferencetest.Start(b)
+	models := filepath.Join(b.TempDir(), "models.yaml")
+	text := fmt.Sprintf("models: [{id: ears, capabilities: [transcription], upstreams: [{base_url: %q}]}]", base)
+	if err := os.WriteFile(models, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": models, "WORKER_QUEUES": "audio"})
+	contentType, body := form(b, "a.wav", recording(5<<20/32000), "model=ears", "response_format=json")
+	ask := func(address string) time.Duration {
+		began := time.Now()
+		res, err := http.Post(address, contentType, bytes.NewReader(body)) //nolint:noctx // a benchmark's
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer res.Body.Close()
+		if answer, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+			b.Fatalf("%d %s %v", res.StatusCode, answer, err)
+		}
+		return time.Since(began)
+	}
+	for b.Loop() {
+		var direct, ours []time.Duration
+		for n := range rounds + 3 {
+			d, o := ask(base+"/audio/transcriptions"), ask(client.Base+"/v1/audio/transcriptions")
+			if n >= 3 {
+				direct, ours = append(direct, d), append(ours, o)
+			}
+		}
+		added := func(q float64) time.Duration {
+			return (quantile(ours, q) - quantile(direct, q)).Round(100 * time.Microsecond)
+		}
+		b.Logf("direct p50 %s p90 %s; ours p50 %s min %s", quantile(direct, .5), quantile(direct, .9), quantile(ours, .5), quantile(ours, 0))
+		report(b, "transcription of a recording of 5 MB, more than the engine's own time", fmt.Sprintf("p50 %s, p90 %s", added(.5), added(.9)), "p50 < 30 ms")
+	}
+}
