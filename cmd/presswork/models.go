@@ -244,8 +244,12 @@ func pullLine(step ollama.Progress) string {
 	if step.Total <= 0 {
 		return line
 	}
+	return fmt.Sprintf("%s %s %5.1f of %.1f MB", line, bar(float64(step.Completed)/float64(step.Total)), float64(step.Completed)/1e6, float64(step.Total)/1e6)
+}
+
+// bar draws a share of 1.
+func bar(share float64) string {
 	const width = 30
-	done := int(width * min(max(float64(step.Completed)/float64(step.Total), 0), 1))
-	return fmt.Sprintf("%s %s%s %5.1f of %.1f MB", line, strings.Repeat("█", done), strings.Repeat("░", width-done),
-		float64(step.Completed)/1e6, float64(step.Total)/1e6)
+	done := int(width * min(max(share, 0), 1))
+	return strings.Repeat("█", done) + strings.Repeat("░", width-done)
 }

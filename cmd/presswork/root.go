@@ -47,6 +47,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newExportCommand(p),
 		newModelsCommand(p),
 		newChatCommand(p),
+		newTranscribeCommand(p),
 		newSearchCommand(p),
 		newFetchCommand(p),
 		newRunPythonCommand(p),

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -345,5 +346,67 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 	defer cancel()
 	if err := server.WaitLeft(wait, 1); err != nil {
 		t.Errorf("the engine speaks on: %v", err)
+	}
+}
+
+func TestTheCommandLineTranscribes(t *testing.T) {
+	t.Parallel()
+	server, base := inferencetest.Start(t)
+	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": ears(t, base, "ears", "ears-untimed", "ears-hang"), "WORKER_QUEUES": "audio", "API_KEY": "hush"})
+	file := filepath.Join(t.TempDir(), "Meeting.wav")
+	if err := os.WriteFile(file, recording(9), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) (stdout, stderr string, err error) {
+		cmd := exec.CommandContext(t.Context(), e2e.Binary(t), append([]string{"transcribe", "--server", c.Base + "/v1", file}, args...)...)
+		cmd.Env = append(os.Environ(), "PRESSWORK_API_KEY=hush")
+		var out, words bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &words
+		err = cmd.Run()
+		return out.String(), words.String(), err
+	}
+	if out, words, err := run("--language", "en"); err != nil || !strings.HasPrefix(out, "one two three") || words != "" {
+		t.Errorf("%q %q %v", out, words, err)
+	}
+	if f := server.Recordings()[0].Fields; f["language"][0] != "en" || f["model"][0] != "ears" {
+		t.Errorf("sent %v", f)
+	}
+	srt := file + ".srt"
+	if out, words, err := run("--format", "srt", "--model", "ears-untimed", "--translate", "-o", srt); err != nil || out != "" || !strings.Contains(words, "gives no times") {
+		t.Errorf("%q %q %v", out, words, err)
+	}
+	if b, err := os.ReadFile(srt); err != nil || !strings.HasPrefix(string(b), "1\n00:00:00,000 --> ") {
+		t.Errorf("%s %v", b, err)
+	}
+	for want, args := range map[string][]string{
+		`did you mean "srt"`: {"--format", "str"},
+		"does not support":   {"--model", "chat"},
+		"does not exist":     {"--model", "nobody"},
+		"does not answer":    {"--server", "http://127.0.0.1:1"},
+		"key is not valid":   {"--key", "wrong"},
+		"write http://HOST":  {"--server", "localhost"},
+	} {
+		if _, words, err := run(args...); err == nil || !strings.Contains(words, want) {
+			t.Errorf("%v: %q, want %q", args, words, want)
+		}
+	}
+	// An interruption cancels the job.
+	cmd := exec.CommandContext(t.Context(), e2e.Binary(t), "transcribe", "--server", c.Base, "--key", "hush", "--model", "ears-hang", file)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := server.WaitRecordings(wait, len(server.Recordings())+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
+		t.Errorf("%v", err)
+	}
+	if err := server.WaitLeft(wait, 1); err != nil {
+		t.Errorf("the engine works on: %v", err)
 	}
 }
