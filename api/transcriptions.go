@@ -32,6 +32,8 @@ type transcriptionRequest struct {
 	recording *asset // nil where the payload has an address
 	filename  string
 	limits    meter.Limits
+	// passing reports that nobody can come back for the transcript.
+	passing bool
 }
 
 // transcribe answers POST /v1/audio/transcriptions and /v1/audio/translations: it
@@ -51,6 +53,7 @@ func (s *Server) transcribe(task string) fiber.Handler {
 		async := preferencesOf(c).async
 		if !async {
 			r.payload.Keep = int64(deliveredKeep / time.Second)
+			r.passing = c.Get("Idempotency-Key") == ""
 		}
 		rec, replayed, grant, err := s.submitTranscription(c, r)
 		if err != nil {
@@ -167,6 +170,9 @@ func (s *Server) acceptTranscription(r transcriptionRequest, sub tasks.Submissio
 	var stored []string
 	if r.recording != nil {
 		r.payload.Key = storage.AssetKey(sub.ID, request, "recording")
+		if r.passing {
+			r.payload.Key = storage.PassingKey(sub.ID, request)
+		}
 		stored = append(stored, r.payload.Key)
 		ctx, cancel := context.WithTimeoutCause(context.Background(), uploadTimeout,
 			presswork.Errorf(presswork.StoreUnavailable, "the object store took longer than %s", uploadTimeout))

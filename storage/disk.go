@@ -20,7 +20,7 @@ type DiskOptions struct {
 	Dir string
 	// Volatile lists key prefixes whose objects are not forced to the medium:
 	// a power cut may lose them, and never damages them. Default: Renders, the
-	// cache of what can be printed again. An empty non-nil list is none.
+	// cache of what can be printed again, and Passing. An empty non-nil list is none.
 	Volatile []string
 }
 
@@ -59,7 +59,7 @@ func OpenDisk(o DiskOptions) (*Disk, error) {
 		return nil, errors.New("storage: DiskOptions.Dir is empty")
 	}
 	if o.Volatile == nil {
-		o.Volatile = []string{Renders}
+		o.Volatile = []string{Renders, Passing}
 	}
 	d := &Disk{DiskOptions: o}
 	if err := d.Health(context.Background()); err != nil {

@@ -12,6 +12,9 @@ const (
 	Artifacts = "artifacts/"
 	// Sources are what submissions brought; they are deleted after their job's end.
 	Sources = "sources/"
+	// Passing are the sources of those who wait for the answer, and whose request a
+	// power cut ends with them.
+	Passing = Sources + "passing/"
 	// Renders are the render cache: what is under it can be made again.
 	Renders = "renders/"
 )
@@ -44,6 +47,9 @@ func ArtifactKeyOf(jobID, contentType string) string {
 	}
 	return Artifacts + jobID + extension
 }
+
+// PassingKey is AssetKey for the one file of a request under Passing.
+func PassingKey(jobID, request string) string { return path.Join(Passing+jobID, request) }
 
 // TranscriptKey is where the transcript of part n of a job's recording waits for
 // the others.

@@ -73,7 +73,9 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 	if err != nil {
 		return storeError(err)
 	}
-	w.countKept(ctx, info, task.Keep)
+	var counting sync.WaitGroup
+	counting.Go(func() { w.countKept(ctx, info, task.Keep) })
+	defer counting.Wait()
 	artifact := artifactOf(run, info)
 	artifact.Filename = run.Record.Filename
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)

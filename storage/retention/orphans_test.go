@@ -135,3 +135,19 @@ func TestKeeperAsksOnceForAJobOfManySources(t *testing.T) {
 		t.Errorf("asked %d times", asked)
 	}
 }
+
+func TestASourceInPassingBelongsToItsJob(t *testing.T) {
+	t.Parallel()
+	live := map[string]bool{"waiting": true}
+	k := newKeeping(t, retention.Options{Live: func(_ context.Context, job string) (bool, error) { return live[job], nil }})
+	keeper := k.keeper()
+	k.add(t, keeper, storage.PassingKey("waiting", "request"))
+	k.add(t, keeper, storage.PassingKey("ended", "request"))
+	k.pass(2 * time.Hour)
+	sweep(t, keeper)
+	for job, want := range map[string]bool{"waiting": true, "ended": false} {
+		if _, err := k.store.Stat(t.Context(), storage.PassingKey(job, "request")); (err == nil) != want {
+			t.Errorf("%s: %v", job, err)
+		}
+	}
+}

@@ -89,7 +89,8 @@ func jobOf(key string) string {
 	if !ok {
 		return ""
 	}
-	job, _, _ := strings.Cut(rest, "/")
+	passing, _ := strings.CutPrefix(storage.Passing, storage.Sources)
+	job, _, _ := strings.Cut(strings.TrimPrefix(rest, passing), "/")
 	return job
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -266,7 +267,7 @@ func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
 	}
 	h := &hearing{recording: rec}
 	model := h.field("model")
-	name, argument, _ := strings.Cut(model, ":")
+	name, argument, _ := strings.Cut(path.Base(model), ":")
 	scenario, known := sounds[name]
 	if !known {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", model))
@@ -292,7 +293,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "the body is not JSON")
 		return
 	}
-	name, argument, _ := strings.Cut(body.Model, ":")
+	name, argument, _ := strings.Cut(path.Base(body.Model), ":")
 	scenario, known := voices[name]
 	if !known {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", body.Model))

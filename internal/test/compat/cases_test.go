@@ -55,6 +55,9 @@ var cases = []struct{ id, what string }{
 	{"F44", "failures of the model: class, status, tries"},
 	{"F45", "a time-out in line: the model never hears of it"},
 	{"F46", "a time-out at work: the model is freed"},
+	{"G47", "a recording transcribed: json, text, verbose_json with words; translated"},
+	{"G48", "a recording in a `data:` URI; one that is none is refused"},
+	{"G49", "speech, as bytes in pieces"},
 }
 
 // client is a program that prints rows.

@@ -134,6 +134,9 @@ func writeModels(t *testing.T, base string) string {
 		for _, s := range append(inferencetest.Scenarios(), scenarios...) {
 			entry(c.name+"/"+s, c.name+"/"+s, "")
 		}
+		for _, s := range []string{"ears", "voice"} {
+			fmt.Fprintf(&b, "  - {id: %q, capabilities: [transcription, speech], upstreams: [{base_url: %q}]}\n", c.name+"/"+s, base)
+		}
 		entry(c.name+"/narrow", c.name+"/tokens:40@20", ", max_concurrency: 1")
 	}
 	return writeFile(t, "models.yaml", b.String())
@@ -181,7 +184,7 @@ func TestClients(t *testing.T) {
 	})
 	models := writeModels(t, web.URL+"/v1")
 	// Without the queues of pages no browser is started.
-	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer"}
+	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer,audio"}
 	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
 	_, withTools := e2e.Serve(t, with(with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL), "OUTBOUND_ALLOW_PRIVATE", strings.TrimPrefix(web.URL, "http://")))

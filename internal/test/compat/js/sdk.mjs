@@ -402,4 +402,34 @@ row('F46', async () => {
   assert.ok(e instanceof SDK.APIConnectionTimeoutError || e.status === 504, String(e));
   assert.ok((await left('hang')) < 2000);
 });
+/** Two seconds of sound at 4 kHz, as WAV. */
+const wav = (() => {
+  const b = Buffer.alloc(44 + 16000, '\x00\x40', 'latin1');
+  Buffer.from('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\x02\0\x10\0data', 'latin1').copy(b);
+  for (const [at, n] of [[4, 16036], [24, 4000], [28, 8000], [40, 16000]]) b.writeUInt32LE(n, at);
+  return b;
+})();
+const file = (data) => new File([data], 'a.wav');
+row('G47', async () => {
+  const hear = (more) => sdk.audio.transcriptions.create({ model: model('ears'), file: file(wav), ...more });
+  assert.equal((await hear()).text, 'one two');
+  assert.equal(await hear({ response_format: 'text' }), 'one two\n');
+  const a = await hear({ response_format: 'verbose_json', language: 'en', prompt: 'Ada', temperature: 0.5, timestamp_granularities: ['word', 'segment'] });
+  assert.deepEqual(a.words.map((w) => w.word), ['one', 'two']);
+  assert.equal(a.segments.length, 1);
+  assert.equal((await sdk.audio.translations.create({ model: model('ears'), file: file(wav) })).text, 'one two');
+});
+row('G48', async () => {
+  if (groq) {
+    const a = await sdk.audio.transcriptions.create({ model: model('ears'), url: 'data:audio/wav;base64,' + wav.toString('base64') });
+    assert.equal(a.text, 'one two');
+  }
+  const e = await failure(sdk.audio.transcriptions.create({ model: model('ears'), file: file('#EXTM3U') }));
+  assert.ok(e.status === 400 && /by its content/.test(e.message), String(e));
+});
+row('G49', async () => {
+  const res = await sdk.audio.speech.create({ model: model('voice'), input: 'one two three', voice: 'alloy', response_format: 'mp3' });
+  assert.equal(await res.text(), 'one two three');
+  assert.equal(res.headers.get('content-type'), 'audio/mpeg');
+});
 await run();

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -233,4 +234,33 @@ var cases = map[string]func(){
 		_, err := complete(p)
 		check(refused(err).StatusCode == 400 && regexp.MustCompile("low.*medium.*high").MatchString(refused(err).Message), "%v", refused(err).Message)
 	},
+	"G47": func() {
+		hear := func(format openai.AudioResponseFormat) *openai.AudioTranscriptionNewResponseUnion {
+			return must(sdk.Audio.Transcriptions.New(ctx, openai.AudioTranscriptionNewParams{
+				Model: model("ears"), File: openai.File(bytes.NewReader(recording()), "a.wav", "audio/wav"), ResponseFormat: format,
+				TimestampGranularities: map[bool][]string{true: {"word", "segment"}}[format == "verbose_json"],
+			}))
+		}
+		check(hear("json").Text == "one two", "json")
+		a := hear("verbose_json")
+		check(a.Duration == 2 && len(a.Words) == 2 && a.Words[1].Word == "two" && len(a.Segments) == 1, "%s", a.RawJSON())
+		t := must(sdk.Audio.Translations.New(ctx, openai.AudioTranslationNewParams{Model: model("ears"), File: openai.File(bytes.NewReader(recording()), "a.wav", "audio/wav")}))
+		check(t.Text == "one two", "%s", t.RawJSON())
+	},
+	"G48": func() {
+		_, err := sdk.Audio.Transcriptions.New(ctx, openai.AudioTranscriptionNewParams{Model: model("ears"), File: openai.File(strings.NewReader("#EXTM3U"), "a.wav", "audio/wav")})
+		check(refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "by its content"), "%v", err)
+	},
+	"G49": func() {
+		res := must(sdk.Audio.Speech.New(ctx, openai.AudioSpeechNewParams{Model: model("voice"), Input: "one two three", Voice: openai.AudioSpeechNewParamsVoiceUnion{OfString: openai.String("alloy")}}))
+		defer res.Body.Close()
+		b := must(io.ReadAll(res.Body))
+		check(string(b) == "one two three" && res.Header.Get("Content-Type") == "audio/mpeg", "%s", b)
+	},
+}
+
+// recording is two seconds of sound at 4 kHz, as WAV.
+func recording() []byte {
+	b := []byte("RIFF\xa4\x3e\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\xa0\x0f\x00\x00\x40\x1f\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00")
+	return append(b, bytes.Repeat([]byte{0, 0x40}, 8000)...)
 }

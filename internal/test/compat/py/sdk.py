@@ -1,7 +1,10 @@
 """The official Python SDKs of Groq and OpenAI, which one generator made."""
 import asyncio
+import base64
+import io
 import json
 import re
+import wave
 
 from pydantic import BaseModel
 
@@ -285,6 +288,45 @@ def _():
     assert "high" in [r.get("reasoning_effort") for r in asked("reason-field")]
     e = failure(lambda: create("reason-field", reasoning_effort="max"))
     assert e.status_code == 400 and re.search("low.*medium.*high", str(e))
+
+
+def recording():
+    """Two seconds of sound at 4 kHz, as WAV."""
+    out = io.BytesIO()
+    with wave.open(out, "wb") as w:
+        w.setparams((1, 2, 4000, 0, "NONE", ""))
+        w.writeframes(b"\x00\x40" * 8000)
+    return out.getvalue()
+
+
+wav = recording()
+
+
+@row("G47")
+def _():
+    hear = sdk.audio.transcriptions.create
+    assert hear(model=model("ears"), file=("a.wav", wav)).text == "one two"
+    assert hear(model=model("ears"), file=("a.wav", wav), response_format="text") == "one two\n" or groq
+    a = hear(model=model("ears"), file=("a.wav", wav), response_format="verbose_json", language="en", prompt="Ada", temperature=0.5,
+             timestamp_granularities=["word", "segment"])
+    words = [w if isinstance(w, dict) else w.model_dump() for w in a.words]
+    assert [w["word"] for w in words] == ["one", "two"] and words[1]["end"] == 2 and len(a.segments) == 1, a
+    assert sdk.audio.translations.create(model=model("ears"), file=("a.wav", wav)).text == "one two"
+
+
+@row("G48")
+def _():
+    more = {"extra_body": {"url": "data:audio/wav;base64," + base64.b64encode(wav).decode()}}
+    if groq:
+        assert sdk.audio.transcriptions.create(model=model("ears"), url=more["extra_body"]["url"]).text == "one two"
+    e = failure(lambda: sdk.audio.transcriptions.create(model=model("ears"), file=("a.wav", b"#EXTM3U")))
+    assert e.status_code == 400 and "by its content" in str(e)
+
+
+@row("G49")
+def _():
+    with sdk.audio.speech.with_streaming_response.create(model=model("voice"), input="one two three", voice="alloy", response_format="mp3") as r:
+        assert b"".join(r.iter_bytes()) == b"one two three" and r.headers["content-type"] == "audio/mpeg"
 
 
 run()
