@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,10 +101,8 @@ func (c *transcribeCommand) firstModel(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for _, m := range list.Data {
-		for _, capability := range m.Capabilities {
-			if capability == inference.CanTranscribe {
-				return m.ID, nil
-			}
+		if slices.Contains(m.Capabilities, inference.CanTranscribe) {
+			return m.ID, nil
 		}
 	}
 	return "", fmt.Errorf("%s: no model has the capability %s; docs/inference.md says how to name one", c.address, inference.CanTranscribe)

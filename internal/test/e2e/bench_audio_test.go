@@ -28,7 +28,7 @@ func BenchmarkTranscriptions(b *testing.B) {
 	contentType, body := form(b, "a.wav", recording(5<<20/32000), "model=ears", "response_format=json")
 	ask := func(address string) time.Duration {
 		began := time.Now()
-		res, err := http.Post(address, contentType, bytes.NewReader(body)) //nolint:noctx // a benchmark's
+		res, err := http.Post(address, contentType, bytes.NewReader(body))
 		if err != nil {
 			b.Fatal(err)
 		}
