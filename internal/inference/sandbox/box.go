@@ -21,13 +21,13 @@ type Options struct {
 	Bubblewrap string
 	// UID is the user and group that a process running as root gives to what it
 	// runs here. Nothing of the machine should belong to it, nor the browser to it.
-	// Default 60911. Other processes keep their user.
+	// Default 60912. Other processes keep their user.
 	UID int
 }
 
-// defaultUID is one above the browser's, in the range that Debian's policy and
+// defaultUID follows those of the two browsers, in the range that Debian's policy and
 // systemd leave alone (60514 to 61183).
-const defaultUID = 60911
+const defaultUID = 60912
 
 func (o Options) withDefaults() (Options, error) {
 	o.Bubblewrap = cmp.Or(o.Bubblewrap, "bwrap")
