@@ -53,8 +53,10 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 		if composed, err = w.compose(ctx, run, task); err != nil {
 			return err
 		}
-		artifact, cached, err = w.fromCache(ctx, run, composed)
-		return err
+		return meanwhile(func() error { return w.settleTheme(ctx, run, composed.Theme) }, func() error {
+			artifact, cached, err = w.fromCache(ctx, run, composed)
+			return err
+		})
 	})
 	if err != nil {
 		return false, err
@@ -74,7 +76,12 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	}
 	artifact.Filename = filename(task.Filename, composed.Meta.Title)
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
-	if err := run.Complete(ctx, artifact, cached); err != nil {
+	// Beside the job's end, not before it: what is not counted is found by a sweep.
+	var counting sync.WaitGroup
+	counting.Go(func() { w.count(ctx, storage.Info{Key: storage.ArtifactKey(run.ID), Size: artifact.Size}) })
+	err = run.Complete(ctx, artifact, cached)
+	counting.Wait()
+	if err != nil {
 		return cached, err
 	}
 	w.tidy(ctx, run.ID, task)
@@ -125,24 +132,45 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert
 	}
 	ctx, ended := w.stage(ctx, presswork.StageRendering)
 	defer ended()
-	if err := run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown"); err != nil {
-		return pdf.Composed{}, err
-	}
-	composed, err := w.Converter.Compose(ctx, pdf.Document{
-		Content:  content,
-		Theme:    theme,
-		Options:  task.Options,
-		Filename: task.Filename,
-		Asset:    w.assets(ctx, task.Assets),
+	var composed pdf.Composed
+	err = meanwhile(func() error {
+		return run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown")
+	}, func() error {
+		composed, err = w.Converter.Compose(ctx, pdf.Document{
+			Content:  content,
+			Theme:    theme,
+			Options:  task.Options,
+			Filename: task.Filename,
+			Asset:    w.assets(ctx, task.Assets),
+		})
+		return err
 	})
 	// Strict findings come with the warnings that they are.
 	if err := errors.Join(err, run.Warn(ctx, composed.Warnings...)); err != nil {
 		return pdf.Composed{}, err
 	}
-	if composed.Theme != run.Record.Theme {
-		return composed, run.SetTheme(ctx, composed.Theme)
-	}
 	return composed, nil
+}
+
+// settleTheme records the theme in force, where the request named another or none.
+func (w *Worker) settleTheme(ctx context.Context, run *tasks.Run, theme string) error {
+	if theme == run.Record.Theme {
+		return nil
+	}
+	return run.SetTheme(ctx, theme)
+}
+
+// meanwhile reports on a job while work goes on, and returns when both are done: a
+// report takes as long as Redis' disk. The report's error comes first, for it may
+// be that the run has ended.
+func meanwhile(report, work func() error) error {
+	reported := make(chan error, 1)
+	go func() { reported <- report() }()
+	err := work()
+	if ended := <-reported; ended != nil {
+		return ended
+	}
+	return err
 }
 
 func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error) {
@@ -195,7 +223,6 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) 
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
 	}
-	w.count(ctx, info)
 	if err := w.Keeper.Touch(ctx, render); err != nil {
 		w.Log.WarnContext(ctx, "the render cache's last use was not recorded", "error", err)
 	}
@@ -220,7 +247,6 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact,
 	if err != nil {
 		return presswork.Artifact{}, false, storeError(err)
 	}
-	w.count(ctx, info)
 	if run.Record.Stage != presswork.StageStoring {
 		return artifactOf(run, info), true, nil
 	}
@@ -228,10 +254,11 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact,
 }
 
 func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
-	if err := run.Progress(ctx, presswork.StagePrinting, printingFrom, "printing"); err != nil {
-		return pdf.Result{}, err
-	}
-	printed, err := w.printPaced(ctx, run, c)
+	var printed pdf.Result
+	err := meanwhile(func() error { return run.Progress(ctx, presswork.StagePrinting, printingFrom, "printing") }, func() (err error) {
+		printed, err = w.printPaced(ctx, run, c)
+		return err
+	})
 	if err != nil {
 		return pdf.Result{}, err
 	}
@@ -275,7 +302,6 @@ func (w *Worker) store(ctx context.Context, run *tasks.Run, key string, printed 
 	if err != nil {
 		return presswork.Artifact{}, storeError(err)
 	}
-	w.count(ctx, info)
 	w.remember(ctx, info, w.renderKey(run, key))
 	return artifactOf(run, info), nil
 }

@@ -291,3 +291,38 @@ func BenchmarkComposeSample(b *testing.B) {
 		}
 	}
 }
+
+// Another's stylesheet may use and set properties as it likes, so they are all
+// there; else none is.
+func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	css := ":root{--primary:#123456;--base-100:#fff;--base-content:#000}@media print{:root{--link:red}}"
+	if err := os.WriteFile(dir+"/mine.css", []byte(css), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	themes, err := themes.Open(themes.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := converter(t, pdf.Options{Themes: themes})
+	for _, d := range []struct {
+		pdf.Document
+		all bool
+	}{
+		{pdf.Document{Theme: "mine"}, true},
+		{pdf.Document{Theme: "nord", Options: presswork.Options{CSS: "a{color:var(--primary)}"}}, true},
+		{pdf.Document{Theme: "nord"}, false},
+	} {
+		d.Content = []byte("[a](https://example.com/)")
+		got, err := c.Compose(t.Context(), d.Document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"a[href]{color: var(--link)", ";--primary:#", "--sheet-width:210mm"} {
+			if strings.Contains(got.Page.HTML, part) != d.all {
+				t.Errorf("%s with %q: %q is there: %v", d.Theme, d.Options.CSS, part, !d.all)
+			}
+		}
+	}
+}
