@@ -104,8 +104,14 @@ func (p *program) runRoles(ctx context.Context, r roles) error {
 
 // check refuses a fleet role on services that only this machine has.
 func (r roles) check(cfg config.Config) error {
+	if (cfg.InferenceEngine == "") != (cfg.InferenceEngineModel == "") {
+		return errors.New("INFERENCE_ENGINE and INFERENCE_ENGINE_MODEL go together: the program, and the file of its model")
+	}
 	if r.api && r.worker {
 		return nil
+	}
+	if cfg.InferenceEngine != "" {
+		return errors.New("INFERENCE_ENGINE is for `presswork serve`; a fleet names its engines in models.yaml")
 	}
 	if cfg.RedisURL == "" {
 		return errors.New("REDIS_URL is not set: the nodes of a fleet meet on one Redis; a private one is for `presswork serve`")

@@ -19,6 +19,7 @@ import (
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
 	"presswork/internal/config"
+	"presswork/internal/embedded"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
@@ -55,6 +56,7 @@ type parts struct {
 	diagrams *diagram.Renderer // nil without a browser
 	// newRecommender makes a recommender that asks this model; nil for none.
 	newRecommender func(*recommend.Model) *recommend.Recommender
+	engine         *embedded.Engine // nil where INFERENCE_ENGINE is not set
 	models         *inference.Source
 	meter          *meter.Meter
 }
@@ -157,6 +159,9 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		return nil, err
 	}
 	p.checks = dependencies(p.queue, p.store, r)
+	if err := p.startEngine(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.policies(); err != nil {
 		return nil, err
 	}
@@ -196,6 +201,9 @@ func (p *parts) policies() error {
 	own, err := ownAddresses(p.cfg, p.redisURL)
 	if err != nil {
 		return usageError{err}
+	}
+	if p.engine != nil {
+		own = append(own, p.engine.Address())
 	}
 	p.outbound, err = guard.New(guard.Options{Allow: p.cfg.OutboundAllowPrivate, Setting: "OUTBOUND_ALLOW_PRIVATE", Never: own})
 	if err != nil {

@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"presswork/api"
 	"presswork/internal/config"
@@ -50,12 +53,46 @@ func (p *parts) startOllama(ctx context.Context) error {
 	return nil
 }
 
+// startEngine starts the model server that INFERENCE_ENGINE names.
+func (p *parts) startEngine(ctx context.Context) (err error) {
+	if p.cfg.InferenceEngine == "" {
+		return nil
+	}
+	p.engine, err = embedded.NewEngine(embedded.EngineOptions{
+		Program: p.cfg.InferenceEngine, Model: p.cfg.InferenceEngineModel, Log: p.log.With("component", "engine"),
+	})
+	if err != nil {
+		return usageError{fmt.Errorf("INFERENCE_ENGINE: %w", err)}
+	}
+	return p.life.start(ctx, "engine", p.engine)
+}
+
+// engineModels are those of our own engine.
+func (p *parts) engineModels(ctx context.Context) ([]inference.Model, error) {
+	base := "http://" + p.engine.Address()
+	if !p.engine.Transcribes() {
+		return openai.FindLlamaServer(ctx, base)
+	}
+	name := filepath.Base(p.cfg.InferenceEngineModel)
+	return []inference.Model{{
+		ID: strings.TrimSuffix(name, filepath.Ext(name)), OwnedBy: "whisper.cpp", Capabilities: []string{inference.CanTranscribe},
+		Upstreams: []inference.Upstream{{Name: "whisper-server", Kind: inference.WhisperServer, BaseURL: base + "/v1"}},
+	}}, nil
+}
+
+// engineLooks is how often our own engine is asked for its models: it may be loading one.
+const engineLooks = 2 * time.Second
+
 // openModels reads the models that both roles need, and follows them.
 func (p *parts) openModels(ctx context.Context) error {
 	if err := p.startOllama(ctx); err != nil {
 		return err
 	}
-	source, err := inference.NewSource(ctx, modelSource(p.cfg, p.log.With("component", "inference")))
+	options := modelSource(p.cfg, p.log.With("component", "inference"))
+	if p.engine != nil {
+		options.Discover, options.DiscoverInterval = append(options.Discover, p.engineModels), engineLooks
+	}
+	source, err := inference.NewSource(ctx, options)
 	if err != nil {
 		return usageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
 	}

@@ -66,6 +66,8 @@ type Config struct {
 	MaxAudioBytes        int64         `env:"MAX_AUDIO_BYTES" default:"26214400" min:"1024" max:"10737418240" help:"Largest recording to transcribe, in bytes."`
 	MaxAudioDuration     time.Duration `env:"MAX_AUDIO_DURATION" default:"4h" min:"1s" max:"24h" help:"Longest recording to transcribe."`
 	AudioConcurrency     int           `env:"AUDIO_CONCURRENCY" default:"16" min:"1" max:"1000" help:"Recordings at a time in this worker."`
+	InferenceEngine      string        `env:"INFERENCE_ENGINE" help:"serve runs this program as its own model server, on loopback, without a models.yaml: llama-server, whisper-server, or the path of one that takes their options."`
+	InferenceEngineModel string        `env:"INFERENCE_ENGINE_MODEL" help:"File of INFERENCE_ENGINE's model: a GGUF for llama-server. Its name is that of the model."`
 	ToolConcurrency      int           `env:"TOOL_CONCURRENCY" default:"64" min:"1" max:"10000" help:"Completions whose built-in tools this worker holds at a time. Most of them wait for the model: half as many programs run at a time as there are CPUs."`
 	ToolPython           string        `env:"TOOL_PYTHON" default:"python3" help:"Python that runs what models write (code_interpreter): a name in /usr/bin or a path below /usr. off: models get no code_interpreter from this worker."`
 	ToolMemoryMB         int           `env:"TOOL_MEMORY_MB" default:"512" min:"64" max:"1048576" help:"Memory of the code of one completion, in MB; its files come on top, 64 MB each in /work and /tmp."`

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -42,7 +43,7 @@ func (r *Redis) spawn(lock *os.File) (*child, error) {
 
 // launch starts a server that ends with its parent.
 func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
-	words := &lastWords{log: log}
+	words := &lastWords{log: log, name: filepath.Base(cmd.Path)}
 	cmd.Stdout, cmd.Stderr = words, words
 	cmd.SysProcAttr = attributes()
 	c := &child{cmd: cmd, words: words, started: time.Now(), exited: make(chan struct{})}

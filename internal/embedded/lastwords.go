@@ -10,7 +10,8 @@ import (
 // lastWords logs what a server prints and keeps the end of it, which explains
 // why it died.
 type lastWords struct {
-	log *slog.Logger
+	log  *slog.Logger
+	name string // of the program
 
 	mu      sync.Mutex
 	partial []byte
@@ -31,7 +32,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 		}
 		w.partial = rest
 		if text := strings.TrimSpace(string(line)); text != "" {
-			w.log.Debug("redis-server: " + text)
+			w.log.Debug(w.name + ": " + text)
 			w.lines = append(w.lines, text)
 			w.lines = w.lines[max(0, len(w.lines)-keptLines):]
 		}

@@ -25,18 +25,24 @@ func OllamaInstalled() bool {
 func OllamaRunning(ctx context.Context) bool { return answers(ctx, ollamaAddress) }
 
 func answers(ctx context.Context, address string) bool {
+	status, err := statusOf(ctx, "http://"+address+"/api/version")
+	return err == nil && status == http.StatusOK
+}
+
+// statusOf asks a server of this machine.
+func statusOf(ctx context.Context, url string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/version", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return false
+		return 0, err
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return false
+		return 0, err
 	}
 	res.Body.Close()
-	return res.StatusCode == http.StatusOK
+	return res.StatusCode, nil
 }
 
 // Ollama is a private `ollama serve`, alive as long as its parent.

@@ -101,7 +101,7 @@ func (r *Redis) Start(ctx context.Context) error {
 	r.stop, r.kill, r.done = cancelStop, cancelKill, make(chan struct{})
 	go func() {
 		defer close(r.done)
-		r.supervise(stop, kill, c)
+		supervise(stop, kill, c, r.Log, func(c *child) (*child, error) { return r.spawn(c.lock) })
 		// While the lock is held: a successor puts its socket there.
 		if err := errors.Join(r.removeSocketDir(), lock.Close()); err != nil {
 			r.Log.Warn("the private redis-server left something behind", "error", err)
@@ -146,37 +146,6 @@ func (r *Redis) Stop(ctx context.Context) error {
 	}
 	r.kill() // releases the context
 	return err
-}
-
-// supervise keeps a server alive until stop ends.
-func (r *Redis) supervise(stop, kill context.Context, c *child) {
-	backoff := backoffMin
-	for {
-		select {
-		case <-c.exited:
-		case <-stop.Done():
-			c.end(kill)
-			return
-		}
-		if time.Since(c.started) > 2*backoffMax {
-			backoff = backoffMin
-		}
-		for {
-			r.Log.Warn("the private redis-server died; starting it again", "reason", c.err, "in", backoff, "last_words", c.words.tail())
-			select {
-			case <-time.After(backoff):
-			case <-stop.Done():
-				return
-			}
-			backoff = min(2*backoff, backoffMax)
-			next, err := r.spawn(c.lock)
-			if err == nil {
-				c = next
-				break
-			}
-			c.err = err
-		}
-	}
 }
 
 // FindServer looks for any of the servers that speak the protocol and keep an

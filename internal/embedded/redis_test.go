@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(embedded.FakeOllama) != "" {
 		embedded.ServeOllama()
 	}
+	if os.Getenv(fakeEngine) != "" {
+		serveEngine()
+	}
 	dir := os.Getenv(parentOf)
 	if dir == "" {
 		os.Exit(m.Run())

@@ -1,0 +1,40 @@
+package embedded
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"time"
+)
+
+// supervise keeps a server alive until stop ends, and then ends it, at once when kill ends. again
+// starts the successor of one that died.
+func supervise(stop, kill context.Context, c *child, log *slog.Logger, again func(dead *child) (*child, error)) {
+	backoff := backoffMin
+	for {
+		select {
+		case <-c.exited:
+		case <-stop.Done():
+			c.end(kill)
+			return
+		}
+		if time.Since(c.started) > 2*backoffMax {
+			backoff = backoffMin
+		}
+		for {
+			log.Warn("the private "+filepath.Base(c.cmd.Path)+" died; starting it again", "reason", c.err, "in", backoff, "last_words", c.words.tail())
+			select {
+			case <-time.After(backoff):
+			case <-stop.Done():
+				return
+			}
+			backoff = min(2*backoff, backoffMax)
+			next, err := again(c)
+			if err == nil {
+				c = next
+				break
+			}
+			c.err = err
+		}
+	}
+}
