@@ -5,6 +5,7 @@ MINIO_VERSION := v0.0.0-20260212201848-7aac2a2c5b7c
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/presswork/bin
 export PRESSWORK_PEERS := $(TOOLS)/peers
 export PRESSWORK_COMPAT := $(TOOLS)/compat
+export PRESSWORK_ENGINES := $(TOOLS)/engines
 export PRESSWORK_MINIO := $(TOOLS)/minio-$(MINIO_VERSION)
 VERAPDF_VERSION := 1.30.2
 export PRESSWORK_VERAPDF := $(TOOLS)/verapdf-$(VERAPDF_VERSION).jar
@@ -56,8 +57,9 @@ test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
 compat: ## Run official and generated clients against the real program
 	@scripts/setup.sh compat
 	@scripts/compat.sh "$(PRESSWORK_COMPAT)"
+	@scripts/engines.sh "$(PRESSWORK_ENGINES)"
 	go vet -tags compat ./internal/test/compat
-	go test -count=1 -tags compat -timeout 5m ./internal/test/compat
+	go test -count=1 -tags compat -timeout 10m ./internal/test/compat
 
 .PHONY: quick
 quick: ## Run what needs no service, in under a minute
@@ -102,9 +104,9 @@ conformance: setup-test ## Run veraPDF on every theme and sample, and print docs
 	PRESSWORK_UPDATE=1 go test -run 'TestConformance$$' ./internal/pdf
 
 .PHONY: demo-inference
-demo-inference: ## Run a scripted model on http://127.0.0.1:8100/v1, and say how to talk to it
-	@printf 'In another terminal:\n  printf "models: [{id: demo, upstreams: [{base_url: \\"http://127.0.0.1:8100/v1\\", model: \\"demo\\"}]}]\\n" > models.yaml\n  make run\n  bin/presswork chat "Say hi"\n\n'
-	go run ./internal/inference/inferencetest/fakemodel -addr 127.0.0.1:8100
+demo-inference: build ## Run Presswork with a real small model, a real small Whisper and a scripted model
+	@scripts/engines.sh "$(PRESSWORK_ENGINES)"
+	@scripts/demo-inference.sh "$(PRESSWORK_ENGINES)"
 
 .PHONY: fmt
 fmt: ## Format, and apply Go's modernisers

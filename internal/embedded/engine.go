@@ -50,7 +50,7 @@ func NewEngine(o EngineOptions) (*Engine, error) {
 	if _, err := os.Stat(o.Model); err != nil {
 		return nil, fmt.Errorf("embedded: the engine's model: %w", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}

@@ -22,7 +22,7 @@ func supervise(stop, kill context.Context, c *child, log *slog.Logger, again fun
 			backoff = backoffMin
 		}
 		for {
-			log.Warn("the private "+filepath.Base(c.cmd.Path)+" died; starting it again", "reason", c.err, "in", backoff, "last_words", c.words.tail())
+			log.Warn("a private server died; starting it again", "program", filepath.Base(c.cmd.Path), "reason", c.err, "in", backoff, "last_words", c.words.tail())
 			select {
 			case <-time.After(backoff):
 			case <-stop.Done():

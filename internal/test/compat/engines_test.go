@@ -1,0 +1,270 @@
+//go:build compat
+
+package compat_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
+)
+
+// enginesEnv names the folder that scripts/engines.sh fills.
+const enginesEnv = "PRESSWORK_ENGINES"
+
+func enginesDir(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv(enginesEnv)
+	if dir == "" {
+		t.Fatalf("%s is not set: run `make compat`", enginesEnv)
+	}
+	return dir
+}
+
+// engine starts a model server beside Presswork, and returns its base address.
+func engine(t *testing.T, program, model string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	l.Close()
+	cmd := exec.Command(program, "-m", model, "--host", host, "--port", port)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		if t.Failed() {
+			t.Logf("the engine said:\n%s", said.String())
+		}
+	})
+	base := "http://" + net.JoinHostPort(host, port)
+	wait.Until(t, "the engine has loaded its model", func() bool {
+		res, err := http.Get(base + "/health")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	return base
+}
+
+// catalogue writes a models.yaml.
+func catalogue(t *testing.T, entry string, args ...any) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "models.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, "models:\n  - "+entry+"\n", args...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// completion is what the tests read of an answer.
+type completion struct {
+	Choices []struct {
+		Message      struct{ Content string }
+		FinishReason string `json:"finish_reason"`
+	}
+	Usage struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+	}
+	Error struct{ Code, Message string }
+}
+
+// ask posts a chat completion; the text at the path is the answer.
+func ask(t *testing.T, base string, request map[string]any) (status int, c completion, raw string) {
+	t.Helper()
+	b, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.Post(base+"/v1/chat/completions", "application/json", bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = json.Unmarshal(body, &c) // a stream is none
+	return res.StatusCode, c, string(body)
+}
+
+// TestLlamaServerAnswersThroughPresswork has the real server of llama.cpp and a real
+// model, which runs as a child of `presswork serve`.
+func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
+	dir := enginesDir(t)
+	program, model := filepath.Join(dir, "llama-server"), filepath.Join(dir, "models", "gemma-3-270m.gguf")
+	_, client := e2e.Serve(t, map[string]string{
+		"INFERENCE_ENGINE": program, "INFERENCE_ENGINE_MODEL": model, "INFERENCE_CONFIG": "", "WORKER_QUEUES": "infer",
+	})
+	wait.Until(t, "the model is listed", func() bool {
+		_, _, list := client.Do("GET", "/v1/models/gemma-3-270m", "", nil)
+		return strings.Contains(string(list), `"id":"gemma-3-270m"`)
+	})
+	direct := engine(t, program, model)
+	user := func(text string) []map[string]string { return []map[string]string{{"role": "user", "content": text}} }
+	request := func(more map[string]any) map[string]any {
+		r := map[string]any{"model": "gemma-3-270m", "temperature": 0, "seed": 1, "max_tokens": 8, "messages": user("The capital of France is")}
+		for name, value := range more {
+			r[name] = value
+		}
+		return r
+	}
+
+	t.Run("an answer and its tokens are the engine's", func(t *testing.T) {
+		status, ours, raw := ask(t, client.Base, request(nil))
+		if status != 200 || len(ours.Choices) != 1 {
+			t.Fatalf("%d %s", status, raw)
+		}
+		alone := request(nil)
+		delete(alone, "model")
+		_, theirs, _ := ask(t, direct, alone)
+		if ours.Choices[0].Message.Content != theirs.Choices[0].Message.Content || ours.Usage.PromptTokens != theirs.Usage.PromptTokens ||
+			ours.Usage.CompletionTokens != theirs.Usage.CompletionTokens || ours.Usage.PromptTokens == 0 || ours.Usage.CompletionTokens == 0 {
+			t.Errorf("got %+v, the engine alone says %+v", ours, theirs)
+		}
+		if ours.Choices[0].FinishReason != theirs.Choices[0].FinishReason {
+			t.Errorf("finish reason %q, the engine alone says %q", ours.Choices[0].FinishReason, theirs.Choices[0].FinishReason)
+		}
+	})
+	t.Run("a stream has the same text", func(t *testing.T) {
+		_, whole, _ := ask(t, client.Base, request(nil))
+		_, _, raw := ask(t, client.Base, request(map[string]any{"stream": true}))
+		var text strings.Builder
+		for line := range strings.Lines(raw) {
+			var chunk struct {
+				Choices []struct{ Delta struct{ Content string } }
+			}
+			data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
+			if ok && json.Unmarshal([]byte(data), &chunk) == nil && len(chunk.Choices) > 0 {
+				text.WriteString(chunk.Choices[0].Delta.Content)
+			}
+		}
+		if text.String() != whole.Choices[0].Message.Content || !strings.HasSuffix(raw, "data: [DONE]\n\n") {
+			t.Errorf("streamed %q, whole %q", text.String(), whole.Choices[0].Message.Content)
+		}
+	})
+	t.Run("a strict schema holds", func(t *testing.T) {
+		_, c, raw := ask(t, client.Base, request(map[string]any{"max_tokens": 40, "response_format": map[string]any{"type": "json_schema", "json_schema": map[string]any{
+			"name": "city", "strict": true, "schema": json.RawMessage(`{"type":"object","properties":{"city":{"type":"string","enum":["Paris","Rome"]},"big":{"type":"boolean"}},"required":["city","big"],"additionalProperties":false}`),
+		}}}))
+		var city struct {
+			City string
+			Big  *bool
+		}
+		if len(c.Choices) != 1 || json.Unmarshal([]byte(c.Choices[0].Message.Content), &city) != nil || city.City != "Paris" && city.City != "Rome" || city.Big == nil {
+			t.Errorf("got %s", raw)
+		}
+	})
+	t.Run("it stops where it is told to", func(t *testing.T) {
+		_, c, raw := ask(t, client.Base, request(map[string]any{"messages": user("1, 2, 3, 4, 5,"), "stop": []string{"7"}, "max_tokens": 16}))
+		if len(c.Choices) != 1 || c.Choices[0].FinishReason != "stop" || strings.Contains(c.Choices[0].Message.Content, "7") {
+			t.Errorf("got %s", raw)
+		}
+	})
+	t.Run("an overlong prompt is refused", func(t *testing.T) {
+		status, c, raw := ask(t, client.Base, request(map[string]any{"messages": user(strings.Repeat("word ", 4000))}))
+		if status != 400 || c.Error.Code != "context_length_exceeded" {
+			t.Errorf("%d %.300s", status, raw)
+		}
+	})
+}
+
+// transcript is what the tests read of verbose_json.
+type transcript struct {
+	Text     string
+	Duration float64
+	Words    []struct {
+		Word       string
+		Start, End float64
+	}
+}
+
+// transcribe posts a recording.
+func transcribe(t *testing.T, base, clip string) (out transcript) {
+	t.Helper()
+	audio, err := os.ReadFile(clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	file, err := form.CreateFormFile("file", filepath.Base(clip))
+	if err == nil {
+		_, err = file.Write(audio)
+	}
+	for _, field := range [][2]string{{"model", "whisper"}, {"response_format", "verbose_json"}, {"timestamp_granularities[]", "word"}, {"temperature", "0"}} {
+		if err == nil {
+			err = form.WriteField(field[0], field[1])
+		}
+	}
+	if err == nil {
+		err = form.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.Post(base+"/v1/audio/transcriptions", form.FormDataContentType(), &body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatalf("%d %.500s (%v)", res.StatusCode, b, err)
+	}
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// bare is a word without case and punctuation.
+func bare(word string) string {
+	return strings.ToLower(strings.Trim(word, " .,;:!?'\"-"))
+}
+
+func TestWhisperTranscribesThroughPresswork(t *testing.T) {
+	dir := enginesDir(t)
+	direct := engine(t, filepath.Join(dir, "whisper-server"), filepath.Join(dir, "models", "whisper-tiny.en"))
+	_, client := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": catalogue(t, "{id: whisper, capabilities: [transcription], upstreams: [{base_url: %q}]}", direct+"/v1"),
+		"WORKER_QUEUES":    "infer,text,audio",
+	})
+	clip := filepath.Join(dir, "clips", "beckett.wav")
+	theirs, ours := transcribe(t, direct, clip), transcribe(t, client.Base, clip)
+	if len(theirs.Words) < 10 || len(ours.Words) != len(theirs.Words) || math.Abs(ours.Duration-theirs.Duration) > 0.2 {
+		t.Fatalf("got %+v, the engine alone says %+v", ours, theirs)
+	}
+	for i, w := range theirs.Words {
+		if o := ours.Words[i]; bare(o.Word) != bare(w.Word) || math.Abs(o.Start-w.Start) > 0.2 || math.Abs(o.End-w.End) > 0.2 {
+			t.Errorf("word %d is %+v, the engine alone says %+v", i, o, w)
+		}
+	}
+	for _, want := range []string{"try again", "fail again", "fail better"} {
+		if !strings.Contains(strings.ToLower(ours.Text), want) {
+			t.Errorf("%q lacks %q", ours.Text, want)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+)
+
+// post asks for a whole answer.
+func (c *chatter) post(ctx context.Context, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, "POST", c.base+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", res.Status, b)
+	}
+	return err
+}
+
+// keepAsking has n callers ask until ctx ends; it returns how many answers came.
+func (c *chatter) keepAsking(ctx context.Context, b *testing.B, n int, body []byte) int64 {
+	var answers atomic.Int64
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if err := c.post(ctx, body); err == nil {
+					answers.Add(1)
+				} else if ctx.Err() == nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return answers.Load()
+}
+
+// BenchmarkToolLoops tells what fifty models that have Python run do to the first token of
+// another caller, in blocks that alternate.
+func BenchmarkToolLoops(b *testing.B) {
+	const loops, blocks, asks, model = 50, 3, 30, "stamps:5@50"
+	_, base := inferencetest.Start(b)
+	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model, "tools-plan"), "WORKER_QUEUES": "infer,tools"})
+	c := newChatter(client.Base + "/v1")
+	work := planned(false, "sum(n * n for n in range(1_000_000))", "sum(n * n for n in range(1_000_000))")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // until the worker has told of its tools
+		err := c.post(b.Context(), work)
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) || !strings.Contains(err.Error(), "tool_unavailable") {
+			b.Fatal(err)
+		}
+	}
+	firsts := func() (all []time.Duration) {
+		for range asks {
+			first, _, err := c.stream(b.Context(), model)
+			if err != nil {
+				b.Fatal(err)
+			}
+			all = append(all, first)
+		}
+		return all
+	}
+	for b.Loop() {
+		var idle, busy []time.Duration
+		var done int64
+		for range blocks {
+			idle = append(idle, firsts()...)
+			ctx, cancel := context.WithCancel(b.Context())
+			answers := make(chan int64)
+			go func() { answers <- c.keepAsking(ctx, b, loops, work) }()
+			time.Sleep(time.Second) // the schedule of the load
+			busy = append(busy, firsts()...)
+			cancel()
+			done += <-answers
+		}
+		report(b, fmt.Sprintf("first token of another caller beside %d loops of code_interpreter", loops),
+			fmt.Sprintf("p50 %s (%.1f × %s of an idle server), %d loops done", quantile(busy, 0.5).Round(100*time.Microsecond),
+				float64(quantile(busy, 0.5))/float64(quantile(idle, 0.5)), quantile(idle, 0.5).Round(100*time.Microsecond), done), "≤ 2 ×")
+	}
+}
+
+// BenchmarkThroughput counts whole answers that twenty clients get.
+func BenchmarkThroughput(b *testing.B) {
+	const clients, blocks, model = 20, 2, "hello"
+	_, base := inferencetest.Start(b)
+	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
+	gateways := append([]gateway{{"", newChatter(client.Base + "/v1")}}, startPeers(b, base, model)...)
+	gateways = append(gateways, gateway{"the model alone: ", newChatter(base)})
+	for b.Loop() {
+		rates := make([]float64, len(gateways))
+		for range blocks {
+			for i, g := range gateways {
+				ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
+				began := time.Now()
+				n := g.keepAsking(ctx, b, clients, chat(model, false, "Hi"))
+				cancel()
+				rates[i] += float64(n) / time.Since(began).Seconds() / blocks
+			}
+		}
+		for i, g := range gateways {
+			goal := "stated"
+			if i == 0 && len(gateways) == 3 {
+				goal = fmt.Sprintf("≥ 10 × LiteLLM's: %.1f ×", rates[0]/rates[1])
+			}
+			report(b, g.name+fmt.Sprintf("whole answers, %d clients", clients), fmt.Sprintf("%.0f/s", rates[i]), goal)
+		}
+	}
+}
