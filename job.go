@@ -78,10 +78,12 @@ type Analysis struct {
 	TypeConfidence float64 `json:"type_confidence"`
 	// EmotionalTone is one of analysis.Tones.
 	EmotionalTone string `json:"emotional_tone"`
-	// Sentiment is positive, negative, neutral or mixed, −1 to 1.
-	Sentiment Leaning `json:"sentiment"`
-	// Formality is formal, neutral or informal, 0 to 1.
-	Formality Leaning `json:"formality"`
+	// Sentiment is positive, negative, neutral or mixed, −1 to 1; absent where
+	// there is no model for the language.
+	Sentiment Leaning `json:"sentiment,omitzero"`
+	// Formality is formal, neutral or informal, 0 to 1; absent where there is no
+	// model for the language.
+	Formality Leaning `json:"formality,omitzero"`
 	// Keywords are the document's terms, the most telling first.
 	Keywords []Keyword `json:"keywords"`
 	// Language is a BCP 47 tag, "und" where the text does not tell.

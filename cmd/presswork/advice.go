@@ -111,8 +111,12 @@ func (p *program) printAnalysis(label string, a presswork.Analysis, list []theme
 	row("type", "%s (%.0f %% sure)", a.DocumentType, 100*a.TypeConfidence)
 	row("language", "%s", a.Language)
 	row("tone", "%s", a.EmotionalTone)
-	row("sentiment", "%s (%+.2f)", a.Sentiment.Label, a.Sentiment.Score)
-	row("formality", "%s (%.2f)", a.Formality.Label, a.Formality.Score)
+	if a.Sentiment.Label != "" {
+		row("sentiment", "%s (%+.2f)", a.Sentiment.Label, a.Sentiment.Score)
+	}
+	if a.Formality.Label != "" {
+		row("formality", "%s (%.2f)", a.Formality.Label, a.Formality.Score)
+	}
 	row("reading", "%d min", a.ReadingMinutes)
 	var terms []string
 	for _, k := range a.Keywords {

@@ -6,6 +6,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
 	"presswork"
 )
@@ -13,10 +14,14 @@ import (
 // Findings are an analysis and what it was drawn from.
 type Findings struct {
 	presswork.Analysis
-	// Words counts the words of prose: no code, tables, URLs or front matter.
+	// Words counts the words of prose: no code, tables, URLs or front matter. Of
+	// scripts without spaces, about two characters count as one.
 	Words int
 	// Types are all document types, the most probable first.
 	Types []TypeProbability
+	// Evidence are phrases on what of the document speaks for its type, the
+	// weightiest first.
+	Evidence []string
 	// ToneStrength, 0 to 1, is how clearly the tone shows.
 	ToneStrength float64
 
@@ -26,6 +31,10 @@ type Findings struct {
 // Count returns how often a lower-case word occurs in the sampled prose and
 // headings.
 func (f Findings) Count(word string) int { return f.counts[word] }
+
+// LeastConfidence is the probability below which the most probable type is not
+// named, and the document called "other".
+const LeastConfidence = 0.3
 
 // TypeProbability is how probable a document type is, 0 to 1.
 type TypeProbability struct {
@@ -40,8 +49,7 @@ type wordCounts map[string]int
 // documentCues are signs of register that single sentences do not show.
 type documentCues struct {
 	// Type is the document type found, Language its BCP 47 tag. Word lists and
-	// weights of sentiment, formality and tone are English: in other languages
-	// only what all languages share is counted.
+	// weights of sentiment, formality and tone are English.
 	Type, Language string
 	// Factual reports whether the document states and does not judge.
 	Factual bool
@@ -64,9 +72,16 @@ func Analyze(markdown []byte) presswork.Analysis {
 // embedded models.
 func Examine(markdown []byte) Findings {
 	r := read(markdown)
-	f := Findings{Types: detectType(r), counts: r.countWords()}
-	f.Words = int(float64(r.words)/r.scale + 0.5)
-	f.DocumentType, f.TypeConfidence = f.Types[0].Type, hundredths(f.Types[0].Probability)
+	x := features(r)
+	f := Findings{Types: rankTypes(x), counts: r.countWords()}
+	f.Words = int(float64(r.amount())/r.scale + 0.5)
+	top := f.Types[0]
+	if top.Probability < LeastConfidence || len(f.counts) < 2 && len(r.front) == 0 {
+		top = f.Types[slices.IndexFunc(f.Types, func(t TypeProbability) bool { return t.Type == OtherType })]
+	} else {
+		f.Evidence = r.evidence(top.Type, x)
+	}
+	f.DocumentType, f.TypeConfidence = top.Type, hundredths(top.Probability)
 	f.Language = detectLanguage(r)
 	f.Keywords = keywords(r, f.Language)
 	f.ReadingMinutes = r.minutes()
@@ -74,8 +89,10 @@ func Examine(markdown []byte) Findings {
 	cues.Type, cues.Language = f.DocumentType, f.Language
 	f.EmotionalTone, f.ToneStrength = detectTone(sentences, cues)
 	cues.Factual = factualTypes[cues.Type] != 0 || cues.Type == OtherType && f.EmotionalTone == "technical"
-	f.Sentiment = scoreSentiment(sentences, cues)
-	f.Formality = scoreFormality(sentences, cues)
+	if english(f.Language) {
+		f.Sentiment = scoreSentiment(sentences, cues)
+		f.Formality = scoreFormality(sentences, cues)
+	}
 	return f
 }
 

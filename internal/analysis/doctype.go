@@ -20,10 +20,11 @@ var (
 
 // Weights are a multinomial logistic model of document types: a row per type of
 // DocumentTypes, a column per feature and the bias last. Temperature
-// divides the logits, so that a probability is how often it is right.
+// divides the logits, and Slack is shared out evenly among the types, so that a
+// probability is how often it is right.
 type Weights struct {
-	Rows        [][]float64
-	Temperature float64
+	Rows               [][]float64
+	Temperature, Slack float64
 }
 
 var typeModel = sync.OnceValue(func() Weights {
@@ -53,7 +54,7 @@ func PriorWeights() Weights {
 }
 
 // parseWeights reads lines "[type] feature weight feature weight …" and
-// "temperature t"; what is not given is 0.
+// "temperature t" and "slack s"; what is not given is 0.
 func parseWeights(data string) (Weights, error) {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 	w := Weights{Rows: make([][]float64, len(types)), Temperature: 1}
@@ -69,12 +70,11 @@ func parseWeights(data string) (Weights, error) {
 		if len(fields) == 0 || fields[0] == "#" || strings.HasPrefix(fields[0], "#") {
 			continue
 		}
-		if fields[0] == "temperature" && len(fields) == 2 {
-			t, err := strconv.ParseFloat(fields[1], 64)
-			if err != nil || t <= 0 {
-				return w, fmt.Errorf("%q is no temperature above 0", fields[1])
+		if number := map[string]*float64{"temperature": &w.Temperature, "slack": &w.Slack}[fields[0]]; number != nil && len(fields) == 2 {
+			var err error
+			if *number, err = strconv.ParseFloat(fields[1], 64); err != nil || w.Temperature <= 0 || w.Slack < 0 || w.Slack >= 1 {
+				return w, fmt.Errorf("%.40q is no temperature above 0 or slack below 1", line)
 			}
-			w.Temperature = t
 			continue
 		}
 		row := slices.Index(types, strings.Trim(fields[0], "[]"))
@@ -97,7 +97,7 @@ func parseWeights(data string) (Weights, error) {
 func (w Weights) String() string {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 	var out strings.Builder
-	fmt.Fprintf(&out, "temperature %.3f\n", w.Temperature)
+	fmt.Fprintf(&out, "temperature %.3f\nslack %.3f\n", w.Temperature, w.Slack)
 	for t, row := range w.Rows {
 		fmt.Fprintf(&out, "[%s]", types[t])
 		for i, v := range row {
@@ -129,17 +129,22 @@ func (w Weights) Probabilities(x []float64) []float64 {
 		sum += p[t]
 	}
 	for t := range p {
-		p[t] /= sum
+		p[t] = (1-w.Slack)*p[t]/sum + w.Slack/float64(len(p))
 	}
 	return p
 }
 
+// LexiconFeatures is how many of a document's features, the first ones, are of the
+// lexicon; the others are of structure.
+func LexiconFeatures() int { return int(spots) * len(DocumentTypes()) }
+
 // DocumentFeatures measures a document for Weights: values between 0 and 1.
 func DocumentFeatures(markdown []byte) []float64 { return features(read(markdown)) }
 
-// detectType ranks the document types, the most probable first.
-func detectType(r *reading) []TypeProbability {
-	p := typeModel().Probabilities(features(r))
+// rankTypes ranks the document types by a document's features, the most probable
+// first.
+func rankTypes(x []float64) []TypeProbability {
+	p := typeModel().Probabilities(x)
 	types := DocumentTypes()
 	ranked := make([]TypeProbability, len(types))
 	for i, t := range types {

@@ -9,8 +9,12 @@ import (
 	"sync"
 )
 
-//go:embed data/doctype/lexicon.txt
-var typeLexiconData string
+var (
+	//go:embed data/doctype/lexicon.txt
+	typeLexiconData string
+	//go:embed data/doctype/languages.txt
+	typeLanguageData string
+)
 
 // spot is where in a document a term of the lexicon counts.
 type spot uint8
@@ -26,23 +30,56 @@ const (
 // spotNames are the lexicon's names of spots, in their order.
 var spotNames = [spots]string{"title", "head", "text", "front"}
 
-// term is a phrase that speaks for a document type.
+// term is a phrase that speaks for a document type. A word that ends in "*"
+// stands for all that begin so.
 type term struct {
 	words  []string
 	kind   int // index into DocumentTypes
 	weight float64
 }
 
-// typeLexicon holds the terms by their first word.
+// typeLexicon holds the terms by their first word, or what that begins with.
 type typeLexicon struct {
-	title, head, text map[string][]int32
+	title, head, text termIndex
 	terms             []term
 	// front maps a key, or "key=value", to its terms.
 	front map[string][]int32
 }
 
+// termIndex holds terms by their first word, and those that begin with a stem by
+// its first stemBytes bytes.
+type termIndex struct{ words, stems map[string][]int32 }
+
+const stemBytes = 3
+
+// starting calls use with the terms that may start with a word.
+func (p termIndex) starting(word string, use func(id int32)) {
+	for _, id := range p.words[word] {
+		use(id)
+	}
+	if len(word) >= stemBytes {
+		for _, id := range p.stems[word[:stemBytes]] {
+			use(id)
+		}
+	}
+}
+
+// begins reports whether a text begins with the term.
+func (t term) begins(tokens []string) bool {
+	if len(tokens) < len(t.words) {
+		return false
+	}
+	for i, w := range t.words {
+		stem, open := strings.CutSuffix(w, "*")
+		if tokens[i] != w && !(open && strings.HasPrefix(tokens[i], stem)) {
+			return false
+		}
+	}
+	return true
+}
+
 var typeTerms = sync.OnceValue(func() *typeLexicon {
-	l, err := parseTypeLexicon(typeLexiconData)
+	l, err := parseTypeLexicon(typeLexiconData + "\n" + typeLanguageData)
 	if err != "" {
 		panic("analysis: lexicon of document types: " + err)
 	}
@@ -52,7 +89,8 @@ var typeTerms = sync.OnceValue(func() *typeLexicon {
 // parseTypeLexicon reads sections "[type]" of lines "place: term^weight, …"; a
 // second result is what is wrong with the data.
 func parseTypeLexicon(data string) (*typeLexicon, string) {
-	l := &typeLexicon{title: map[string][]int32{}, head: map[string][]int32{}, text: map[string][]int32{}, front: map[string][]int32{}}
+	index := func() termIndex { return termIndex{map[string][]int32{}, map[string][]int32{}} }
+	l := &typeLexicon{title: index(), head: index(), text: index(), front: map[string][]int32{}}
 	types := DocumentTypes()
 	kind := -1
 	for line := range strings.Lines(data) {
@@ -96,13 +134,24 @@ func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 		l.terms = append(l.terms, t)
 		return true
 	}
-	t.words = appendTokens(nil, phrase)
+	for field := range strings.FieldsSeq(phrase) {
+		stem, open := strings.CutSuffix(field, "*")
+		t.words = appendTokens(t.words, stem)
+		if open && len(t.words) > 0 {
+			t.words[len(t.words)-1] += "*"
+		}
+	}
 	if len(t.words) == 0 {
 		return false
 	}
-	index := map[spot]map[string][]int32{inTitle: l.title, inHeading: l.head, inText: l.text}[where]
-	// Scripts without spaces are matched as a whole run, which a heading mostly is.
-	index[t.words[0]] = append(index[t.words[0]], id)
+	index := [spots]termIndex{inTitle: l.title, inHeading: l.head, inText: l.text}[where]
+	if first, open := strings.CutSuffix(t.words[0], "*"); !open {
+		index.words[first] = append(index.words[first], id)
+	} else if len(first) >= stemBytes {
+		index.stems[first[:stemBytes]] = append(index.stems[first[:stemBytes]], id)
+	} else {
+		return false
+	}
 	l.terms = append(l.terms, t)
 	return true
 }
@@ -176,22 +225,22 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	}
 }
 
-func collect(l *typeLexicon, index map[string][]int32, tokens []string, found map[int32]float64) {
+func collect(l *typeLexicon, index termIndex, tokens []string, found map[int32]float64) {
 	for i, first := range tokens {
-		for _, id := range index[first] {
-			words := l.terms[id].words
-			if len(tokens)-i < len(words) || !slices.Equal(words, tokens[i:i+len(words)]) {
-				continue
+		index.starting(first, func(id int32) {
+			if !l.terms[id].begins(tokens[i:]) {
+				return
 			}
-			share := float64(len(words)) / float64(len(tokens))
-			if len(words) < len(tokens) {
+			words := len(l.terms[id].words)
+			share := float64(words) / float64(len(tokens))
+			if words < len(tokens) {
 				share = 0.25 + 0.6*share
-				if i > 0 && i+len(words) < len(tokens) {
+				if i > 0 && i+words < len(tokens) {
 					share *= 0.6
 				}
 			}
 			found[id] = max(found[id], share)
-		}
+		})
 	}
 }
 
@@ -206,14 +255,13 @@ func (l *typeLexicon) credit(found map[int32]float64, to []float64) {
 func (l *typeLexicon) scoreText(r *reading, s *scores) {
 	found := map[int32]float64{}
 	for i, first := range r.tokens {
-		for _, id := range l.text[first] {
-			words := l.terms[id].words
-			if len(words) == 1 || len(r.tokens)-i >= len(words) && slices.Equal(words[1:], r.tokens[i+1:i+len(words)]) {
+		l.text.starting(first, func(id int32) {
+			if l.terms[id].begins(r.tokens[i:]) {
 				found[id]++
 			}
-		}
+		})
 	}
-	length := float64(len(r.tokens)) / 350
+	length := float64(r.amount()+r.cells) / 300
 	for _, id := range sortedKeys(found) {
 		t := l.terms[id]
 		// What is expected once a page of chance weighs less in a long text.

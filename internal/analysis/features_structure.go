@@ -15,7 +15,7 @@ var structureNames = []string{
 	"title_name", "title_code", "title_word", "title_none",
 	"verse", "dialogue", "past", "i", "we", "you", "they", "imperative", "paragraph_long", "sentence_long", "item_short", "item_long",
 	"short", "long", "digits", "money", "money_table", "percent", "labels", "salutation", "closing", "citations", "math", "issues", "versions",
-	"date_top", "contact", "spans", "questions", "exclaims", "shall", "quantities", "speakers", "prose", "codespans", "stanzas", "narrative",
+	"date_top", "contact", "spans", "questions", "exclaims", "shall", "quantities", "speakers", "prose", "codespans", "stanzas", "narrative", "ragged",
 }
 
 // Patterns of headings and lines; all match in linear time.
@@ -36,7 +36,7 @@ var (
 // structure measures a document's shape.
 func structure(r *reading) []float64 {
 	f := map[string]float64{}
-	words := max(r.words+r.glyphs/2, 1)
+	words := max(r.amount(), 1)
 	lines := max(r.lines, 1)
 	hundred := float64(words) / 100
 	scale := max(r.scale, 0.001)
@@ -180,9 +180,10 @@ func lineFeatures(r *reading, f map[string]float64) {
 	f["verse"] = verse(ratio(short, lines), ratio(rows, paragraphs), paragraphs, ratio(lines, max(r.lines, 1)))
 	f["stanzas"] = grown(ratio(stanzas, paragraphs), 0.2) * f["prose"]
 	f["paragraph_long"] = ratio(longer, paragraphs)
+	f["ragged"] = ragged(r.passages) * f["prose"]
 	f["labels"] = ratio(labels, max(lines, 1)) * grown(float64(labels), 1)
 	f["dialogue"] = grown(float64(quoted)/max(1, float64(words)/100), 1.5)
-	f["money"] = grown(float64(money)/max(1, float64(r.words+r.cells)/100), 1)
+	f["money"] = grown(float64(money)/max(1, float64(r.amount()+r.cells)/100), 1)
 	f["money_table"] = ratio(inTable, cells) * grown(float64(inTable), 1)
 }
 
@@ -221,6 +222,37 @@ func verse(short, rows float64, paragraphs int, prose float64) float64 {
 		return 0
 	}
 	return short * short * min(1, rows/2.5) * prose
+}
+
+// ragged is the share of lines that end although the next word had room on them,
+// and not with a sentence: verse, of lines of any length. The room is that of the
+// widest line of the paragraphs.
+func ragged(passages []passage) float64 {
+	const enough, widestUsed = 6, 90
+	widest, lines, early := 0, 0, 0
+	var all [][]string
+	for _, p := range passages[:min(len(passages), 200)] {
+		if p.kind != paragraph || strings.Contains(p.text, ": ") {
+			continue
+		}
+		source := strings.Split(strings.TrimRight(p.text, "\n"), "\n")
+		for _, l := range source {
+			widest = max(widest, min(utf8.RuneCountInString(l), widestUsed))
+		}
+		all = append(all, source)
+	}
+	for _, source := range all {
+		for i, l := range source[:len(source)-1] {
+			first, _, _ := strings.Cut(source[i+1], " ")
+			l = strings.TrimRight(l, " \\")
+			lines++
+			early += count(l != "" && utf8.RuneCountInString(l)+1+utf8.RuneCountInString(first) < widest && !strings.ContainsAny(l[len(l)-1:], ".:"))
+		}
+	}
+	if lines < enough {
+		return 0
+	}
+	return ratio(early, lines)
 }
 
 // dashes counts paragraphs that open speech with a dash, as many languages do.

@@ -93,7 +93,7 @@ func wordFeatures(r *reading, f map[string]float64) {
 	}
 	f["questions"] = grown(ratio(questions, max(sentences, 4)), 0.2)
 	f["exclaims"] = grown(ratio(exclaims, max(sentences, 4)), 0.2)
-	f["sentence_long"] = grown(ratio(r.words, max(sentences, 1)), 20)
+	f["sentence_long"] = grown(ratio(r.amount(), max(sentences, 1)), 20)
 }
 
 var versionInText = regexp.MustCompile(`\bv?\d+\.\d+\.\d+\b`)
@@ -135,7 +135,7 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	for _, h := range r.headings[:min(len(r.headings), 100)] {
 		spans += count(spanLike.MatchString(h.text))
 	}
-	f["spans"] = grown(float64(spans)/max(1, float64(r.words)/300), 1)
+	f["spans"] = grown(float64(spans)/max(1, float64(r.amount())/300), 1)
 	for _, p := range r.passages[max(0, n-7):] {
 		for line := range strings.SplitSeq(p.block.text, "\n") {
 			if line = strings.TrimRightFunc(strings.Trim(line, " \t*_\\"), notLetter); len(line) < 90 && signedOff.MatchString(line) {

@@ -28,30 +28,12 @@ var genreRegisters = map[string]float64{"legal": 0.06, "governance": 0.02, "pape
 	"invoice": 0.05, "tutorial": 0.03, "api_reference": 0.03, "report": 0.02, "proposal": 0.02, "blog_post": -0.03,
 	"newsletter": -0.03, "story": -0.02, "bio": -0.01}
 
-// pronouns of familiar and of polite address, by language. German and Italian
-// recognise the polite ones by their capital.
-var pronouns = map[string]struct{ familiar, polite []string }{
-	"de": {[]string{"du", "dich", "dir", "dein", "deine", "deinen", "deiner", "euch", "eure"}, []string{"Sie", "Ihnen", "Ihre", "Ihr", "Ihren", "Ihrer"}},
-	"fr": {[]string{"tu", "toi", "ton", "ta", "tes", "t'es"}, []string{"vous", "votre", "vos"}},
-	"es": {[]string{"tú", "tu", "tus", "te", "ti", "contigo", "vosotros"}, []string{"usted", "ustedes", "Ud", "Uds"}},
-	"it": {[]string{"tu", "tuo", "tua", "tuoi", "te", "ti"}, []string{"Lei", "Le", "Suo", "Sua"}},
-	"pt": {[]string{"tu", "teu", "tua", "te", "ti"}, []string{"senhor", "senhora", "V.Exa"}},
-	"nl": {[]string{"je", "jij", "jou", "jouw", "jullie"}, []string{"u", "uw"}},
-	"pl": {[]string{"ty", "ci", "cię", "twój", "twoja"}, []string{"Pan", "Pani", "Państwo", "Pana", "Państwa"}},
-	"ru": {[]string{"ты", "тебя", "тебе", "твой"}, []string{"вы", "вас", "вам", "Вы", "Вас", "Вам", "ваш"}},
-}
-
 // scoreFormality returns a document's register: the median of its sentences,
 // moved by what only the whole shows.
 func scoreFormality(sentences []string, cues documentCues) presswork.Leaning {
 	sample := sampleEvenly(sentences, maxFormalitySentences)
-	var score float64
-	if english(cues.Language) {
-		score = formalityMiddle + formalitySpread*(medianFormality(sample)-formalityMiddle) +
-			formalityCues(sample, cues) + genreRegisters[cues.Type]
-	} else {
-		score = foreignFormality(sample, cues)
-	}
+	score := formalityMiddle + formalitySpread*(medianFormality(sample)-formalityMiddle) +
+		formalityCues(sample, cues) + genreRegisters[cues.Type]
 	score = math.Round(1000*max(0, min(1, score))) / 1000
 	f := presswork.Leaning{Label: "neutral", Score: score}
 	switch {
@@ -114,35 +96,4 @@ func formalityCues(sentences []string, cues documentCues) float64 {
 		add += 0.03
 	}
 	return add
-}
-
-// foreignFormality judges by what languages share: the length of sentences,
-// excitement, emoji, and how the reader is addressed.
-func foreignFormality(sentences []string, cues documentCues) float64 {
-	code, _, _ := strings.Cut(cues.Language, "-")
-	address := pronouns[code]
-	words, familiar, polite, excited := 0, 0, 0, 0
-	for _, s := range sentences {
-		for field := range strings.FieldsSeq(s) {
-			words++
-			word := trimWord(field)
-			if slices.Contains(address.polite, word) {
-				polite++
-			} else if slices.Contains(address.familiar, strings.ToLower(word)) {
-				familiar++
-			}
-		}
-		if strings.ContainsAny(s, "!！") || isEmphatic(s) {
-			excited++
-		}
-	}
-	if words == 0 {
-		return formalityMiddle
-	}
-	n, length := float64(len(sentences)), float64(words)/float64(len(sentences))
-	score := formalityMiddle + 0.12*(math.Log(max(1, length))-math.Log(13)) - 0.4*float64(excited)/n - min(0.15, 8*float64(cues.Emoji)/float64(words))
-	if familiar+polite > 0 {
-		score += min(0.2, 6*float64(familiar+polite)/float64(words)) * float64(polite-familiar) / float64(familiar+polite)
-	}
-	return score
 }

@@ -21,22 +21,18 @@ func TestFormalityOrdersGenres(t *testing.T) {
 	}
 }
 
-func TestFormalityOfOtherLanguages(t *testing.T) {
+func TestNothingIsJudgedWhereThereIsNoModel(t *testing.T) {
 	t.Parallel()
-	score := func(language, text string) float64 {
-		return scoreFormality(splitSentences(text), documentCues{Language: language}).Score
-	}
-	for language, pair := range map[string][2]string{
-		"de": {"Wir danken Ihnen für Ihr Schreiben und bestätigen Ihnen den Eingang Ihrer Unterlagen. Bitte senden Sie uns die fehlenden Angaben bis zum Ende des Monats.",
-			"Hey, hast du dir das angeschaut? Das ist so cool!! Sag mir, ob du kommst, ich freu mich auf dich!"},
-		"fr": {"Nous vous remercions de votre courrier et vous confirmons la réception de votre dossier. Veuillez agréer, Madame, nos salutations distinguées.",
-			"Salut, tu viens ce soir ? C'est trop bien !! Amène ton copain, je t'attends !"},
+	for _, text := range []string{
+		"Wir danken Ihnen für Ihr Schreiben und bestätigen Ihnen den Eingang Ihrer Unterlagen. Bitte senden Sie uns die fehlenden Angaben.",
+		"这是一篇关于春天的文章。春天来了，花开了，鸟儿在树上唱歌，孩子们在草地上奔跑。",
+		"hello",
 	} {
-		if formal, familiar := score(language, pair[0]), score(language, pair[1]); formal <= familiar+0.1 {
-			t.Errorf("%s: polite %.2f, familiar %.2f", language, formal, familiar)
+		if a := Analyze([]byte(text)); a.Sentiment.Label != "" || a.Formality.Label != "" {
+			t.Errorf("%s: %+v, %+v", a.Language, a.Sentiment, a.Formality)
 		}
 	}
-	if got := scoreFormality(nil, documentCues{}); got.Label != "neutral" || got.Score != 0.5 {
-		t.Errorf("nothing is %+v", got)
+	if a := Analyze([]byte("We thank you for your letter and confirm that your documents have arrived here.")); a.Sentiment.Label == "" || a.Formality.Label == "" {
+		t.Errorf("English is not judged: %+v", a)
 	}
 }

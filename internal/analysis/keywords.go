@@ -32,6 +32,28 @@ type nominee struct {
 	count    float64
 	evidence float64
 	first    int // token at which it occurs first
+	// before and after are its neighbours within their runs, the same wherever it
+	// occurs unless variedBefore or variedAfter.
+	before, after             string
+	variedBefore, variedAfter bool
+	// headed reports whether a heading has it.
+	headed bool
+}
+
+// cut reports whether the phrase is a part of another: whatever it stands beside,
+// it always does.
+func (p *nominee) cut() bool {
+	return p.before != "" && !p.variedBefore || p.after != "" && !p.variedAfter
+}
+
+// beside notes the neighbours of one more occurrence.
+func (p *nominee) beside(before, after string, new bool) {
+	if new {
+		p.before, p.after = before, after
+		return
+	}
+	p.variedBefore = p.variedBefore || before != p.before
+	p.variedAfter = p.variedAfter || after != p.after
 }
 
 // keywords returns the document's terms, the most telling first: the author's
@@ -39,12 +61,14 @@ type nominee struct {
 func keywords(r *reading, language string) []presswork.Keyword {
 	c := collector{language: language, phrases: map[string]*nominee{}}
 	// What stands in the title counts also where the text never repeats it.
+	c.heading = true
 	c.add(r.title(), titleWeight, 0)
 	for i, h := range r.headings[:min(len(r.headings), 300)] {
 		if !genericHeading(h.text) {
 			c.add(h.text, headingWeight/math.Sqrt(1+float64(i)/8), i)
 		}
 	}
+	c.heading = false
 	at := 0
 	for _, p := range r.passages {
 		weight := 1.0
@@ -60,7 +84,11 @@ func keywords(r *reading, language string) []presswork.Keyword {
 	for _, l := range r.ev.linked {
 		c.support(l, linkWeight)
 	}
-	return c.ranked(at, given(r.front))
+	out := given(r.front)
+	if r.glyphs > float64(r.words) {
+		out = glyphKeywords(r, out)
+	}
+	return c.ranked(at, out)
 }
 
 // given are the keywords the author names in front matter.
@@ -80,6 +108,7 @@ func given(front frontMatter) []presswork.Keyword {
 
 type collector struct {
 	language string
+	heading  bool // what is added is one
 	phrases  map[string]*nominee
 }
 
@@ -92,13 +121,20 @@ func (c *collector) add(text string, weight float64, at int) {
 				if size < len(run) {
 					w *= 0.7 // a part of a longer phrase
 				}
-				c.count(run[i:i+size], w, at)
+				before, after := "", ""
+				if i > 0 {
+					before = strings.ToLower(run[i-1])
+				}
+				if i+size < len(run) {
+					after = strings.ToLower(run[i+size])
+				}
+				c.count(run[i:i+size], before, after, w, at)
 			}
 		}
 	}
 }
 
-func (c *collector) count(words []string, weight float64, at int) {
+func (c *collector) count(words []string, before, after string, weight float64, at int) {
 	if len(words) == 1 && utf8.RuneCountInString(words[0]) < 3 && !allCapitals(words[0]) {
 		return
 	}
@@ -107,7 +143,11 @@ func (c *collector) count(words []string, weight float64, at int) {
 	if p == nil {
 		p = &nominee{shown: map[string]int{}, words: len(words), first: at}
 		c.phrases[key] = p
+		p.beside(before, after, true)
+	} else {
+		p.beside(before, after, false)
 	}
+	p.headed = p.headed || c.heading
 	p.count += weight
 	p.shown[strings.Join(words, " ")]++
 }
@@ -132,7 +172,7 @@ func (c *collector) runs(text string) (out [][]string) {
 		}
 	}
 	for word := range strings.FieldsSeq(strings.ReplaceAll(text, "\n", " \x00 ")) { // a line end is punctuation
-		core := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		core := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 		before, after, _ := strings.Cut(word, core)
 		if core == "" || before != "" {
 			end()
@@ -142,12 +182,12 @@ func (c *collector) runs(text string) (out [][]string) {
 		}
 		core = strings.TrimSuffix(strings.TrimSuffix(core, "'s"), "’s")
 		switch {
-		case !termWord(core), stopWord(strings.ToLower(core), c.language), weakWords[strings.ToLower(core)]:
+		case unspacedWord(core), !termWord(core), stopWord(strings.ToLower(core), c.language), weakWords[strings.ToLower(core)]:
 			end()
 		default:
 			run = append(run, core)
 		}
-		if after != "" || unspacedWord(core) {
+		if after != "" {
 			end()
 		}
 	}
@@ -176,9 +216,9 @@ func termWord(w string) bool {
 	return !(inner > 0 && lower && unicode.IsLower(rune(w[0]))) // camelCase
 }
 
+// unspacedWord reports whether a word holds text without spaces.
 func unspacedWord(w string) bool {
-	r, _ := utf8.DecodeRuneInString(w)
-	return r >= 0x0e00 && unspaced(r)
+	return strings.IndexFunc(w, func(r rune) bool { return r >= firstUnspaced && unspaced(r) }) >= 0
 }
 
 // ranked appends the phrases of a document of so many words to the terms known,
@@ -192,7 +232,7 @@ func (c *collector) ranked(length int, out []presswork.Keyword) []presswork.Keyw
 	var all []scored
 	for key, p := range c.phrases {
 		n := p.count + p.evidence
-		if n < 1.9 && length > 120 || p.words > 1 && p.count < 1.5 && length > 60 {
+		if n < 1.9 && length > 120 || p.words > 1 && (p.count < 1.5 && length > 60 || p.cut()) || c.language == "en" && p.words == 1 && participle(key, p) {
 			continue
 		}
 		// Frequency counts less and less; longer phrases and early ones more.

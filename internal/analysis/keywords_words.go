@@ -29,6 +29,13 @@ func stem(phrase string) string {
 	return phrase
 }
 
+// participle distinguishes verb forms that stand alone, "adjusted" and "running",
+// from names of things that are called so: in a heading, or again and again.
+func participle(word string, p *nominee) bool {
+	const named = 4
+	return len(word) > 5 && !p.headed && (strings.HasSuffix(word, "ed") || strings.HasSuffix(word, "ing") && p.count < named)
+}
+
 // genericHeading finds headings that name a part of any document.
 func genericHeading(text string) bool {
 	return genericHeadings[strings.ToLower(strings.Trim(text, " :.0123456789"))]
@@ -48,6 +55,9 @@ keep|find|found|look|looking|looked|seem|seems|seemed|help|work|works|working|wo
 provided|include|includes|including|included|allow|allows|follow|following|follows|based|called|call|calls|one|two|three|four|five|six|seven|eight|nine|ten|part|parts|number|
 section|see|show|shows|shown|read|write|written|start|started|end|note|case|cases|point|kind|type|something|anything|nothing|everything|someone|anyone|everyone|
 january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|
+either|neither|myself|yourself|himself|herself|itself|oneself|ourselves|yourselves|themselves|thy|thee|thou|thine|ye|hath|doth|unto|upon|whom|whose|within|without|toward|
+towards|among|amongst|per|via|versus|vs|else|instead|rather|quite|yet|thus|hence|whether|though|although|unless|until|while|since|because|across|along|around|behind|below|above|beside|besides|beyond|despite|
+during|except|inside|outside|near|onto|throughout|underneath|another|anyway|several|various|certain|many|much|few|enough|almost|already|alone|ever|far|later|soon|again|away|rest|half|side|kept|held|became|become|
 e.g|i.e|etc|mr|mrs|ms|dr|let|like|also|well|even|still|back|right|left|little|whole|full|own|able|must|shall|would|could|might|author|title|inc|ltd|figure|table|page|step|steps|date|item|items|total|amount`)
 
 func wordSet(list string) map[string]bool {

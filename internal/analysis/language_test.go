@@ -37,7 +37,7 @@ func TestDetectLanguage(t *testing.T) {
 		"彼女が庭から入ってきたとき、やかんはもう歌っていた。":                                                                                   "ja",
 		"她从花园进来的时候，水壶已经在唱歌了。":                                                                                          "zh",
 		"जब वह बगीचे से अंदर आई तब केतली पहले से ही गा रही थी और किसी ने भी चाय के लिए कपों के बारे में नहीं सोचा था।": "hi",
-		"kubectl apply nginx postgres redis cluster config deploy server client proxy backend frontend router switch":  "und",
+		"kubectl nginx postgres redis ctl0 mkfs fsck qemu zfs tmux xargs awk sed grep":                                 "und",
 		"Guten Tag": "und",
 	} {
 		if got := detectLanguage(read([]byte(text))); got != want {

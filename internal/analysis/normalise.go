@@ -3,10 +3,12 @@ package analysis
 import (
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // normalise makes text of the bytes of a document: UTF-8 without byte order
-// mark, lines ended by "\n". Binary data becomes "".
+// mark, letters composed (NFC), lines ended by "\n". Binary data becomes "".
 func normalise(markdown []byte) string {
 	head := markdown[:min(len(markdown), 64<<10)]
 	if strange := strangeBytes(head); strange > 0 && strange*50 > len(head) {
@@ -20,7 +22,7 @@ func normalise(markdown []byte) string {
 		s = strings.ReplaceAll(s, "\r\n", "\n")
 		s = strings.ReplaceAll(s, "\r", "\n")
 	}
-	return s
+	return norm.NFC.String(s)
 }
 
 // strangeBytes counts what text does not hold: control characters and bytes

@@ -1,5 +1,7 @@
 package analysis
 
+import "unicode"
+
 // LanguageOf names the language, as a BCP 47 tag, by which running text is to be
 // set: that of the script most of its letters are in, distinguished from others of the
 // script by its words and letters. It is "" for Latin script, where a wrong
@@ -11,11 +13,11 @@ func LanguageOf(prose string) string {
 	// One of these counts as much as three letters.
 	total := a.total + 2*ideographs + 2*hangul
 	most := func(n int) bool { return 2*n > total }
-	named := func(tags ...string) string {
-		if tag := a.byWords(tokens, tags...); tag != "und" {
+	named := func(script *unicode.RangeTable) string {
+		if tag := identify(tokens, script); tag != "und" {
 			return tag
 		}
-		return tags[0]
+		return sharedScripts[script][0]
 	}
 	for i, n := range a.single {
 		if i == hangulIndex {
@@ -31,11 +33,11 @@ func LanguageOf(prose string) string {
 	case most(3 * ideographs):
 		return "zh"
 	case most(a.arabic):
-		return named("ar", "fa", "ur")
+		return named(unicode.Arabic)
 	case most(a.devanagari):
-		return named("hi", "mr")
+		return named(unicode.Devanagari)
 	case most(a.cyrillic):
-		return named("ru", "uk", "bg", "sr", "be")
+		return named(unicode.Cyrillic)
 	}
 	return ""
 }

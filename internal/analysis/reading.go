@@ -30,9 +30,10 @@ type reading struct {
 	captions []string
 	// tokens are the lower-case words of headings and passages, "" between them.
 	tokens []string
-	// words and glyphs count the sample's words of prose, and its characters of
-	// scripts without spaces; cells the words in tables.
-	words, glyphs, cells int
+	// words counts the sample's words of prose, cells those in tables; glyphs is
+	// what its characters of scripts without spaces amount to, in words.
+	words, cells int
+	glyphs       float64
 	// scale is the share of the document's text that was read, above 0 to 1.
 	scale float64
 	// salutation and closing report whether features found those of a letter.
@@ -44,7 +45,7 @@ func read(markdown []byte) *reading {
 	src := normalise(markdown)
 	r := &reading{outline: scan(src)}
 	r.sample()
-	if r.words+r.glyphs < 60 {
+	if r.amount() < 60 {
 		r.reread(src)
 	}
 	return r
@@ -67,7 +68,7 @@ func (r *reading) reread(src string) {
 	again.front = r.front
 	again.headings = append(append([]heading(nil), r.headings...), again.headings...)
 	again.sample()
-	if again.words > r.words {
+	if again.amount() > r.amount() {
 		*r = *again
 	}
 }
@@ -144,7 +145,7 @@ func (r *reading) take(b block) {
 		r.cells += len(r.tokens) - from
 	} else {
 		for _, t := range r.tokens[from:] {
-			if n := glyphsIn(t); n > 0 {
+			if n := glyphWords(t); n > 0 {
 				r.glyphs += n
 			} else {
 				r.words++
@@ -174,33 +175,54 @@ func caption(p passage) string {
 	return ""
 }
 
-// glyphsIn counts the characters of a token in a script without spaces.
-func glyphsIn(token string) int {
-	if first, _ := utf8.DecodeRuneInString(token); first < 0x0e00 || !unspaced(first) {
+// glyphWords is what a character counts of a word in scripts without spaces:
+// about what a reader takes in with one word of English.
+func glyphWords(token string) float64 {
+	first, _ := utf8.DecodeRuneInString(token)
+	switch {
+	case first < firstUnspaced || !unspaced(first):
 		return 0
+	case first == soundMark || unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		return 0.55
 	}
-	return utf8.RuneCountInString(token)
+	return 0.22
 }
+
+// firstUnspaced is the first character of a script without spaces, Thai's.
+const firstUnspaced = 0x0e00
 
 // unspaced reports whether r is of a script written without spaces between words.
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r == soundMark || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// appendTokens cuts text into lower-case words and numbers. "Don't" and
-// "follow-up" are two words each.
+// soundMark lengthens a vowel of Katakana and Hiragana, and is of neither.
+const soundMark = 'ー'
+
+// appendTokens cuts text into lower-case words and numbers; of scripts without
+// spaces each character, with its marks, is one. "Don't" and "follow-up" are
+// two words each.
 func appendTokens(tokens []string, text string) []string {
 	text = strings.ToLower(text)
 	from := -1
+	glyph := false // the open token is a character
 	for i, c := range text {
 		switch {
-		case c < utf8.RuneSelf && isAlnum(byte(c)) || c >= utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsDigit(c)):
-			if from < 0 {
+		case c >= firstUnspaced && unspaced(c) && !unicode.IsMark(c):
+			if from >= 0 {
+				tokens = append(tokens, text[from:i])
+			}
+			from, glyph = i, true
+		case c < utf8.RuneSelf && isAlnum(byte(c)), c >= utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)):
+			if glyph {
+				tokens, from, glyph = append(tokens, text[from:i]), i, false
+			} else if from < 0 {
 				from = i
 			}
+		case from >= 0 && c >= utf8.RuneSelf && (unicode.IsMark(c) || joiner(c)):
 		case from >= 0:
 			tokens = append(tokens, text[from:i])
-			from = -1
+			from, glyph = -1, false
 		}
 	}
 	if from >= 0 {
@@ -209,15 +231,21 @@ func appendTokens(tokens []string, text string) []string {
 	return tokens
 }
 
-// minutes is how long the document takes to read: 220 words or 400 characters
-// of an unspaced script a minute, tables at half that speed, 25 lines of code a
+// joiner reports whether c shapes the letters around it and belongs to their word.
+func joiner(c rune) bool { return c == 0x200c || c == 0x200d }
+
+// amount is how much prose the sample holds, in words.
+func (r *reading) amount() int { return r.words + int(r.glyphs+0.5) }
+
+// minutes is how long the document takes to read: 220 words a minute, tables at half that speed, 25 lines of code a
 // minute; at least one, unless there is nothing.
 func (r *reading) minutes() int {
-	prose := float64(r.words)/220 + float64(r.glyphs)/400 + float64(r.cells)/110
+	prose := (float64(r.words)+r.glyphs)/220 + float64(r.cells)/110
 	for _, h := range r.headings {
 		prose += float64(1+strings.Count(h.text, " ")) / 220 * r.scale
 	}
-	return max(int(math.Ceil(prose/r.scale+float64(r.codeLines)/25)), min(r.lines, 1))
+	const rounding = 1e-9 // of sums of glyphs
+	return max(int(math.Ceil(prose/r.scale+float64(r.codeLines)/25-rounding)), min(r.lines, 1))
 }
 
 // title is the document's name: of its front matter, or its first heading.

@@ -28,7 +28,7 @@ func (r *reading) countWords() wordCounts {
 }
 
 func (r *reading) cues() documentCues {
-	c := documentCues{Words: r.words, Salutation: r.salutation, Closing: r.closing}
+	c := documentCues{Words: r.amount(), Salutation: r.salutation, Closing: r.closing}
 	for _, h := range r.headings[:min(len(r.headings), 400)] {
 		c.Headings = append(c.Headings, h.text)
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -226,7 +227,7 @@ func (s *scanner) blocksAppend(b block) { s.out.blocks = append(s.out.blocks, b)
 
 func (s *scanner) heading(level int, raw string) {
 	s.inList = false
-	raw = clip(raw, maxRaw)
+	raw = headingAnchor.ReplaceAllString(clip(raw, maxRaw), "")
 	ev := evidence{futile: s.futile}
 	text := strings.TrimSpace(strings.Trim(plain(raw, &ev), "# "))
 	s.futile = ev.futile
@@ -236,6 +237,10 @@ func (s *scanner) heading(level int, raw string) {
 	}
 	s.out.headings = append(s.out.headings, heading{level: level, text: clip(text, maxHeading), code: code, after: len(s.out.blocks)})
 }
+
+// headingAnchor is an anchor or attributes after a heading: "{#id}", "{: .class}",
+// and MDX's comment.
+var headingAnchor = regexp.MustCompile(`\s*\{(?:[#.:][^{}]*|/\*[^{}]*\*/)\}\s*$`)
 
 // clip keeps at most n bytes, whole characters.
 func clip(s string, n int) string {

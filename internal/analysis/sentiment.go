@@ -35,8 +35,7 @@ var genreBaselines = map[string]float64{"letter": 0.03, "newsletter": 0.04, "bio
 func SentenceSentiment(sentence string) float64 { return embeddedSentiment().Score(sentence) }
 
 // scoreSentiment returns a document's polarity from the sentences of its prose:
-// their mean, weighed by length, above what is usual in the genre. Outside
-// English only emoji count.
+// their mean, weighed by length, above what is usual in the genre.
 func scoreSentiment(sentences []string, cues documentCues) presswork.Leaning {
 	m := measureSentiment(sampleEvenly(sentences, maxSentimentSentences), cues)
 	if m.weight == 0 {
@@ -109,7 +108,7 @@ func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure
 // english reports whether the English word lists apply to a language, a BCP 47
 // tag or "und".
 func english(language string) bool {
-	return language == "en" || strings.HasPrefix(language, "en-") || language == "" || language == "und"
+	return language == "en"
 }
 
 // onlyEmoji returns the emoji of a sentence that have a polarity.

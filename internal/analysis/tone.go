@@ -27,8 +27,13 @@ const (
 	// alienLeaning is the leaning from which a genre uses a tone's words in another
 	// sense; alienShare is what they count there.
 	alienLeaning, alienShare = -2.0, 0.3
-	// fewestCues is how much evidence a tone needs, however short the text.
-	fewestCues = 2.5
+	// fewestCues is how much evidence a tone needs, however short the text;
+	// fewestWords how many different words of it a tone of feeling needs in a text
+	// of moodyFrom words or more, and leastRate what it must be in a hundred words.
+	fewestCues  = 2.5
+	fewestWords = 4
+	leastRate   = 0.8
+	moodyFrom   = 40
 )
 
 // toneCount is how many tones have words: all but neutral.
@@ -125,7 +130,7 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 	if !english(cues.Language) {
 		return "neutral", 0
 	}
-	evidence, words := toneEvidence(sampleEvenly(sentences, maxToneSentences))
+	evidence, distinct, words := toneEvidence(sampleEvenly(sentences, maxToneSentences))
 	for _, heading := range cues.Headings[:min(len(cues.Headings), 40)] {
 		addToneWords(evidence, heading, nil)
 	}
@@ -138,7 +143,8 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 			}
 			scores[i] += leanings[i]
 		}
-		if evidence[i] < fewestCues {
+		rare := evidence[i] < leastRate*float64(words)/100 || distinct[i] < fewestWords
+		if evidence[i] < fewestCues || words >= moodyFrom && rare && slices.Contains(feelings, names[i]) {
 			scores[i] = 0
 		}
 		if best < 0 || scores[i] > scores[best] {
@@ -158,6 +164,9 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 	return names[best], math.Round(100*min(1, 0.35+0.4*clear+0.4*lead)) / 100
 }
 
+// feelings are the tones whose words any long text has some of.
+var feelings = []string{"solemn", "playful", "romantic", "dark", "festive", "luxurious", "nostalgic"}
+
 // toneScores are how far each tone stands above its baseline, in deviations that
 // grow as the text shrinks.
 func toneScores(evidence []float64, words int) []float64 {
@@ -170,9 +179,10 @@ func toneScores(evidence []float64, words int) []float64 {
 	return scores
 }
 
-// toneEvidence counts the cues of each tone and the words.
-func toneEvidence(sentences []string) (evidence []float64, words int) {
-	evidence = make([]float64, toneCount)
+// toneEvidence counts the cues of each tone, how many of them are different
+// words, and all words.
+func toneEvidence(sentences []string) (evidence []float64, distinct []int, words int) {
+	evidence, distinct = make([]float64, toneCount), make([]int, toneCount)
 	seen := map[string]int{}
 	exclaims, emoji := 0, 0
 	for _, s := range sentences {
@@ -200,7 +210,12 @@ func toneEvidence(sentences []string) (evidence []float64, words int) {
 	add("solemn", -e)
 	add("calm", -e)
 	add("professional", -e)
-	return evidence, words
+	for word := range seen {
+		for _, c := range tones().cues[word] {
+			distinct[c.tone]++
+		}
+	}
+	return evidence, distinct, words
 }
 
 // addToneWords adds the cues of a text to evidence and returns its words. A word
@@ -246,7 +261,8 @@ func (l toneLexicon) count(evidence []float64, word string, seen map[string]int)
 // ToneEvidence returns how much speaks for each of Tones but the first in a
 // document's prose, and of how many words that is.
 func ToneEvidence(markdown []byte) (evidence []float64, words int) {
-	return toneEvidence(sampleEvenly(proseSentences(markdown), maxToneSentences))
+	evidence, _, words = toneEvidence(sampleEvenly(proseSentences(markdown), maxToneSentences))
+	return evidence, words
 }
 
 // proseSentences are the sentences of a document's paragraphs, items and quotes.

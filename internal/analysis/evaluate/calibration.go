@@ -8,22 +8,24 @@ import (
 	"presswork/internal/analysis/train"
 )
 
-// crossCalibrated sets each prediction's probabilities to the temperature that
-// the other half of the groups asks for.
+// calibrated is a fit of probabilities to how often they are right: see
+// analysis.Weights.
+type calibrated struct{ temperature, slack float64 }
+
+// crossCalibrated calibrates each prediction by what the other half of the
+// groups asks for.
 func crossCalibrated(predictions []prediction) []prediction {
+	groups := groupsOf(predictions)
 	halves := [2][]prediction{}
-	for i, group := range groupsOf(predictions) {
-		for _, p := range predictions {
-			if p.document.Group == group {
-				halves[i%2] = append(halves[i%2], p)
-			}
-		}
+	for _, p := range predictions {
+		h := slices.Index(groups, p.document.Group) % 2
+		halves[h] = append(halves[h], p)
 	}
 	out := make([]prediction, 0, len(predictions))
 	for h, half := range halves {
-		t := temperature(halves[1-h])
+		c := calibrate(halves[1-h])
 		for _, p := range half {
-			p.probabilities, p.bare = cooled(p.probabilities, t), cooled(p.bare, t)
+			p.probabilities, p.bare = c.apply(p.probabilities), c.apply(p.bare)
 			out = append(out, p)
 		}
 	}
@@ -62,39 +64,52 @@ func calibrationError(predictions []prediction) float64 {
 	return sum / float64(max(len(predictions), 1))
 }
 
-// TrainCalibrated learns from all documents, and its temperature from
-// predictions of held-out ones.
+// TrainCalibrated learns from all documents, and its calibration from
+// predictions of held-out ones, of repositories only: our own samples are
+// easier than what people hand in.
 func TrainCalibrated(documents []Document) analysis.Weights {
 	w := train.FitTypes(typeSamples(documents))
-	w.Temperature = temperature(heldOut(documents))
+	c := calibrate(foreign(heldOut(documents, train.FitTypes)))
+	w.Temperature, w.Slack = c.temperature, c.slack
 	return w
 }
 
-// temperature is what best divides the logits of predictions, so that their
-// probabilities are honest: the least cross-entropy over a grid.
-func temperature(predictions []prediction) float64 {
-	best, least := 1.0, math.Inf(1)
-	for t := 0.3; t <= 3; t *= 1.03 {
-		loss := 0.0
-		for _, p := range predictions {
-			loss -= math.Log(max(cooled(p.probabilities, t)[p.truth], 1e-9))
-		}
-		if loss < least {
-			best, least = t, loss
+// foreign are the predictions of documents that are not our own.
+func foreign(predictions []prediction) []prediction {
+	return slices.DeleteFunc(slices.Clone(predictions), func(p prediction) bool { return p.document.Own })
+}
+
+// leastSlack caps the surest answer at 0.97: no more can be shown on the
+// documents there are.
+const leastSlack = 0.03
+
+// calibrate is what makes probabilities honest: the least cross-entropy over a
+// grid, never sharper than they are.
+func calibrate(predictions []prediction) calibrated {
+	best, least := calibrated{1, leastSlack}, math.Inf(1)
+	for t := 1.0; t <= 3; t += 0.05 {
+		for _, slack := range []float64{leastSlack, 0.04, 0.06, 0.08, 0.1, 0.15} {
+			c, loss := calibrated{t, slack}, 0.0
+			for _, p := range predictions {
+				loss -= math.Log(max(c.apply(p.probabilities)[p.truth], 1e-9))
+			}
+			if loss < least {
+				best, least = c, loss
+			}
 		}
 	}
 	return best
 }
 
-// cooled is a distribution at another temperature.
-func cooled(p []float64, t float64) []float64 {
+// apply calibrates a distribution.
+func (c calibrated) apply(p []float64) []float64 {
 	out, sum := make([]float64, len(p)), 0.0
 	for i, v := range p {
-		out[i] = math.Pow(v, 1/t)
+		out[i] = math.Pow(v, 1/c.temperature)
 		sum += out[i]
 	}
 	for i := range out {
-		out[i] /= sum
+		out[i] = (1-c.slack)*out[i]/sum + c.slack/float64(len(p))
 	}
 	return out
 }

@@ -20,13 +20,17 @@ type Document struct {
 	Features, Bare []float64
 }
 
-// Documents loads the corpus (documents/index.tsv below it) but for the
-// multilingual ones, which have no type, and the project's samples: files
+// Documents loads the corpora, a list of folders as in PATH (documents/index.tsv
+// below each), but for the multilingual ones, which have no type, and the project's samples: files
 // TYPE.txt of documents, each after a line "-- name --".
 func Documents(corpus string) ([]Document, error) {
-	given, err := corpusDocuments(corpus)
-	if err != nil {
-		return nil, err
+	var given []Document
+	for _, dir := range filepath.SplitList(corpus) {
+		documents, err := corpusDocuments(dir)
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, documents...)
 	}
 	own, err := ownDocuments(samples)
 	return append(measured(given), own...), err

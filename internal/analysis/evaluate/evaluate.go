@@ -2,6 +2,7 @@
 package evaluate
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,12 +19,16 @@ type Row struct {
 	Pass   bool
 }
 
-// A Measure computes rows from the corpus folder.
-type Measure func(corpus string) ([]Row, error)
+// A measure computes rows from a corpus. A grouped one judges documents by
+// models that saw none of their repository.
+type measure struct {
+	grouped bool
+	rows    func(corpus string) ([]Row, error)
+}
 
 // measures lists what `make eval` measures, in the order it prints.
-func measures() []Measure {
-	return []Measure{documentTypes, languages, themeGoals, sentiment, formality, tones}
+func measures() []measure {
+	return []measure{{true, documentTypes}, {true, themeGoals}, {false, languages}, {false, sentiment}, {false, formality}, {false, tones}}
 }
 
 // AtLeast is a row that passes when value ≥ limit.
@@ -36,17 +41,32 @@ func AtMost(name string, value, limit float64) Row {
 	return Row{name, value, fmt.Sprintf("≤ %g", limit), value <= limit}
 }
 
-// Run takes every measure, writes the table to w, and reports whether all goals
+// in is what the measure reads of a list of corpora: all of it when it is of
+// documents, else what the first has beside them.
+func (m measure) in(corpus string) string {
+	if m.grouped {
+		return corpus
+	}
+	return filepath.SplitList(corpus)[0]
+}
+
+// Run takes every measure of the corpora, a list of folders as in PATH, writes the table to w, and reports whether all goals
 // were reached.
 func Run(w io.Writer, corpus string) (bool, error) {
-	if _, err := os.Stat(filepath.Join(corpus, "documents", "index.tsv")); err != nil {
-		return false, fmt.Errorf("no labelled corpus at %s: %w", corpus, err)
+	corpora := filepath.SplitList(corpus)
+	if len(corpora) == 0 {
+		return false, errors.New("no labelled corpus is named")
+	}
+	for _, dir := range corpora {
+		if _, err := os.Stat(filepath.Join(dir, "documents", "index.tsv")); err != nil {
+			return false, fmt.Errorf("no labelled corpus at %s: %w", dir, err)
+		}
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "goal\tvalue\ttarget\t")
 	reached := true
-	for _, measure := range measures() {
-		rows, err := measure(corpus)
+	for _, m := range measures() {
+		rows, err := m.rows(m.in(corpus))
 		if err != nil {
 			return false, err
 		}

@@ -1,12 +1,14 @@
 package evaluate
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/train"
 )
 
 func TestRunWithoutCorpusSaysSo(t *testing.T) {
@@ -38,13 +40,32 @@ func TestCalibrationError(t *testing.T) {
 	}
 }
 
-func TestTemperatureCoolsTheBoastful(t *testing.T) {
+func TestCalibrationCoolsTheBoastfulAndSharpensNobody(t *testing.T) {
 	t.Parallel()
-	if got := temperature([]prediction{said(0.98, true), said(0.98, false), said(0.98, true), said(0.98, false)}); got <= 1.2 {
-		t.Errorf("boastful: %f", got)
+	boast := calibrate([]prediction{said(0.98, true), said(0.98, false), said(0.98, true), said(0.98, false)})
+	if p := boast.apply([]float64{0.98, 0.012, 0.008}); p[0] > 0.7 || math.Abs(p[0]+p[1]+p[2]-1) > 1e-9 {
+		t.Errorf("boastful: %+v, %f", boast, p)
 	}
-	if got := temperature([]prediction{said(0.5, true), said(0.5, true), said(0.5, true)}); got >= 0.8 {
-		t.Errorf("modest: %f", got)
+	modest := calibrate([]prediction{said(0.5, true), said(0.5, true), said(0.5, true)})
+	if p := modest.apply([]float64{0.5, 0.3, 0.2}); p[0] > 0.5 {
+		t.Errorf("modest: %+v, %f", modest, p)
+	}
+	if p := (calibrated{1, leastSlack}).apply([]float64{1, 0, 0}); p[0] > 0.98 {
+		t.Errorf("never all but certain: %f", p)
+	}
+}
+
+func TestIntervalsHoldTheMeasure(t *testing.T) {
+	t.Parallel()
+	var p []prediction
+	for i := range 60 {
+		one := said(0.9, i%4 != 0)
+		one.document.Group = string(rune('a' + i%19))
+		p = append(p, one)
+	}
+	got, low, high := interval(p, amongOne), 0.0, 0.0
+	if _, err := fmt.Sscanf(got, " (%f–%f)", &low, &high); err != nil || low >= 0.75 || high <= 0.75 || low < 0.4 || high > 0.98 {
+		t.Errorf("%q around 0.75: %v", got, err)
 	}
 }
 
@@ -84,7 +105,7 @@ func TestTrainingLearns(t *testing.T) {
 	if len(types) != len(analysis.DocumentTypes()) {
 		t.Errorf("samples of %d types, there are %d", len(types), len(analysis.DocumentTypes()))
 	}
-	if got := macroF1(heldOut(documents), prediction.best); got < 0.75 {
+	if got := macroF1(heldOut(documents, train.FitTypes), prediction.best); got < 0.75 {
 		t.Errorf("macro F1 of held-out samples %f", got)
 	}
 }

@@ -119,7 +119,7 @@ func (c *choice) judge(k *candidate) {
 	if c.wanted.Mood != "" {
 		lead, byType = 1.6, 0.6
 	}
-	k.score = byType*k.fit + lead*c.carries(*k) + 0.15*c.formalityMatch(k.look)
+	k.score = byType*k.fit + lead*c.carries(*k) + 0.05*c.formalityMatch(k.look)
 	for _, topic := range c.p.Topics {
 		k.score += 1.5 * (0.1 + 0.9*c.sway(topic)) * topic.Strength * place(c.rules.topic(topic.Name).accept, k.twin)
 	}
@@ -161,11 +161,13 @@ func (c *choice) sway(t Topic) float64 {
 func (c *choice) occasion(t Topic) bool {
 	const unmistakable = 0.9
 	feeling := c.tone.wants[lookPlayfulness] >= 0 && c.tone.wants[lookFormality] < 0.6 || c.tone.name == "luxurious"
-	return t.Strength >= unmistakable && c.strength >= clearTone && feeling && !c.printed()
+	return t.Strength >= unmistakable && c.strength >= feltTone && feeling && !c.printed()
 }
 
-// clearTone is how clearly a tone must show to change the order of themes.
-const clearTone = 0.4
+// clearTone is how clearly a tone must show to change the order of themes, feltTone
+// to make an occasion of a topic, and clearlyAbout how clearly a document must be
+// about a topic to be dark for it.
+const clearTone, feltTone, clearlyAbout = 0.5, 0.4, 0.5
 
 // order is the type's themes for this document: those of its tone first, then
 // those of its formality, then the usual ones.

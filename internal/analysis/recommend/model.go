@@ -211,6 +211,9 @@ func (r reading) over(p Profile) Profile {
 		}
 	}
 	p.Types = types
+	if local != r.DocumentType {
+		p.Evidence = nil
+	}
 	p.EmotionalTone, p.ToneStrength = r.EmotionalTone, 1
 	p.Sentiment, p.Formality = r.Sentiment, r.Formality
 	if p.Language == "und" && plausibleTag(r.Language) {

@@ -52,9 +52,33 @@ func (c *choice) primary() candidate {
 			return c.candidates[i]
 		}
 	}
+	pool := c.allowed()
+	if light := slices.DeleteFunc(slices.Clone(pool), func(k candidate) bool { return k.Scheme == "dark" && !c.asksFor(k) }); len(light) > 0 {
+		pool = light
+	}
 	// The first of equals, in the catalogue's order.
-	return slices.MaxFunc(c.allowed(), func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
+	return slices.MaxFunc(pool, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
 }
+
+// asksFor reports whether the caller, the tone or the topic asks for a dark theme.
+func (c *choice) asksFor(k candidate) bool {
+	if c.wanted.Mood != "" || k.Custom {
+		return true
+	}
+	if c.strength >= clearTone && c.voice >= leastVoice && c.tone.dark() && slices.Contains(c.tone.accept, k.twin) {
+		return true
+	}
+	return slices.ContainsFunc(c.p.Topics, func(t Topic) bool {
+		return t.Strength >= clearlyAbout && slices.Contains(c.rules.topic(t.Name).accept, k.twin)
+	})
+}
+
+// leastVoice is how far a document's tone must be allowed to lead before it may
+// make the page dark.
+const leastVoice = 0.3
+
+// dark reports whether the tone is shown by a dark page.
+func (t toneRule) dark() bool { return t.wants[lookDarkness] > 0.7 || t.name == "luxurious" }
 
 // alternatives are two themes that suit as well as they can and differ from
 // what is chosen already.
@@ -134,21 +158,41 @@ func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 
 // confidence is how often a choice like this one suits, 0 to 1, in hundredths.
 func (c *choice) confidence(primary candidate) float64 {
-	raw := primary.accepted
+	v := primary.accepted
 	if c.wanted.Mood != "" && slices.Contains(c.tone.accept, primary.twin) {
-		raw = max(raw, 0.95)
+		v = max(v, 0.95)
 	}
 	for _, topic := range c.p.Topics {
 		if c.occasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, primary.twin) {
-			raw = max(raw, 0.75)
+			v = max(v, 0.75)
 		}
 	}
-	v := c.rules.calibrate(raw) * (1 - (1-otherShare)*c.unknown(primary))
-	if c.wanted == (Preference{}) && terse(c.p) {
+	v *= (1 - (1-otherShare)*c.unknown(primary)) * (1 - doubt*(1-c.surely()))
+	if c.wanted == (Preference{}) && (terse(c.p) || c.cautious) {
 		v = min(v, c.tersely())
 	}
-	return min(math.Round(v*100)/100, 0.99)
+	return min(math.Round(v*100)/100, surest)
 }
+
+// doubt is what the confidence loses where nothing is known of the type: types that
+// accept the theme are then found by chance.
+const doubt = 0.35
+
+// surest is the confidence that the documents there are to measure on can
+// support.
+const surest = 0.97
+
+// surely is how sure the document's type is: that of the most probable, 1 where the
+// caller named it.
+func (c *choice) surely() float64 {
+	if top := c.top(); top != nil && c.wanted == (Preference{}) {
+		return min(1, top.share/typicalTop)
+	}
+	return 1
+}
+
+// typicalTop is the probability of a type that leaves no doubt.
+const typicalTop = 0.97
 
 // otherShare is what is left of the confidence for a document of no particular
 // kind, which may be of one that the lists do not know. It is set by hand: there
@@ -173,11 +217,4 @@ func (c *choice) tersely() float64 {
 		return cautiousLimit
 	}
 	return cautiousLimit + (1-cautiousLimit)*min(1, float64(c.p.Words)/enoughWords)
-}
-
-// calibrate makes a frequency of what was believed.
-func (r *Rules) calibrate(raw float64) float64 {
-	const edge = 0.01
-	raw = min(max(raw, edge), 1-edge)
-	return 1 / (1 + math.Exp(-(r.slope*math.Log(raw/(1-raw)) + r.intercept)))
 }

@@ -12,7 +12,7 @@ const clearTopic = 0.3
 
 // Profile reduces findings to what a choice of theme rests on.
 func (r *Rules) Profile(f analysis.Findings) Profile {
-	p := Profile{Analysis: f.Analysis, Words: f.Words, Types: f.Types, ToneStrength: f.ToneStrength, Topics: []Topic{}}
+	p := Profile{Analysis: f.Analysis, Words: f.Words, Types: f.Types, Evidence: f.Evidence, ToneStrength: f.ToneStrength, Topics: []Topic{}}
 	for _, t := range r.topics {
 		hits, distinct := 0, 0
 		for _, word := range t.words {

@@ -16,8 +16,10 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 		say("there is no text to judge by, so it is the theme that suits most documents")
 	case c.cautious && c.p.Words < enoughWords:
 		say("with %s of text there is too little to judge by, so it is the theme that suits most documents", words(c.p.Words))
-	case c.cautious:
+	case c.cautious && terse(c.p):
 		say("the language is not known, so it is the theme that suits most documents")
+	case c.cautious:
+		say("what kind of document it is does not show, so it is the theme that suits most documents")
 	case c.wanted != Preference{} || !terse(c.p):
 	case c.p.Words < enoughWords:
 		say("with %s of text, its form counts more than its wording", words(c.p.Words))
@@ -27,7 +29,10 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	if c.wanted.Type != "" {
 		say("it is said to be %s%s", named(c.wanted.Type), c.standing(primary))
 	} else if top := c.top(); top != nil && !c.cautious {
-		say("it reads as %s (%d %% sure)%s", named(top.name), percent(top.share), c.standing(primary))
+		say("%s%s", c.reading(*top), c.standing(primary))
+		if len(c.p.Evidence) > 0 && top.name == c.p.DocumentType {
+			say("what shows it: %s", strings.Join(c.p.Evidence, "; "))
+		}
 	}
 	if c.wanted.Mood != "" {
 		say("the mood asked for is %s%s", c.wanted.Mood, c.moodStanding(primary))
@@ -49,6 +54,36 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 		say("%s", others)
 	}
 	return all
+}
+
+// The probabilities from which a type is stated, and from which it is probable;
+// below, two are named if the second has rivalShare of the first's.
+const plainFrom, probableFrom, rivalShare = 0.9, 0.7, 0.4
+
+// reading says what the document is taken for, in words that match how probable
+// that is.
+func (c *choice) reading(top belief) string {
+	switch second := c.second(top); {
+	case top.share >= plainFrom:
+		return fmt.Sprintf("it reads as %s (%d %%)", named(top.name), percent(top.share))
+	case top.share >= probableFrom:
+		return fmt.Sprintf("it is probably %s (%d %%)", named(top.name), percent(top.share))
+	case second == nil || second.share < rivalShare*top.share:
+		return fmt.Sprintf("it is perhaps %s (%d %%)", named(top.name), percent(top.share))
+	default:
+		return fmt.Sprintf("unsure between %s (%d %%) and %s (%d %%)", named(top.name), percent(top.share), named(second.name), percent(second.share))
+	}
+}
+
+// second is the most probable type but one, nil when there is none.
+func (c *choice) second(top belief) *belief {
+	var second *belief
+	for i, b := range c.belief {
+		if b.name != top.name && (second == nil || b.share > second.share) {
+			second = &c.belief[i]
+		}
+	}
+	return second
 }
 
 func (c *choice) top() *belief {

@@ -12,9 +12,10 @@ import (
 type Profile struct {
 	// Analysis has no recommendation.
 	presswork.Analysis
-	// Words, Types and ToneStrength are those of analysis.Findings.
+	// Words, Types, Evidence and ToneStrength are those of analysis.Findings.
 	Words        int                        `json:"words"`
 	Types        []analysis.TypeProbability `json:"types"`
+	Evidence     []string                   `json:"evidence"`
 	ToneStrength float64                    `json:"tone_strength"`
 	// Topics are what the document speaks of, of those some themes are made for,
 	// the clearest first.
@@ -49,14 +50,6 @@ func NewRules() *Rules {
 	return rules
 }
 
-// Uncalibrated are the same rules with a confidence that is what is believed, not
-// yet how often that proved right: the calibration is fitted on it.
-func (r *Rules) Uncalibrated() *Rules {
-	rules := *r
-	rules.slope, rules.intercept = 1, 0
-	return &rules
-}
-
 // The bounds below which a text is too little evidence.
 const (
 	enoughWords   = 75
@@ -66,11 +59,11 @@ const (
 )
 
 // forbiddenFrom is how probable the types that must not have a theme may be
-// together before it is not considered.
+// together, and so each of them, before it is not considered.
 // For the themes of an occasion the text is full of, it is occasionTolerance.
 const (
 	forbiddenFrom     = 0.10
-	occasionTolerance = 0.30
+	occasionTolerance = 0.50
 )
 
 // Recommend chooses a theme and two alternatives from the list, which is in the
@@ -123,9 +116,15 @@ func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
 
 // Cautious reports whether a text is too little evidence to choose by: then it is the
 // theme that suits most, with a confidence of at most one half. What is short, or
-// in an unknown language, and still plainly an invoice or a poem is enough.
+// in an unknown language, and still plainly an invoice or a poem is enough; what
+// could be of any kind is not, however long.
 func Cautious(p Profile, s Preference) bool {
-	return s == Preference{} && terse(p) && !plainlyTyped(p)
+	return s == Preference{} && (terse(p) && !plainlyTyped(p) || untyped(p))
+}
+
+// untyped reports whether no document type is probable enough to be named.
+func untyped(p Profile) bool {
+	return len(p.Types) > 0 && p.Types[0].Probability < analysis.LeastConfidence
 }
 
 // terse reports whether there is little text, or none that can be read.

@@ -56,12 +56,11 @@ type topicRule struct {
 // Rules choose themes by data/themes.txt. They are immutable and safe for
 // concurrent use.
 type Rules struct {
-	looks            map[string]look
-	types            []typeRule // in the order of analysis.DocumentTypes
-	families         map[string][]string
-	tones            map[string]toneRule
-	topics           []topicRule
-	slope, intercept float64
+	looks    map[string]look
+	types    []typeRule // in the order of analysis.DocumentTypes
+	families map[string][]string
+	tones    map[string]toneRule
+	topics   []topicRule
 }
 
 // parseRules reads the data. Errors name the line.
@@ -127,15 +126,6 @@ func (p *ruleParser) entry(words []string) error {
 	case "topic":
 		p.rules.topics = append(p.rules.topics, topicRule{name: p.name})
 		return nil
-	case "calibration":
-		if len(values) != 1 {
-			return fmt.Errorf("calibration takes two numbers")
-		}
-		var err error
-		if p.rules.slope, err = strconv.ParseFloat(p.name, 64); err == nil {
-			p.rules.intercept, err = strconv.ParseFloat(values[0], 64)
-		}
-		return err
 	}
 	return fmt.Errorf("%q is not known", p.kind)
 }

@@ -299,3 +299,85 @@ func BenchmarkRecommend(b *testing.B) {
 		r.Recommend(p, list, Preference{})
 	}
 }
+
+func TestReasonsSayHowProbableATypeIs(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	between := func(first, second float64) Profile {
+		p := sure("report")
+		p.Types = []analysis.TypeProbability{{Type: "report", Probability: first}, {Type: "proposal", Probability: second}, {Type: "other", Probability: 1 - first - second}}
+		p.Evidence = []string{"12 numbered clauses"}
+		return p
+	}
+	last := 1.0
+	for _, c := range []struct {
+		first, second float64
+		says          string
+	}{
+		{0.95, 0.02, "it reads as a report (95 %)"},
+		{0.80, 0.10, "it is probably a report (80 %)"},
+		{0.60, 0.20, "it is perhaps a report (60 %)"},
+		{0.45, 0.40, "unsure between a report (45 %) and a proposal (40 %)"},
+	} {
+		rec := r.Recommend(between(c.first, c.second), catalogue(t), Preference{})
+		said := strings.Join(rec.Reasons, "\n")
+		if !strings.HasPrefix(said, c.says) || !strings.Contains(said, "what shows it: 12 numbered clauses") {
+			t.Errorf("%v: %s", c, said)
+		}
+		if rec.Confidence >= last || rec.Confidence > surest {
+			t.Errorf("%v: confidence %.2f after %.2f", c, rec.Confidence, last)
+		}
+		last = rec.Confidence
+	}
+	p := between(0.25, 0.20)
+	p.DocumentType = analysis.OtherType
+	rec := r.Recommend(p, catalogue(t), Preference{})
+	if rec.Primary != fallbackTheme || rec.Confidence > cautiousLimit || !strings.Contains(rec.Reasons[0], "does not show") {
+		t.Errorf("of no type: %+v", rec)
+	}
+}
+
+func TestNoAlternativeIsForbiddenByALikelyType(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	list := catalogue(t)
+	for _, first := range r.types {
+		for _, second := range r.types {
+			p := sure(first.name)
+			p.Types = []analysis.TypeProbability{{Type: first.name, Probability: 0.6}, {Type: second.name, Probability: 0.3}, {Type: "other", Probability: 0.1}}
+			rec := r.Recommend(p, list, Preference{})
+			for _, name := range append(rec.Alternatives, rec.Primary) {
+				i := slices.IndexFunc(list, func(k ThemeInfo) bool { return k.Name == name })
+				for _, rule := range []typeRule{first, second} {
+					if slices.Contains(rule.never, name) && name != darkWord || rule.neverDark && list[i].Scheme == "dark" {
+						t.Errorf("%s or %s: %s is offered", first.name, second.name, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAPageIsDarkOnlyWhenSomethingAsksForIt(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	list := catalogue(t)
+	dark := func(name string) bool {
+		return list[slices.IndexFunc(list, func(k ThemeInfo) bool { return k.Name == name })].Scheme == "dark"
+	}
+	for _, rule := range r.types {
+		for _, tone := range analysis.Tones() {
+			p := sure(rule.name)
+			p.EmotionalTone, p.ToneStrength = tone, 0.95
+			rec := r.Recommend(p, list, Preference{})
+			if asked := tone == "dark" || tone == "luxurious"; dark(rec.Primary) && !asked {
+				t.Errorf("a %s %s is %s", tone, rule.name, rec.Primary)
+			}
+		}
+	}
+	ghost := sure("story")
+	ghost.EmotionalTone, ghost.ToneStrength = "dark", 0.9
+	if rec := r.Recommend(ghost, list, Preference{}); !dark(rec.Primary) {
+		t.Errorf("a ghost story is %s", rec.Primary)
+	}
+}

@@ -13,7 +13,7 @@ const (
 	steps    = 300
 	rate     = 0.6
 	momentum = 0.9
-	pull     = 0.004
+	pull     = 0.001
 )
 
 // TypeSample is a document's type and features.
@@ -25,6 +25,11 @@ type TypeSample struct {
 // FitTypes learns the weights of document types by gradient descent with momentum on the cross-entropy,
 // each type weighted alike in part, each weight drawn to its prior.
 func FitTypes(samples []TypeSample) analysis.Weights {
+	return FitTypesFrom(analysis.PriorWeights(), samples, steps)
+}
+
+// FitTypesFrom is FitTypes from other priors, in so many steps.
+func FitTypesFrom(prior analysis.Weights, samples []TypeSample, steps int) analysis.Weights {
 	types := analysis.DocumentTypes()
 	label, share := make([]int, len(samples)), make([]float64, len(types))
 	for i, d := range samples {
@@ -36,7 +41,10 @@ func FitTypes(samples []TypeSample) analysis.Weights {
 		weight[i] = 1 / math.Sqrt(share[label[i]])
 		total += weight[i]
 	}
-	prior, w := analysis.PriorWeights(), analysis.PriorWeights()
+	w := analysis.Weights{Rows: make([][]float64, len(types)), Temperature: 1}
+	for t, row := range prior.Rows {
+		w.Rows[t] = slices.Clone(row)
+	}
 	speed := make([][]float64, len(types))
 	slope := make([][]float64, len(types))
 	for t := range speed {

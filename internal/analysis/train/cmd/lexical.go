@@ -1,13 +1,37 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"presswork/internal/analysis/evaluate"
 	"presswork/internal/analysis/train"
 )
+
+// trainLanguages learns from the texts of the corpus, language/TAG.txt; a corpus
+// without them leaves the model as it is.
+func trainLanguages(corpus, data string) error {
+	files, err := filepath.Glob(filepath.Join(corpus, "language", "*.txt"))
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	texts := map[string]string{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		texts[strings.TrimSuffix(filepath.Base(file), ".txt")] = string(b)
+	}
+	var model bytes.Buffer
+	if err := train.LetterRuns(&model, texts); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(data, "language", "grams.txt"), model.Bytes(), 0o644)
+}
 
 // trainSentiment learns from the rated sentences of the corpus.
 func trainSentiment(corpus, data string) error {

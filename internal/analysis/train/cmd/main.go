@@ -10,25 +10,31 @@ import (
 )
 
 // A trainer learns one model from the corpus and writes it below data, the
-// folder internal/analysis/data.
+// folder internal/analysis/data. One of documents takes all corpora of a list.
 type trainer struct {
-	name string
-	run  func(corpus, data string) error
+	name      string
+	documents bool
+	run       func(corpus, data string) error
 }
 
 func trainers() []trainer {
-	return []trainer{{"sentiment", trainSentiment}, {"formality", trainFormality}, {"tone", trainTone}, {"doctype", trainDocumentTypes}, {"themes", trainThemes}}
+	return []trainer{{"language", false, trainLanguages}, {"sentiment", false, trainSentiment}, {"formality", false, trainFormality},
+		{"tone", false, trainTone}, {"doctype", true, trainDocumentTypes}}
 }
 
 func main() {
-	corpus := flag.String("corpus", "../shared/corpus", "folder of the labelled corpus")
+	corpus := flag.String("corpus", "../shared/corpus", "folders of labelled corpora, as in PATH; the first has what is not documents")
 	what := flag.String("what", "", "train this model only")
 	flag.Parse()
 	for _, t := range trainers() {
 		if *what != "" && *what != t.name {
 			continue
 		}
-		if err := t.run(*corpus, filepath.Join("internal", "analysis", "data")); err != nil {
+		from := *corpus
+		if corpora := filepath.SplitList(from); !t.documents && len(corpora) > 0 {
+			from = corpora[0]
+		}
+		if err := t.run(from, filepath.Join("internal", "analysis", "data")); err != nil {
 			fmt.Fprintf(os.Stderr, "train %s: %v\n", t.name, err)
 			os.Exit(1)
 		}

@@ -1,0 +1,142 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// namedTerms bounds the headings and words that are quoted, and telling is the
+	// weight from which a term is worth it.
+	namedTerms, telling = 3, 1.0
+	// tellingShare is what a structural feature must add to a type's logit to be
+	// named.
+	tellingShare = 0.6
+	longestQuote = 40
+)
+
+// structurePhrases say what structural features mean; with "%d" their count.
+var structurePhrases = map[string]string{
+	"head_clause": "%d numbered clauses", "head_version": "%d headings of versions", "citations": "%d citations",
+	"badges": "badges", "head_code": "headings that are code", "head_step": "numbered steps", "quantities": "lists of quantities",
+	"salutation": "a salutation", "closing": "a closing", "verse": "lines of verse", "ragged": "lines that end early", "stanzas": "stanzas",
+	"dialogue": "direct speech", "narrative": "narration", "money_table": "tables of amounts", "money": "amounts of money", "spans": "spans of years",
+	"contact": "contact details", "math": "formulas", "shall": "words of obligation", "speakers": "who said what", "imperative": "instructions",
+}
+
+// evidence says what of the document speaks for a type: headings, words and
+// structure, each group the weightiest first.
+func (r *reading) evidence(docType string, x []float64) []string {
+	kind := slices.Index(DocumentTypes(), docType)
+	var found []string
+	for _, group := range []struct {
+		many, one string
+		terms     []string
+	}{
+		{"headings such as ", "the heading ", r.tellingHeadings(kind)},
+		{"words such as ", "the words ", r.tellingWords(kind)},
+	} {
+		switch n := len(group.terms); {
+		case n == 1:
+			found = append(found, group.one+group.terms[0])
+		case n > 1:
+			found = append(found, group.many+strings.Join(group.terms, ", "))
+		}
+	}
+	return append(r.tellingStructure(kind, x), found...)
+}
+
+// tellingStructure names the structural features that speak most for a type.
+func (r *reading) tellingStructure(kind int, x []float64) []string {
+	counts := map[string]int{"citations": r.ev.citations}
+	for _, h := range r.headings {
+		counts["head_clause"] += count(clauseLike.MatchString(h.text))
+		counts["head_version"] += count(versionLike.MatchString(h.text))
+	}
+	row, from := typeModel().Rows[kind], len(x)-len(structureNames)
+	type share struct {
+		phrase string
+		value  float64
+	}
+	var all []share
+	for i, name := range structureNames {
+		phrase, value := structurePhrases[name], row[from+i]*x[from+i]
+		if phrase == "" || value < tellingShare {
+			continue
+		}
+		if strings.Contains(phrase, "%d") {
+			if counts[name] < 2 {
+				continue
+			}
+			phrase = fmt.Sprintf(phrase, counts[name])
+		}
+		all = append(all, share{phrase, value})
+	}
+	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.value, a.value) })
+	var phrases []string
+	for _, s := range all[:min(len(all), 2)] {
+		phrases = append(phrases, s.phrase)
+	}
+	return phrases
+}
+
+// tellingHeadings quotes headings that are terms of a type.
+func (r *reading) tellingHeadings(kind int) (quoted []string) {
+	l := typeTerms()
+	for i, h := range r.headings[:min(len(r.headings), 100)] {
+		index, tokens, tells := l.head, appendTokens(nil, h.text), false
+		if i == 0 {
+			index = l.title
+		}
+		for j, first := range tokens {
+			index.starting(first, func(id int32) {
+				t := l.terms[id]
+				tells = tells || t.kind == kind && t.weight > telling && 2*len(t.words) >= len(tokens) && t.begins(tokens[j:])
+			})
+		}
+		if q := "“" + h.text + "”"; tells && utf8.RuneCountInString(h.text) <= longestQuote && !slices.Contains(quoted, q) && len(quoted) < namedTerms {
+			quoted = append(quoted, q)
+		}
+	}
+	return quoted
+}
+
+// tellingWords quotes words of the text that are terms of a type.
+func (r *reading) tellingWords(kind int) (quoted []string) {
+	l := typeTerms()
+	weights := map[string]float64{}
+	for i, first := range r.tokens {
+		l.text.starting(first, func(id int32) {
+			t := l.terms[id]
+			if t.kind != kind || t.weight < telling || !t.begins(r.tokens[i:]) {
+				return
+			}
+			weights[joined(r.tokens[i:i+len(t.words)])] += t.weight
+		})
+	}
+	words := make([]string, 0, len(weights))
+	for w := range weights {
+		words = append(words, w)
+	}
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(a, b)) })
+	for _, w := range words[:min(len(words), namedTerms)] {
+		quoted = append(quoted, "“"+w+"”")
+	}
+	return quoted
+}
+
+// joined writes tokens as they stand in text, those of scripts without spaces
+// close together.
+func joined(tokens []string) string {
+	var out strings.Builder
+	for i, t := range tokens {
+		if i > 0 && glyphWords(t) == 0 && glyphWords(tokens[i-1]) == 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(t)
+	}
+	return out.String()
+}
