@@ -117,6 +117,10 @@ fmt: ## Format, and apply Go's modernisers
 generate: ## Write what is printed from the code: docs/configuration.md, the tables of docs/themes.md
 	PRESSWORK_UPDATE=1 go test -run TestDocumentation ./internal/config ./themes
 
+.PHONY: web
+web: ## Build the pages of web/ into api/web/dist; needs Node 20 or newer
+	cd web && npm ci --ignore-scripts --no-fund --no-audit && npm run build
+
 .PHONY: gallery
 gallery: setup-test ## Draw the pictures of every theme, print docs/themes.md
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestGallery ./internal/pdf

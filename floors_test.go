@@ -18,7 +18,7 @@ import (
 // lower floors only (and storage/minio its parent). docs/architecture.md holds
 // the same table.
 var floors = [][]string{
-	{".", "internal/imagetype", "internal/markdown/recent"},
+	{".", "api/web", "internal/imagetype", "internal/markdown/recent"},
 	{"internal/input", "tasks/stream", "tasks/asynqext", "internal/pdf/file", "internal/markdown/tex", "internal/markdown/hyphen", "internal/chromium/fonts", "internal/markdown/diagram"},
 	{"storage", "themes", "internal/markdown", "internal/analysis", "internal/cache", "internal/guard", "internal/inference", "internal/inference/meter", "internal/inference/sandbox", "internal/embedded", "internal/ready", "internal/export", "internal/config", "internal/local/runlog"},
 	{"tasks", "storage/minio", "storage/retention", "internal/pdf", "internal/chromium", "internal/analysis/recommend", "internal/analysis/train", "internal/inference/openai", "internal/inference/ollama", "internal/inference/browse", "internal/inference/audio"},

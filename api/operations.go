@@ -3,8 +3,11 @@ package api
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"net/http"
+	"sync"
 
+	"github.com/goccy/go-yaml"
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -42,6 +45,19 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 func (s *Server) openapi(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, "application/yaml; charset=utf-8")
 	c.Context().Response.SetBodyRaw(openapiYAML)
+	return nil
+}
+
+// openapiAsJSON is the description for tools that read no YAML.
+var openapiAsJSON = sync.OnceValues(func() ([]byte, error) { return yaml.YAMLToJSON(openapiYAML) })
+
+func (s *Server) openapiJSON(c *fiber.Ctx) error {
+	b, err := openapiAsJSON()
+	if err != nil {
+		return fmt.Errorf("api: openapi.yaml: %w", err)
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	c.Context().Response.SetBodyRaw(b)
 	return nil
 }
 

@@ -51,9 +51,15 @@ func (s *Server) routes() []route {
 		{"GET", "/v1/models/*", byKey, s.getModel},
 		{"GET", "/v1/usage", byKey, s.usage},
 
+		{"GET", "/", anybody, s.studio},
+		{"GET", "/docs", anybody, s.docs},
+		{"GET", "/preview", anybody, s.previewFrame},
+		{"GET", "/assets/:name", anybody, s.asset},
+
 		{"GET", "/healthz", anybody, s.healthz},
 		{"GET", "/readyz", anybody, s.readyz},
 		{"GET", "/openapi.yaml", anybody, s.openapi},
+		{"GET", "/openapi.json", anybody, s.openapiJSON},
 		{"GET", "/metrics", byAdmin, s.serveMetrics()},
 		{"*", "/monitor", byAdmin, s.serveMonitor()},
 		{"*", "/monitor/*", byAdmin, s.serveMonitor()},

@@ -1,0 +1,142 @@
+// Package web holds the pages that people see: the studio at /, the API's
+// documentation, and the frame of previews. They are built from web/ by `make web`
+// and checked in, so that building the program needs no Node.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+)
+
+//go:embed dist
+var dist embed.FS
+
+// The policies of the pages. Scripts and styles are files of this server; a style
+// element needs the page's nonce, which the editor has. Previews of documents are in
+// a frame of another policy.
+const (
+	studioPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data: blob:; media-src 'self' blob:; " +
+		"font-src 'self'; connect-src 'self'; frame-src 'self' blob:; worker-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; " +
+		"object-src 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+	// Swagger UI writes HTML itself, so that it cannot have trusted types.
+	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'"
+	// A preview can run nothing and fetch nothing; the studio, of the same origin, may
+	// write into it.
+	previewPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; " +
+		"frame-ancestors 'self'; sandbox allow-same-origin"
+)
+
+// Page is a page with the policy it is to be served under.
+type Page struct {
+	HTML   []byte
+	Policy string
+}
+
+// Studio returns the page at /, for one answer: its nonce must not be used again,
+// and so the page must not be kept.
+func Studio() Page {
+	var b [16]byte
+	// crypto/rand never fails; see its documentation.
+	_, _ = rand.Read(b[:])
+	nonce := base64.RawURLEncoding.EncodeToString(b[:])
+	return Page{bytes.ReplaceAll(page("index"), []byte("{{nonce}}"), []byte(nonce)), fmt.Sprintf(studioPolicy, nonce)}
+}
+
+// Docs returns the page at /docs.
+func Docs() Page { return Page{page("docs"), docsPolicy} }
+
+// Preview returns the empty page that previews are written into.
+func Preview() Page { return Page{page("preview"), previewPolicy} }
+
+func page(name string) []byte {
+	b, err := dist.ReadFile("dist/" + name + ".html")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return b
+}
+
+// Asset is a file that pages refer to. Its name holds a digest of its content, so
+// that it may be kept for good.
+type Asset struct {
+	ContentType string
+	ETag        string
+	Body        []byte
+	// Gzip returns Body compressed, which is done once; nil where that saves nothing.
+	Gzip func() []byte
+}
+
+// assets are read when the first one is asked for.
+var assets = sync.OnceValue(func() map[string]Asset {
+	files, err := fs.ReadDir(dist, "dist/assets")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	all := make(map[string]Asset, len(files))
+	for _, f := range files {
+		body, err := dist.ReadFile("dist/assets/" + f.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(body)
+		all[f.Name()] = Asset{
+			ContentType: contentType(f.Name()), ETag: `"` + hex.EncodeToString(sum[:12]) + `"`, Body: body,
+			Gzip: sync.OnceValue(func() []byte { return compress(body) }),
+		}
+	}
+	return all
+})
+
+// contentType does not ask the machine's own table, which may say anything.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return "application/octet-stream"
+}
+
+// Find returns the asset of a name.
+func Find(name string) (Asset, bool) {
+	a, ok := assets()[name]
+	return a, ok
+}
+
+func compress(b []byte) []byte {
+	var out bytes.Buffer
+	// The level is valid, and a buffer takes every write.
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	_, _ = w.Write(b)
+	_ = w.Close()
+	if out.Len() >= len(b) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// AcceptsGzip reports whether an Accept-Encoding header allows gzip.
+func AcceptsGzip(header string) bool {
+	for one := range strings.SplitSeq(header, ",") {
+		name, params, _ := strings.Cut(strings.TrimSpace(one), ";")
+		if name = strings.TrimSpace(name); strings.EqualFold(name, "gzip") || name == "*" {
+			q := strings.ReplaceAll(strings.ToLower(params), " ", "")
+			return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
+		}
+	}
+	return false
+}

@@ -1,0 +1,272 @@
+package browsertest
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-rod/rod"
+	"github.com/go-rod/rod/lib/proto"
+
+	"presswork/internal/chromium"
+)
+
+// visitLimit bounds each step of a visit: an element that does not come fails the
+// test by then, however slow the machine is.
+const visitLimit = 45 * time.Second
+
+// Visitor is a browser as a person has it, scripts and all, that reaches nothing but
+// loopback addresses.
+type Visitor struct {
+	t       testing.TB
+	browser *rod.Browser
+}
+
+// NewVisitor starts a browser that ends with the test.
+func NewVisitor(t testing.TB) *Visitor {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	exe, err := chromium.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--headless", "--remote-debugging-port=0", "--user-data-dir=" + PublicDir(t), "--no-first-run", "--disable-gpu",
+		"--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--lang=en-US", "--hide-scrollbars",
+		"--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
+		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"}
+	if os.Geteuid() == 0 {
+		args = append(args, "--no-sandbox")
+	}
+	cmd := exec.Command(exe, append(args, "about:blank")...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	address := make(chan string, 1)
+	go func() {
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if _, url, ok := strings.Cut(lines.Text(), "DevTools listening on "); ok {
+				address <- strings.TrimSpace(url)
+			}
+		}
+	}()
+	select {
+	case url := <-address:
+		b := rod.New().ControlURL(url).NoDefaultDevice()
+		if err := b.Connect(); err != nil {
+			t.Fatal(err)
+		}
+		return &Visitor{t: t, browser: b}
+	case <-time.After(visitLimit):
+		t.Fatal("the browser does not say where it listens")
+		return nil
+	}
+}
+
+// Visit is a page that a visitor looks at. What goes wrong in it, and what it asks
+// other origins for, fails the test at its end.
+type Visit struct {
+	t    testing.TB
+	Page *rod.Page
+	// Allow are parts of messages that are no fault in this test.
+	Allow []string
+
+	mu       sync.Mutex
+	wrong    []string
+	requests []string
+}
+
+// Open shows an address in a window of a session of its own, width by height pixels;
+// dark is the colour scheme the visitor prefers.
+func (v *Visitor) Open(address string, width, height int, dark bool) *Visit {
+	v.t.Helper()
+	b, err := v.browser.Incognito()
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return v.open(b, address, width, height, dark)
+}
+
+// Beside opens another window of the same session.
+func (v *Visitor) Beside(first *Visit, address string) *Visit {
+	v.t.Helper()
+	return v.open(first.Page.Browser(), address, 1280, 800, false)
+}
+
+func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark bool) *Visit {
+	v.t.Helper()
+	p, err := b.Page(proto.TargetCreateTarget{})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	visit := &Visit{t: v.t, Page: p}
+	host, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), "/")
+	go p.EachEvent(
+		func(e *proto.RuntimeExceptionThrown) {
+			visit.note("exception: " + e.ExceptionDetails.Text + describe(e.ExceptionDetails))
+		},
+		func(e *proto.RuntimeConsoleAPICalled) {
+			if e.Type == proto.RuntimeConsoleAPICalledTypeError {
+				visit.note(fmt.Sprintf("console.error: %v", e.Args))
+			}
+		},
+		func(e *proto.LogEntryAdded) {
+			if e.Entry.Level == proto.LogLogEntryLevelError {
+				visit.note("log: " + e.Entry.Text + " " + e.Entry.URL)
+			}
+		},
+		func(e *proto.NetworkRequestWillBeSent) { visit.request(e.Request, host) },
+	)()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	for _, enable := range []interface{ Call(proto.Client) error }{
+		proto.LogEnable{}, proto.NetworkEnable{},
+		proto.EmulationSetDeviceMetricsOverride{Width: width, Height: height, DeviceScaleFactor: 1},
+		proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}},
+	} {
+		if err := enable.Call(p); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	v.t.Cleanup(visit.end)
+	if err := p.Timeout(visitLimit).Navigate(address); err != nil {
+		v.t.Fatal(err)
+	}
+	if err := p.Timeout(visitLimit).WaitLoad(); err != nil {
+		v.t.Fatal(err)
+	}
+	return visit
+}
+
+func describe(d *proto.RuntimeExceptionDetails) string {
+	if d.Exception == nil {
+		return ""
+	}
+	return " " + d.Exception.Description
+}
+
+// end reports what went wrong, and for a test that has failed what the page shows.
+func (v *Visit) end() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, w := range v.wrong {
+		if !v.allowed(w) {
+			v.t.Error(w)
+		}
+	}
+	if v.t.Failed() {
+		v.t.Logf("the page says: %q", v.Text("body"))
+	}
+}
+
+func (v *Visit) request(r *proto.NetworkRequest, host string) {
+	v.mu.Lock()
+	v.requests = append(v.requests, r.Method+" "+r.URL)
+	v.mu.Unlock()
+	scheme, rest, _ := strings.Cut(r.URL, ":")
+	if scheme == "blob" || scheme == "data" || scheme == "about" {
+		return
+	}
+	if asked, _, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "/"); asked != host {
+		v.note("left the origin: " + r.URL)
+	}
+}
+
+func (v *Visit) note(wrong string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.wrong = append(v.wrong, wrong)
+}
+
+func (v *Visit) allowed(w string) bool {
+	for _, a := range v.Allow {
+		if strings.Contains(w, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Requests are what the page has asked for: "GET http://…".
+func (v *Visit) Requests() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]string(nil), v.requests...)
+}
+
+// See waits for an element of a CSS selector that is shown, and returns it.
+func (v *Visit) See(selector string) *rod.Element {
+	v.t.Helper()
+	e, err := v.Page.Timeout(visitLimit).Element(selector)
+	if err == nil {
+		err = e.WaitVisible()
+	}
+	if err != nil {
+		v.t.Fatalf("no %s: %v", selector, err)
+	}
+	return e
+}
+
+// Click waits for a button, tab or link by how its name begins, and clicks it.
+func (v *Visit) Click(name string) {
+	v.t.Helper()
+	const find = `name => [...document.querySelectorAll("button,a,summary,label")].findLast(e => e.checkVisibility() && !e.disabled &&
+		(e.getAttribute("aria-label") ?? e.innerText).replace(/\s+/g, " ").trim().startsWith(name))`
+	e, err := v.Page.Timeout(visitLimit).ElementByJS(rod.Eval(find, name))
+	if err == nil {
+		err = e.Click(proto.InputMouseButtonLeft, 1)
+	}
+	if err != nil {
+		v.t.Fatalf("no button %q to click: %v", name, err)
+	}
+}
+
+// Eval runs a function in the page and returns what it returns, as text.
+func (v *Visit) Eval(js string, args ...any) string {
+	v.t.Helper()
+	r, err := v.Page.Timeout(visitLimit).Eval(js, args...)
+	if err != nil {
+		v.t.Fatalf("%s: %v", js, err)
+	}
+	return r.Value.String()
+}
+
+// Until waits until a function of the page returns true; what names it.
+func (v *Visit) Until(what, js string, args ...any) {
+	v.t.Helper()
+	if err := v.Page.Timeout(visitLimit).Wait(rod.Eval(js, args...)); err != nil {
+		v.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// Text is what is written in the first element of a selector; "" without one.
+func (v *Visit) Text(selector string) string {
+	r, err := v.Page.Timeout(visitLimit).Eval(`s => document.querySelector(s)?.innerText ?? ""`, selector)
+	if err != nil {
+		return ""
+	}
+	return r.Value.String()
+}
+
+// Picture is what the window shows, a PNG.
+func (v *Visit) Picture() []byte {
+	v.t.Helper()
+	b, err := v.Page.Timeout(visitLimit).Screenshot(false, nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return b
+}

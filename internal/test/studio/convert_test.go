@@ -1,0 +1,316 @@
+package studio_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-rod/rod/lib/input"
+	"github.com/go-rod/rod/lib/proto"
+
+	"presswork/internal/test/browsertest"
+	"presswork/internal/test/e2e"
+)
+
+// open starts a server of its own and shows its studio.
+func open(t *testing.T, env map[string]string) (*browsertest.Visitor, *browsertest.Visit, *e2e.Client) {
+	t.Helper()
+	_, c := e2e.Serve(t, env)
+	v := browsertest.NewVisitor(t)
+	p := v.Open(c.Base+"/", 1280, 800, false)
+	p.See(".cm-content")
+	return v, p, c
+}
+
+// write puts a text in the place of the document's, as one types it: through the
+// clipboard.
+func write(p *browsertest.Visit, kind, text string) {
+	p.See(".cm-content").MustClick()
+	p.Page.MustElement(".cm-content").MustEval(`() => getSelection().selectAllChildren(this)`)
+	p.Page.Keyboard.MustType(input.End)
+	p.Eval(`() => { const e = document.querySelector(".cm-content"); e.focus(); document.execCommand("selectAll") }`)
+	p.Eval(`(kind, text) => {
+		const data = new DataTransfer();
+		data.setData(kind, text);
+		document.querySelector(".cm-content").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+	}`, kind, text)
+}
+
+const page = `document.querySelector("iframe.sheet").contentDocument`
+
+// shows waits until the preview has a text.
+func shows(p *browsertest.Visit, text string) {
+	p.Until("the preview shows "+text, `text => `+page+`.body.innerText.includes(text)`, text)
+}
+
+func TestFromPasteToDownload(t *testing.T) {
+	t.Parallel()
+	_, p, c := open(t, nil)
+	// The widths that the bar has had, as they came.
+	p.Eval(`() => {
+		window.widths = [];
+		new MutationObserver(() => {
+			const now = document.querySelector("[role=progressbar]")?.getAttribute("aria-valuenow");
+			if (now !== undefined && window.widths.at(-1) !== now) window.widths.push(now);
+		}).observe(document.body, {subtree: true, childList: true, attributes: true});
+	}`)
+	write(p, "text/plain", "# A pasted report\n\nWith *one* paragraph.\n\n![gone](missing.png)\n")
+	shows(p, "A pasted report")
+	p.Click("Convert Ctrl")
+	p.See(".job[data-status=completed]")
+	var widths []string
+	if err := json.Unmarshal([]byte(p.Eval(`() => JSON.stringify(window.widths)`)), &widths); err != nil {
+		t.Fatal(err)
+	}
+	if len(widths) < 3 || widths[len(widths)-1] != "100" {
+		t.Errorf("the bar stood at %v", widths)
+	}
+	if said := p.Text(".says"); !strings.Contains(said, "A pasted report") || !strings.Contains(said, "1 page") {
+		t.Errorf("the job says %q", said)
+	}
+	// The warning leads to its line.
+	p.See("button.warning").MustClick()
+	if line := p.Text(".cm-activeLine"); !strings.Contains(line, "missing.png") {
+		t.Errorf("the warning leads to %q", line)
+	}
+	p.Eval(`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`)
+	p.Click("Download")
+	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
+	// What it offers to copy does the same.
+	p.Click("Copy as")
+	if program := p.Text(".program"); !strings.Contains(program, c.Base+"/api/conversion") || !strings.Contains(program, "text/markdown") {
+		t.Errorf("the program is %q", program)
+	}
+	sockets := 0
+	for _, r := range p.Requests() {
+		if strings.Contains(r, "wait=") {
+			t.Errorf("it asked for progress: %s", r)
+		}
+		if strings.Contains(r, "/api/conversion") {
+			sockets++
+		}
+	}
+	if sockets == 0 {
+		t.Error("no request was seen")
+	}
+}
+
+func TestAThemeIsChosenAndStandsInTheText(t *testing.T) {
+	t.Parallel()
+	_, p, _ := open(t, nil)
+	write(p, "text/plain", "# Minutes of 3 March\n\nPresent: Ada, Bo\n")
+	shows(p, "Minutes")
+	p.See(".theme-now").MustClick()
+	p.See("input[type=search]").MustInput("arctic")
+	p.Until("one theme is left", `() => document.querySelectorAll(".card").length === 1`)
+	p.Until("its picture is there", `() => document.querySelector(".card img")?.naturalWidth > 0`)
+	p.See(".card").MustClick()
+	p.Until("the text names it", `() => document.querySelector(".cm-content").innerText.includes("theme: nord")`)
+	p.Until("the page has it", `() => `+page+`.documentElement.dataset.theme === "nord"`)
+	// An option goes the same way, and comes back from the text.
+	p.See("#opt-page_size").MustSelect("A5")
+	p.Until("the text names it", `() => document.querySelector(".cm-content").innerText.includes("page_size: A5")`)
+	p.Eval(`() => { const e = document.querySelector(".cm-content"); e.focus() }`)
+	p.Page.KeyActions().Press(input.ControlLeft).Type('z').MustDo()
+	p.Until("undo takes it back", `() => document.querySelector("#opt-page_size").value === ""`)
+	p.Click("Choose for me")
+	if advice := p.See(".advice").MustText(); !strings.Contains(advice, "suits this") || strings.Count(advice, "\n") < 2 {
+		t.Errorf("the advice is %q", advice)
+	}
+}
+
+func TestHTMLOfTheClipboardBecomesMarkdown(t *testing.T) {
+	t.Parallel()
+	_, p, _ := open(t, nil)
+	write(p, "text/html", `<meta charset=utf-8><h2 style="color:red" onclick="alert(1)">Taken</h2><p>from <b>a page</b> <a href="https://example.com/">there</a></p>
+		<script>alert(1)</script><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2|3</td></tr></table>`)
+	p.Until("the text is Markdown", `() => document.querySelector(".cm-content").innerText.includes("## Taken")`)
+	text := p.Text(".cm-content")
+	for _, want := range []string{"**a page**", "[there](https://example.com/)", "| a | b |", `2\|3`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q: %q", want, text)
+		}
+	}
+	if strings.Contains(text, "alert") || strings.Contains(text, "<") {
+		t.Errorf("the text is %q", text)
+	}
+}
+
+func TestFilesAreTakenOrRefused(t *testing.T) {
+	t.Parallel()
+	_, p, _ := open(t, nil)
+	drop := func(name, kind, base64 string) {
+		p.Eval(`(name, type, b64) => {
+			const data = new DataTransfer();
+			data.items.add(new File([Uint8Array.from(atob(b64), c => c.charCodeAt(0))], name, {type}));
+			document.querySelector(".convert").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+		}`, name, kind, base64)
+	}
+	drop("notes.md", "text/markdown", "IyBEcm9wcGVkCg==")
+	shows(p, "Dropped")
+	drop("red dot.png", "image/png", "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
+	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
+	p.Click("Convert Ctrl")
+	p.See(".job[data-status=completed]")
+	if p.Eval(`() => document.querySelectorAll(".warning").length`) != "0" {
+		t.Errorf("the picture is missing in the PDF: %s", p.Text(".warnings"))
+	}
+	drop("tool.exe", "application/octet-stream", "TVqQAAMAAAA=")
+	if said := p.See(".notice").MustText(); !strings.Contains(said, "neither text nor a picture") {
+		t.Errorf("said %q", said)
+	}
+	drop("latin.txt", "text/plain", "6fg=")
+	p.Until("it is refused", `() => document.querySelector(".notice")?.innerText.includes("UTF-8")`)
+}
+
+func TestNothingRunsInThePreview(t *testing.T) {
+	t.Parallel()
+	_, p, _ := open(t, map[string]string{"OUTBOUND_ALLOW_PRIVATE": "true"})
+	write(p, "text/plain", "---\ntheme: \"<img src=x onerror=alert(1)>\"\ntitle: \"</title><script>parent.ran=1</script>\"\n---\n# Hostile\n\n"+
+		"<img src=x onerror=\"parent.ran=1\"><script>parent.ran=1</script><iframe src=\"javascript:parent.ran=1\"></iframe>\n\n[link](javascript:parent.ran=1) <svg onload=\"parent.ran=1\"></svg>\n")
+	shows(p, "Hostile")
+	// Even what the server lets through would not run.
+	p.Eval(`() => { const d = ` + page + `; const e = d.createElement("img"); e.setAttribute("onerror", "parent.ran=1"); e.src = "data:,"; d.body.append(e);
+		const s = d.createElement("script"); s.textContent = "parent.ran=1"; d.body.append(s) }`)
+	p.Allow = []string{"Content Security Policy", "Blocked script execution", "about:blank"}
+	shows(p, "Hostile")
+	if p.Eval(`() => String(window.ran)`) != "undefined" {
+		t.Error("a script of the document ran")
+	}
+}
+
+func TestAReloadGoesOnWithTheJob(t *testing.T) {
+	t.Parallel()
+	v, p, _ := open(t, nil)
+	var long strings.Builder
+	long.WriteString("# Long\n\n")
+	for i := range 3000 {
+		fmt.Fprintf(&long, "## Section %d\n\nSome words that fill a line and then another one, so that there are pages.\n\n", i)
+	}
+	write(p, "text/plain", long.String())
+	p.Until("the text is there", `() => sessionStorage.getItem("presswork.draft")?.includes("Section 2999")`)
+	p.Click("Convert Ctrl")
+	p.See(".job")
+	p.Page.MustReload().MustWaitLoad()
+	p.See(".cm-content")
+	if text := p.Text(".cm-content"); !strings.Contains(text, "# Long") {
+		t.Errorf("the text is lost: %.200q", text)
+	}
+	p.Click("History")
+	p.See(".history li[data-status=completed]")
+	// Another window of the same browser sees it, too.
+	second := v.Beside(p, p.Page.MustInfo().URL)
+	second.Click("History")
+	if said := second.See(".history li").MustText(); !strings.Contains(said, "Long") {
+		t.Errorf("the second window says %q", said)
+	}
+}
+
+func TestAKeyIsAskedForAndKeptForTheTabOnly(t *testing.T) {
+	t.Parallel()
+	v, p, _ := open(t, map[string]string{"API_KEY": "right-key"})
+	p.Allow = []string{"401 (Unauthorized)"}
+	p.See("#key").MustInput("wrong-key").MustType(input.Enter)
+	p.Until("the wrong key is refused", `() => document.querySelector(".sign-in .problem")?.innerText.includes("not valid")`)
+	p.See("#key").MustSelectAllText().MustInput("right-key").MustType(input.Enter)
+	shows(p, "quiet craft")
+	p.Click("Convert Ctrl")
+	p.See(".job[data-status=completed]")
+	if kept := p.Eval(`() => JSON.stringify(localStorage) + document.cookie`); strings.Contains(kept, "right-key") {
+		t.Error("the key is kept beyond the session")
+	}
+	if program := func() string { p.Click("Copy as"); return p.Text(".program") }(); !strings.Contains(program, "$PRESSWORK_KEY") || strings.Contains(program, "right-key") {
+		t.Errorf("the program is %q", program)
+	}
+	second := v.Beside(p, strings.SplitN(p.Page.MustInfo().URL, "#", 2)[0])
+	second.Allow = p.Allow
+	second.See("#key")
+}
+
+func TestByKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	_, p, _ := open(t, nil)
+	tab := func(until string) {
+		t.Helper()
+		for range 60 {
+			p.Page.Keyboard.MustType(input.Tab)
+			if p.Eval(`() => { const e = document.activeElement; return e?.getAttribute("aria-label") ?? e?.innerText ?? "" }`) == until {
+				return
+			}
+		}
+		t.Fatalf("Tab never comes to %q", until)
+	}
+	tab("Convert")
+	p.Page.Keyboard.MustType(input.ArrowRight)
+	p.See("#url")
+	p.Page.Keyboard.MustType(input.ArrowLeft)
+	tab("Markdown")
+	p.Page.KeyActions().Press(input.ControlLeft).Type(input.Enter).MustDo()
+	p.See(".job[data-status=completed]")
+	// The editor lets Tab through.
+	tab("Live page")
+	p.Eval(`() => document.querySelector(".theme-now").focus()`)
+	p.Page.Keyboard.MustType(input.Enter)
+	p.See("dialog[open] input[type=search]")
+	p.Page.Keyboard.MustType(input.Escape)
+	p.Until("the gallery closes and gives the focus back", `() => !document.querySelector("dialog") && document.activeElement?.className === "theme-now"`)
+}
+
+func TestTheServerGoesAndComesBack(t *testing.T) {
+	t.Parallel()
+	_, p, _ := open(t, nil)
+	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
+	shows(p, "quiet craft")
+	offline(t, p, true)
+	write(p, "text/plain", "# Written offline\n")
+	p.See(".offline")
+	p.Until("the text is kept", `() => localStorage.getItem("presswork.draft")?.includes("Written offline")`)
+	offline(t, p, false)
+	shows(p, "Written offline")
+}
+
+func TestTheDocumentationTriesRequests(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, nil)
+	p := browsertest.NewVisitor(t).Open(c.Base+"/docs", 1280, 900, false)
+	p.See("#operations-themes-listThemes button.opblock-summary-control").MustClick()
+	p.See("#operations-themes-listThemes button.execute").MustClick()
+	p.Until("the answer is shown", `() => document.querySelector("#operations-themes-listThemes .live-responses-table")?.innerText.includes('"nord"')`)
+}
+
+// TestTheCurlThatIsOfferedWorks runs what the page gives to copy.
+func TestTheAPIDoesWhatTheProgramSays(t *testing.T) {
+	t.Parallel()
+	_, p, c := open(t, nil)
+	p.Click("Convert Ctrl")
+	p.See(".job[data-status=completed]")
+	p.Click("Copy as")
+	program := p.Text(".program")
+	address := strings.SplitN(strings.SplitN(program, "'", 3)[1], "'", 2)[0]
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader("# Hi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "text/markdown")
+	req.Header.Set("Accept", "application/pdf")
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, _ := io.ReadAll(res.Body); !bytes.HasPrefix(body, []byte("%PDF-")) {
+		t.Errorf("%s answers %d %.200s", address, res.StatusCode, body)
+	}
+}
+
+func offline(t *testing.T, p *browsertest.Visit, off bool) {
+	t.Helper()
+	err := proto.NetworkEmulateNetworkConditions{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}.Call(p.Page)
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,2 @@
+// Package studio visits the studio at / with a real browser.
+package studio

@@ -1,0 +1,344 @@
+// The tab that writes, previews and converts.
+import type { EditorView } from "@codemirror/view";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { ApiError, aborted, key, json, request, text as errorText } from "./api";
+import { assets, body, extras, keep, matter, onChange, replace, text, title } from "./document";
+import { insert, jump, newEditor, wrap } from "./editor";
+import { add, find } from "./jobs";
+import { JobView, Result } from "./jobview";
+import { Icon, IconButton, Notice, bytes } from "./parts";
+import { Options } from "./options";
+import { Preview } from "./preview";
+import type { Sample } from "./snippets";
+import { Gallery } from "./themes";
+
+/** shown is the job below the editor, view what the right half shows. */
+export const shown = signal<string | null>(null);
+export const view = signal<"page" | "pdf">("page");
+/** pane is the part that a small screen shows. */
+export const pane = signal<"write" | "page" | "options">("write");
+const panel = signal(true);
+
+const readable = /\.(md|markdown|mdown|mkd|txt|text|rst|org)$/i;
+const maxPicture = 20e6;
+
+export function Convert() {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView | null>(null);
+  const frame = useRef<HTMLIFrameElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const preview = useRef<Preview | null>(null);
+  const notice = useSignal("");
+  const broken = useSignal("");
+  const busy = useSignal(false);
+  const gallery = useSignal(false);
+  const dragging = useSignal(false);
+
+  const convert = async () => {
+    if (busy.value) return;
+    busy.value = true;
+    notice.value = "";
+    try {
+      const { init, options } = body();
+      const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...init });
+      shown.value = add(accepted, { kind: "conversion", title: title.value, sample: sampleOf(options) });
+    } catch (e) {
+      notice.value = errorText(e);
+      const line = /line (\d+)/.exec(notice.value);
+      if (e instanceof ApiError && e.code === "front_matter_invalid" && line && editor.current) jump(editor.current, Number(line[1]));
+    } finally {
+      busy.value = false;
+    }
+  };
+
+  const take = (data: DataTransfer): boolean => {
+    if (data.files.length) {
+      void takeFiles([...data.files]);
+      return true;
+    }
+    const html = data.getData("text/html");
+    // Editors of code put their colours on the clipboard; there the text is meant.
+    if (!html || !/<(h\d|p|ul|ol|table|a|strong|b|em|i|blockquote|img|pre)[\s>]/i.test(html) || data.types.includes("vscode-editor-data")) return false;
+    const plain = data.getData("text/plain");
+    import("./clipboard").then(
+      ({ toMarkdown }) => editor.current && insert(editor.current, toMarkdown(html)),
+      () => editor.current && insert(editor.current, plain),
+    );
+    return true;
+  };
+
+  const takeFiles = async (files: File[]) => {
+    notice.value = "";
+    for (const f of files) {
+      if (f.type.startsWith("image/")) {
+        if (f.size > maxPicture) notice.value = `${f.name} has ${bytes(f.size)}; a picture may have ${bytes(maxPicture)}.`;
+        else takePicture(f);
+        continue;
+      }
+      const html = /\.html?$/i.test(f.name) || f.type === "text/html";
+      if (!html && !readable.test(f.name) && !f.type.startsWith("text/")) {
+        notice.value = `${f.name} is neither text nor a picture.`;
+        continue;
+      }
+      try {
+        const read = new TextDecoder("utf-8", { fatal: true }).decode(await f.arrayBuffer());
+        if (read.includes("\0")) throw new TypeError("binary");
+        replace(html ? (await import("./clipboard")).toMarkdown(read) : read.replaceAll("\r\n", "\n"));
+      } catch {
+        notice.value = `${f.name} is not text in UTF-8.`;
+      }
+    }
+  };
+
+  const takePicture = (f: File) => {
+    const dot = f.name.lastIndexOf(".");
+    const ext = dot > 0 ? f.name.slice(dot) : "." + (f.type.split("/")[1] ?? "png").replace(/\+.*/, "");
+    const stem = (dot > 0 ? f.name.slice(0, dot) : f.name || "picture").replace(/[^\w-]+/g, "-") || "picture";
+    let name = stem + ext;
+    for (let n = 2; assets.value.some((a) => a.name === name); n++) name = `${stem}-${n}${ext}`;
+    assets.value = [...assets.value, { name, file: f }];
+    if (editor.current) insert(editor.current, `![${stem}](${name})`);
+  };
+
+  // The editor.
+  useEffect(() => {
+    let saving = 0;
+    const e = newEditor(host.current!, text.value, {
+      changed: (doc) => {
+        text.value = doc;
+        clearTimeout(saving);
+        saving = setTimeout(keep, 300);
+      },
+      scrolled: (v) => preview.current && follow(v, preview.current),
+      convert: () => void convert(),
+      took: take,
+    });
+    editor.current = e;
+    onChange((c) => e.dispatch({ changes: c, userEvent: "input" }));
+    addEventListener("pagehide", keep);
+    return () => {
+      removeEventListener("pagehide", keep);
+      e.destroy();
+    };
+  }, []);
+
+  // The preview: one request at a time, the newest text, less often where it takes long.
+  useEffect(() => {
+    const p = new Preview(frame.current!);
+    preview.current = p;
+    const fit = () => p.fit(getComputedStyle(document.documentElement).getPropertyValue("--desk"));
+    const sized = new ResizeObserver(fit);
+    sized.observe(frame.current!);
+    let timer = 0;
+    let took = 0;
+    let current: AbortController | null = null;
+    let latest = "";
+    const draw = async () => {
+      current?.abort();
+      const mine = (current = new AbortController());
+      const began = performance.now();
+      try {
+        const { init } = body();
+        latest = await (await request("/api/preview", { method: "POST", ...init, signal: mine.signal })).text();
+        broken.value = "";
+        p.show(latest);
+        fit();
+        took = performance.now() - began;
+      } catch (e) {
+        if (!aborted(e)) broken.value = errorText(e);
+      }
+    };
+    const again = () => {
+      if (latest) p.show(latest);
+      fit();
+    };
+    frame.current!.addEventListener("load", again);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    scheme.addEventListener("change", fit);
+    addEventListener("online", draw);
+    const stop = [text, assets, extras, key].map((s) =>
+      s.subscribe(() => {
+        clearTimeout(timer);
+        timer = setTimeout(draw, Math.min(1500, Math.max(100, took)));
+      }),
+    );
+    return () => {
+      for (const s of stop) s();
+      clearTimeout(timer);
+      current?.abort();
+      sized.disconnect();
+      scheme.removeEventListener("change", fit);
+      removeEventListener("online", draw);
+    };
+  }, []);
+
+  // What was converted is shown when it is done.
+  const done = useRef<string | null>(null);
+  useSignalEffect(() => {
+    const j = find(shown.value);
+    if (j?.status === "completed" && done.current !== j.id) {
+      done.current = j.id;
+      if (j.kind === "conversion") view.value = "pdf";
+    }
+  });
+
+  const dropped = (e: DragEvent) => {
+    dragging.value = false;
+    if (e.defaultPrevented || !e.dataTransfer) return;
+    e.preventDefault();
+    take(e.dataTransfer);
+  };
+  const run = (command: ReturnType<typeof wrap>) => () => {
+    const e = editor.current!;
+    command({ state: e.state, dispatch: (t) => e.dispatch(t) });
+    e.focus();
+  };
+  const words = (text.value.match(/[\p{L}\p{N}]+/gu) ?? []).length;
+
+  return (
+    <div
+      class={`convert show-${pane.value} ${panel.value ? "with-panel" : ""} ${dragging.value ? "dragging" : ""}`}
+      onDragOver={(e) => {
+        if (!e.dataTransfer?.types.includes("Files")) return;
+        e.preventDefault();
+        dragging.value = true;
+      }}
+      onDragLeave={(e) => !e.relatedTarget && (dragging.value = false)}
+      onDrop={dropped}
+    >
+      <div class="panes" role="group" aria-label="Part of the page">
+        {(["write", "page", "options"] as const).map((p) => (
+          <button type="button" key={p} aria-pressed={pane.value === p} onClick={() => (pane.value = p)}>
+            {{ write: "Write", page: "Page", options: "Options" }[p]}
+          </button>
+        ))}
+      </div>
+      <section class="write" aria-label="Text">
+        <div class="tools" role="toolbar" aria-label="Text tools">
+          <IconButton icon="open" label="Open a file or a picture" onClick={() => picker.current!.click()} />
+          <input
+            ref={picker}
+            type="file"
+            hidden
+            multiple
+            accept=".md,.markdown,.txt,.html,text/*,image/*"
+            onChange={(e) => {
+              void takeFiles([...(e.currentTarget.files ?? [])]);
+              e.currentTarget.value = "";
+            }}
+          />
+          <span class="divider" />
+          <IconButton icon="bold" label="Bold (Ctrl+B)" onClick={() => run(wrap("**"))()} />
+          <IconButton icon="italic" label="Italic (Ctrl+I)" onClick={() => run(wrap("*"))()} />
+          <IconButton icon="code" label="Code" onClick={() => run(wrap("`"))()} />
+          <IconButton icon="link" label="Link (Ctrl+K)" onClick={() => run(wrap("[", "](https://)"))()} />
+          <span class="grow" />
+          <small class="words">{words} words</small>
+        </div>
+        <div class="editor" ref={host} />
+        {assets.value.length > 0 && (
+          <ul class="assets" aria-label="Files">
+            {assets.value.map((a) => (
+              <li key={a.name} class={text.value.includes(a.name) ? "" : "unused"}>
+                <Icon name="image" /> {a.name} <small>{bytes(a.file.size)}</small>
+                <IconButton icon="close" label={`Remove ${a.name}`} onClick={() => (assets.value = assets.value.filter((x) => x !== a))} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      <section class="page" aria-label="Preview">
+        <div class="tools">
+          <div class="segments" role="group" aria-label="What is shown">
+            <button type="button" aria-pressed={view.value === "page"} onClick={() => (view.value = "page")}>
+              Live page
+            </button>
+            <button type="button" aria-pressed={view.value === "pdf"} disabled={!shown.value} onClick={() => (view.value = "pdf")}>
+              PDF
+            </button>
+          </div>
+          <span class="grow" />
+          <button type="button" class="quiet panel-toggle" aria-pressed={panel.value} aria-controls="options" onClick={() => (panel.value = !panel.value)}>
+            <Icon name="options" /> Options
+          </button>
+        </div>
+        {broken.value && <Notice kind="error">{broken.value}</Notice>}
+        <iframe ref={frame} class="sheet" title="Preview of the page" src="/preview" sandbox="allow-same-origin" hidden={view.value !== "page"} />
+        {view.value === "pdf" && shown.value && <Result id={shown.value} />}
+      </section>
+      <aside id="options" class="panel" aria-label="Options">
+        <Options onGallery={() => (gallery.value = true)} />
+      </aside>
+      <footer class="action">
+        {notice.value && (
+          <Notice kind="error" onClose={() => (notice.value = "")}>
+            {notice.value}
+          </Notice>
+        )}
+        {shown.value && (
+          <JobView
+            id={shown.value}
+            onShow={() => ((view.value = "pdf"), (pane.value = "page"))}
+            onLine={(line) => {
+              pane.value = "write";
+              jump(editor.current!, line);
+            }}
+          />
+        )}
+        <button type="button" class="primary" onClick={convert} disabled={busy.value} title="Ctrl+Enter">
+          Convert
+          <kbd aria-hidden="true">{/Mac/.test(navigator.userAgent) ? "⌘↵" : "Ctrl ↵"}</kbd>
+        </button>
+      </footer>
+      {gallery.value && <Gallery onClose={() => (gallery.value = false)} />}
+    </div>
+  );
+}
+
+/** sampleOf is the conversion as a program would send it: the text from a file. */
+function sampleOf(options: Record<string, string>): Sample {
+  const used = assets.value.filter((a) => text.value.includes(a.name));
+  const { password, ...rest } = options;
+  if (password) rest["password"] = "…";
+  const shared = { accept: "application/pdf", output: "document.pdf" };
+  if (used.length) {
+    return {
+      ...shared,
+      path: "/api/conversion",
+      fields: Object.keys(rest).length ? { options: JSON.stringify(rest) } : {},
+      files: [{ field: "content", name: "document.md" }, ...used.map((a) => ({ field: `assets[${a.name}]`, name: a.name }))],
+    };
+  }
+  const query = new URLSearchParams();
+  if (!matter.value["theme"]) query.set("theme", "light");
+  if (Object.keys(rest).length) query.set("options", JSON.stringify(rest));
+  const q = query.toString();
+  return { ...shared, path: "/api/conversion" + (q && "?" + q), file: "document.md", type: "text/markdown" };
+}
+
+/** follow scrolls the page to where the text is, by the headings around it. */
+function follow(e: EditorView, p: Preview): void {
+  const top = e.scrollDOM.scrollTop;
+  const at = e.lineBlockAtHeight(top).from;
+  const lines: number[] = [];
+  let fence = "";
+  for (let n = 1; n <= e.state.doc.lines && lines.length < 2000; n++) {
+    const line = e.state.doc.line(n);
+    const mark = /^ {0,3}(```+|~~~+)/.exec(line.text)?.[1];
+    if (mark) fence = fence ? (line.text.trim().startsWith(fence) ? "" : fence) : mark;
+    else if (!fence && /^ {0,3}#{1,6}\s/.test(line.text)) lines.push(line.from);
+  }
+  const tops = p.headings();
+  const height = p.height();
+  const whole = Math.max(1, e.scrollDOM.scrollHeight - e.scrollDOM.clientHeight);
+  if (tops.length !== lines.length || !lines.length) {
+    p.scrollTo((top / whole) * height);
+    return;
+  }
+  const next = lines.findIndex((l) => l > at);
+  const i = next < 0 ? lines.length : next;
+  const [fromY, toY] = [i ? e.lineBlockAt(lines[i - 1]!).top : 0, i < lines.length ? e.lineBlockAt(lines[i]!).top : whole];
+  const [fromP, toP] = [i ? tops[i - 1]! - 24 : 0, i < tops.length ? tops[i]! - 24 : height];
+  p.scrollTo(fromP + ((top - fromY) / Math.max(1, toY - fromY)) * (toP - fromP));
+}

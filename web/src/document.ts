@@ -1,0 +1,116 @@
+// The document being written: its text, the pictures beside it, and the few options
+// that do not belong into a text.
+import { computed, signal } from "@preact/signals";
+import { readMatter, writeMatter, type Change } from "./frontmatter";
+
+const draftSlot = "presswork.draft";
+
+const sample = `---
+title: The quiet craft of printing
+author: Presswork
+theme: light
+---
+
+# The quiet craft of printing
+
+Write on the left; the page on the right is the page that is printed. Pick a
+**theme**, or let Presswork read the text and choose one.
+
+## What it knows
+
+- tables, footnotes[^1], task lists, captions and notes
+- code in colour, and formulas such as $e^{i\\pi} + 1 = 0$
+- diagrams, a table of contents, a cover, PDF/A
+
+> [!TIP]
+> Drop a picture or a Markdown file anywhere on this page, or paste a web page:
+> it becomes Markdown.
+
+| Paper  | Size        | Good for  |
+| ------ | ----------- | --------- |
+| A4     | 210 × 297 mm | reports  |
+| A5     | 148 × 210 mm | booklets |
+| Letter | 8.5 × 11 in  | the mail |
+
+\`\`\`python
+def press(page):
+    return f"{page} is ready to be printed"
+\`\`\`
+
+Press **Convert** when it looks right.
+
+[^1]: Like this one.
+`;
+
+function load(): string {
+  try {
+    // A window keeps its own text; a new one begins with the last that was written.
+    return sessionStorage.getItem(draftSlot) ?? localStorage.getItem(draftSlot) ?? sample;
+  } catch {
+    return sample;
+  }
+}
+
+/** text is the Markdown, with its front matter. */
+export const text = signal(load());
+
+/** Asset is a file that the text refers to by its name. */
+export interface Asset {
+  name: string;
+  file: Blob;
+}
+
+export const assets = signal<Asset[]>([]);
+
+/** extras are the options that stay out of the text: a secret, and a style sheet. */
+export const extras = signal<{ password?: string; css?: string }>({});
+
+export const matter = computed(() => readMatter(text.value));
+
+export const theme = computed(() => matter.value["theme"] ?? "light");
+
+/** title is what the document is called in lists. */
+export const title = computed(() => matter.value["title"] || /^#\s+(.+)$/m.exec(text.value)?.[1]?.trim() || "Untitled");
+
+/** keep saves the text in this browser. */
+export function keep(): void {
+  for (const storage of ["sessionStorage", "localStorage"] as const) {
+    try {
+      window[storage].setItem(draftSlot, text.value);
+    } catch {
+      // Full or switched off: the text lives as long as the page.
+    }
+  }
+}
+
+let apply: (c: Change) => void = () => {};
+
+/** onChange says how the editor is changed from outside. */
+export function onChange(f: (c: Change) => void): void {
+  apply = f;
+}
+
+/** set writes an option into the front matter; null takes it out. */
+export function set(name: string, value: string | number | boolean | null): void {
+  const change = writeMatter(text.value, name, value);
+  if (change) apply(change);
+}
+
+/** replace puts another text in the place of this one, which undo brings back. */
+export function replace(doc: string): void {
+  apply({ from: 0, to: text.value.length, insert: doc });
+}
+
+/** body is the submission as the API takes it: JSON, or a form when there are files. */
+export function body(): { init: RequestInit; options: Record<string, string> } {
+  const options = Object.fromEntries(Object.entries(extras.value).filter(([, v]) => v)) as Record<string, string>;
+  const used = assets.value.filter((a) => text.value.includes(a.name));
+  if (!used.length) {
+    return { options, init: { headers: { "Content-Type": "application/json" }, body: JSON.stringify({ content: text.value, options }) } };
+  }
+  const form = new FormData();
+  form.set("content", text.value);
+  form.set("options", JSON.stringify(options));
+  for (const a of used) form.append(`assets[${a.name}]`, a.file, a.name);
+  return { options, init: { body: form } };
+}

@@ -1,0 +1,185 @@
+// The Markdown editor: CodeMirror on Lezer's Markdown alone, which knows GFM and
+// leaves the languages of code blocks out.
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { HighlightStyle, Language, defineLanguageFacet, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { EditorSelection, EditorState, type StateCommand } from "@codemirror/state";
+import { EditorView, drawSelection, dropCursor, highlightActiveLine, keymap, lineNumbers, placeholder } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { GFM, parser, type MarkdownConfig } from "@lezer/markdown";
+
+/** frontMatter is a block at the very beginning, which is no heading. */
+const frontMatter: MarkdownConfig = {
+  defineNodes: [{ name: "FrontMatter", block: true, style: tags.meta }],
+  parseBlock: [
+    {
+      name: "FrontMatter",
+      before: "HorizontalRule",
+      parse(cx, line) {
+        const fence = line.text.trimEnd();
+        if (cx.lineStart !== 0 || (fence !== "---" && fence !== "+++")) return false;
+        while (cx.nextLine()) {
+          if (line.text.trimEnd() !== fence) continue;
+          const end = cx.lineStart + line.text.length;
+          cx.nextLine();
+          cx.addElement(cx.elt("FrontMatter", 0, end));
+          return true;
+        }
+        return true;
+      },
+    },
+  ],
+};
+
+const markdown = new Language(defineLanguageFacet({ commentTokens: { block: { open: "<!--", close: "-->" } } }), parser.configure([GFM, frontMatter]), [], "markdown");
+
+const colours = HighlightStyle.define([
+  { tag: tags.heading1, fontWeight: "700", fontSize: "1.25em", color: "var(--ink)" },
+  { tag: tags.heading2, fontWeight: "700", fontSize: "1.12em", color: "var(--ink)" },
+  { tag: tags.heading, fontWeight: "700", color: "var(--ink)" },
+  { tag: tags.meta, color: "var(--soft)" },
+  { tag: tags.strong, fontWeight: "700" },
+  { tag: tags.emphasis, fontStyle: "italic" },
+  { tag: tags.strikethrough, textDecoration: "line-through" },
+  { tag: [tags.link, tags.url], color: "var(--link)" },
+  { tag: tags.monospace, color: "var(--code)" },
+  { tag: tags.quote, color: "var(--soft)", fontStyle: "italic" },
+  { tag: [tags.processingInstruction, tags.contentSeparator, tags.labelName], color: "var(--faint)" },
+]);
+
+const look = EditorView.theme({
+  "&": { height: "100%", fontSize: "15px", backgroundColor: "transparent", color: "var(--ink)" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.65" },
+  ".cm-content": { padding: "20px 0 40vh", caretColor: "var(--accent)" },
+  ".cm-line": { padding: "0 24px 0 10px" },
+  ".cm-gutters": { backgroundColor: "transparent", border: "none", color: "var(--faint)", fontSize: "12px" },
+  ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 14px", minWidth: "34px" },
+  ".cm-activeLine": { backgroundColor: "var(--line-tint)" },
+  ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--select)" },
+  ".cm-placeholder": { color: "var(--faint)" },
+  ".cm-panels": { backgroundColor: "var(--panel)", color: "var(--ink)", borderColor: "var(--rule)" },
+  ".cm-panels.cm-panels-bottom": { borderTop: "1px solid var(--rule)" },
+  ".cm-textfield": { backgroundColor: "var(--field)", border: "1px solid var(--rule)", borderRadius: "6px", color: "var(--ink)" },
+  ".cm-button": { backgroundImage: "none", backgroundColor: "var(--field)", border: "1px solid var(--rule)", borderRadius: "6px", color: "var(--ink)" },
+  ".cm-searchMatch": { backgroundColor: "var(--mark)" },
+  ".cm-jumped": { backgroundColor: "var(--mark)" },
+});
+
+const marker = /^(\s*(?:>\s*)*)([-*+]|\d{1,9}[.)])(\s+)(\[[ xX]\]\s+)?/;
+
+/** continueList begins the next item of a list, and ends the list on an empty one. */
+const continueList: StateCommand = ({ state, dispatch }) => {
+  const { head, empty } = state.selection.main;
+  const line = state.doc.lineAt(head);
+  const m = marker.exec(line.text);
+  if (!m || !empty || head < line.from + m[0].length) return false;
+  if (line.text.slice(m[0].length).trim() === "") {
+    dispatch(state.update({ changes: { from: line.from, to: line.to, insert: "" }, userEvent: "input" }));
+    return true;
+  }
+  const number = /^\d+/.exec(m[2]!);
+  const next = number ? String(Number(number[0]) + 1) + m[2]!.slice(number[0].length) : m[2]!;
+  const insert = state.lineBreak + m[1] + next + m[3] + (m[4] ? "[ ] " : "");
+  dispatch(state.update({ changes: { from: head, insert }, selection: { anchor: head + insert.length }, scrollIntoView: true, userEvent: "input" }));
+  return true;
+};
+
+/** wrap puts marks around the selection, or takes them away. */
+export function wrap(before: string, after = before): StateCommand {
+  return ({ state, dispatch }) => {
+    dispatch(
+      state.update(
+        state.changeByRange((r) => {
+          const has = state.sliceDoc(r.from - before.length, r.from) === before && state.sliceDoc(r.to, r.to + after.length) === after;
+          if (has) {
+            return {
+              changes: [
+                { from: r.from - before.length, to: r.from },
+                { from: r.to, to: r.to + after.length },
+              ],
+              range: EditorSelection.range(r.from - before.length, r.to - before.length),
+            };
+          }
+          return {
+            changes: [
+              { from: r.from, insert: before },
+              { from: r.to, insert: after },
+            ],
+            range: EditorSelection.range(r.from + before.length, r.to + before.length),
+          };
+        }),
+        { scrollIntoView: true, userEvent: "input" },
+      ),
+    );
+    return true;
+  };
+}
+
+/** Hooks are what the page does with the editor's events. */
+export interface Hooks {
+  changed(doc: string): void;
+  scrolled(view: EditorView): void;
+  convert(): void;
+  /** took reports whether it has taken what was dropped or pasted. */
+  took(data: DataTransfer): boolean;
+}
+
+/** newEditor mounts an editor in parent. */
+export function newEditor(parent: HTMLElement, doc: string, hooks: Hooks): EditorView {
+  const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.nonce ?? "";
+  return new EditorView({
+    parent,
+    state: EditorState.create({
+      doc,
+      extensions: [
+        EditorView.cspNonce.of(nonce),
+        lineNumbers(),
+        history(),
+        drawSelection(),
+        dropCursor(),
+        highlightActiveLine(),
+        highlightSelectionMatches(),
+        EditorView.lineWrapping,
+        indentUnit.of("  "),
+        markdown,
+        syntaxHighlighting(colours),
+        look,
+        placeholder("Write Markdown, paste a web page, or drop a file…"),
+        EditorView.contentAttributes.of({ "aria-label": "Markdown", spellcheck: "true", autocapitalize: "sentences" }),
+        keymap.of([
+          { key: "Mod-Enter", run: () => (hooks.convert(), true) },
+          { key: "Enter", run: continueList },
+          { key: "Mod-b", run: wrap("**") },
+          { key: "Mod-i", run: wrap("*") },
+          { key: "Mod-k", run: wrap("[", "](https://)") },
+          ...searchKeymap,
+          ...historyKeymap,
+          ...defaultKeymap,
+        ]),
+        EditorView.domEventHandlers({
+          paste: (e) => !!e.clipboardData && hooks.took(e.clipboardData) && (e.preventDefault(), true),
+          drop: (e) => !!e.dataTransfer && hooks.took(e.dataTransfer) && (e.preventDefault(), true),
+          scroll: (_, view) => hooks.scrolled(view),
+        }),
+        EditorView.updateListener.of((u) => {
+          if (u.docChanged) hooks.changed(u.state.doc.toString());
+        }),
+      ],
+    }),
+  });
+}
+
+/** insert puts text in the place of the selection. */
+export function insert(view: EditorView, text: string): void {
+  view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true, userEvent: "input.paste" });
+  view.focus();
+}
+
+/** jump selects a line, counted from 1, and shows it. */
+export function jump(view: EditorView, line: number): void {
+  const l = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
+  view.dispatch({ selection: { anchor: l.from, head: l.to }, effects: EditorView.scrollIntoView(l.from, { y: "center" }) });
+  view.focus();
+}

@@ -1,0 +1,147 @@
+// The panel of a document's options. It shows what the front matter says, and
+// writes there.
+import { extras, matter, set } from "./document";
+import { sides } from "./frontmatter";
+import { ThemePicker } from "./themes";
+
+function Text({ name, label, hint, placeholder }: { name: string; label: string; hint?: string; placeholder?: string }) {
+  const id = `opt-${name}`;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        value={matter.value[name] ?? ""}
+        placeholder={placeholder}
+        aria-describedby={hint ? id + "-hint" : undefined}
+        onChange={(e) => set(name, e.currentTarget.value.trim() || null)}
+      />
+      {hint && <small id={id + "-hint"}>{hint}</small>}
+    </div>
+  );
+}
+
+function Choice({ name, label, values }: { name: string; label: string; values: [string, string][] }) {
+  const id = `opt-${name}`;
+  const now = matter.value[name] ?? "";
+  const known = values.find(([v]) => v.toLowerCase() === now.toLowerCase());
+  const write = (v: string) => set(name, v === "" ? null : v === "true" ? true : /^\d+$/.test(v) ? Number(v) : v);
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={known ? known[0] : now} onChange={(e) => write(e.currentTarget.value)}>
+        {!known && <option value={now}>{now}</option>}
+        {values.map(([v, l]) => (
+          <option key={v} value={v}>
+            {l}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Switch({ name, label, standard = false }: { name: string; label: string; standard?: boolean }) {
+  const now = matter.value[name];
+  const on = now === undefined ? standard : /^(true|yes|on)$/i.test(now);
+  return (
+    <label class="switch">
+      <input type="checkbox" role="switch" checked={on} onChange={(e) => set(name, e.currentTarget.checked === standard ? null : e.currentTarget.checked)} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+function Margins() {
+  const now = sides(matter.value["margins"] ?? "");
+  const write = (side: string, value: string) => {
+    const next = { ...now, [side]: value.trim() };
+    const set1 = Object.entries(next).filter(([, v]) => v);
+    set("margins", set1.length ? `{ ${set1.map(([s, v]) => `${s}: ${v}`).join(", ")} }` : null);
+  };
+  return (
+    <fieldset class="four">
+      <legend>Margins</legend>
+      {["top", "right", "bottom", "left"].map((side) => (
+        <input key={side} aria-label={`Margin ${side}`} placeholder={side} value={now[side] ?? ""} onChange={(e) => write(side, e.currentTarget.value)} />
+      ))}
+    </fieldset>
+  );
+}
+
+const levels: [string, string][] = [["", "None"], ["true", "To level 3"], ...[1, 2, 4, 5, 6].map((n): [string, string] => [String(n), `To level ${n}`])];
+const named = (...v: string[]): [string, string][] => v.map((x) => [x, x]);
+
+/** Options is the panel. */
+export function Options({ onGallery }: { onGallery: () => void }) {
+  return (
+    <div class="options">
+      <ThemePicker onGallery={onGallery} />
+      <details open>
+        <summary>Page</summary>
+        <div class="pair">
+          <Choice name="page_size" label="Size" values={[["", "A4"], ...named("A3", "A5", "A6", "B5", "Letter", "Legal", "Tabloid")]} />
+          <Choice name="margin_preset" label="Margins" values={[["", "Normal"], ["none", "None"], ["narrow", "Narrow"], ["wide", "Wide"]]} />
+        </div>
+        <Switch name="landscape" label="Landscape" />
+        <Margins />
+        <div class="pair">
+          <Text name="scale" label="Scale" placeholder="1" hint="0.1 to 2" />
+          <Text name="page_ranges" label="Only pages" placeholder="1-3, 5" />
+        </div>
+      </details>
+      <details open>
+        <summary>Contents</summary>
+        <Choice name="toc" label="Table of contents" values={levels} />
+        <Switch name="cover" label="Cover" />
+        <Switch name="numbered_headings" label="Numbered headings" />
+        <Switch name="line_numbers" label="Line numbers in code" />
+        <Text name="code_theme" label="Colours of code" placeholder="the theme's" />
+        <Text name="header_text" label="Header" placeholder="{chapter}" hint="{page} {total} {title} {date} {chapter}" />
+        <Text name="footer_text" label="Footer" placeholder="{page} / {total}" />
+      </details>
+      <details>
+        <summary>Document</summary>
+        <Text name="title" label="Title" />
+        <Text name="author" label="Author" />
+        <Text name="subject" label="Subject" />
+        <Text name="keywords" label="Keywords" placeholder="one, two" />
+        <Text name="lang" label="Language" placeholder="en" />
+      </details>
+      <details>
+        <summary>Output</summary>
+        <Choice name="pdf_a" label="Archive (PDF/A)" values={[["", "No"], ["2b", "PDF/A-2b"], ["2u", "PDF/A-2u"], ["3b", "PDF/A-3b"]]} />
+        <Switch name="pdf_ua" label="Accessible (PDF/UA)" />
+        <Switch name="attach_source" label="Attach the Markdown (PDF/A-3b)" />
+        <Switch name="ink_saver" label="Save ink" />
+        <Switch name="tagged" label="Tags for screen readers" standard />
+        <Switch name="outline" label="Bookmarks" standard />
+        <Switch name="remote_images" label="Load pictures from the web" standard />
+        <Switch name="strict" label="Warnings are errors" />
+        <Choice name="raw_html" label="HTML in the text" values={[["", "Sanitized"], ["escaped", "Shown as text"]]} />
+        <div class="field">
+          <label for="opt-password">Password to open it</label>
+          <input
+            id="opt-password"
+            type="password"
+            autocomplete="new-password"
+            value={extras.value.password ?? ""}
+            onChange={(e) => (extras.value = { ...extras.value, password: e.currentTarget.value })}
+          />
+          <small>Not kept, and not written into the text.</small>
+        </div>
+        <div class="field">
+          <label for="opt-css">Style sheet</label>
+          <textarea
+            id="opt-css"
+            rows={4}
+            spellcheck={false}
+            placeholder="h1 { letter-spacing: .02em }"
+            value={extras.value.css ?? ""}
+            onChange={(e) => (extras.value = { ...extras.value, css: e.currentTarget.value })}
+          />
+        </div>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,157 @@
+// Small parts that every tab uses.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { key } from "./api";
+import { languages, write, type Language, type Sample } from "./snippets";
+
+const paths: Record<string, string> = {
+  open: "M3 7a2 2 0 0 1 2-2h4l2 2h8a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z",
+  image: "M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9.500h.01",
+  bold: "M7 5h6a3.500 3.500 0 0 1 0 7H7zM7 12h7a3.500 3.500 0 0 1 0 7H7z",
+  italic: "M10 5h8M6 19h8M14 5l-4 14",
+  link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
+  copy: "M9 9h10v11H9zM5 15V4h10",
+  download: "M12 4v11M7 11l5 5 5-5M5 20h14",
+  close: "M6 6l12 12M18 6L6 18",
+  spark: "M12 3l2 6 6 2-6 2-2 6-2-6-6-2 6-2z",
+  clock: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 8v4l3 2",
+  sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2M12 20v2M4 12H2M22 12h-2M5 5l1.500 1.500M17.500 17.500L19 19M19 5l-1.500 1.500M6.500 17.500L5 19",
+  moon: "M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10z",
+  auto: "M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18",
+  code: "M8 7l-5 5 5 5M16 7l5 5-5 5",
+  stop: "M7 7h10v10H7z",
+  send: "M12 20V5M6 11l6-6 6 6",
+  retry: "M4 12a8 8 0 1 0 3-6.200M7 2v4h4",
+  mic: "M12 4a3 3 0 0 0-3 3v4a3 3 0 0 0 6 0V7a3 3 0 0 0-3-3M6 11a6 6 0 0 0 12 0M12 17v4",
+  options: "M4 7h10M18 7h2M4 17h2M10 17h10M14 5v4M6 15v4",
+  alert: "M12 4l9 16H3zM12 10v4M12 17h.01",
+  check: "M5 13l4 4 10-10",
+  outside: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
+  key: "M14 10a4 4 0 1 0-4 4l1-1h2v-2h2zM7 10h.01",
+};
+
+/** Icon is a drawing for a button that has a label of its own. */
+export function Icon({ name }: { name: string }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={paths[name]} />
+    </svg>
+  );
+}
+
+/** IconButton is a button of an icon alone; label is its name. */
+export function IconButton({ icon, label, ...rest }: { icon: string; label: string } & JSX.IntrinsicElements["button"]) {
+  return (
+    <button type="button" class="icon-button" aria-label={label} title={label} {...rest}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** Notice is a message that screen readers read out. */
+export function Notice({ kind, children, onClose }: { kind: "error" | "info"; children: ComponentChildren; onClose?: () => void }) {
+  return (
+    <div class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
+      <Icon name={kind === "error" ? "alert" : "check"} />
+      <div class="grow">{children}</div>
+      {onClose && <IconButton icon="close" label="Dismiss" onClick={onClose} />}
+    </div>
+  );
+}
+
+/** Dialog is modal, closes by Escape or a click outside, and gives the focus back. */
+export function Dialog({ title, onClose, wide, children }: { title: string; onClose: () => void; wide?: boolean; children: ComponentChildren }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current!;
+    dialog.showModal();
+    return () => dialog.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class={wide ? "wide" : ""}
+      aria-label={title}
+      onCancel={(e) => (e.preventDefault(), onClose())}
+      onClick={(e) => e.target === ref.current && onClose()}
+    >
+      <div class="dialog">
+        <header>
+          <h2>{title}</h2>
+          <IconButton icon="close" label="Close" onClick={onClose} />
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/** CopyButton copies a text and says so. */
+export function CopyButton({ text, label = "Copy" }: { text: () => string; label?: string }) {
+  const done = useSignal(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      done.value = true;
+      setTimeout(() => (done.value = false), 1500);
+    } catch {
+      // Not allowed: the text can be selected.
+    }
+  };
+  return (
+    <button type="button" class="quiet" onClick={copy}>
+      <Icon name={done.value ? "check" : "copy"} />
+      <span aria-live="polite">{done.value ? "Copied" : label}</span>
+    </button>
+  );
+}
+
+/** Code shows what was done as programs. */
+export function CodeDialog({ sample, onClose }: { sample: Sample; onClose: () => void }) {
+  const lang = useSignal<Language>("curl");
+  const program = write(lang.value, sample, key.value !== "", location.origin);
+  return (
+    <Dialog title="The same by the API" onClose={onClose}>
+      <div class="segments" role="group" aria-label="Language">
+        {languages.map((l) => (
+          <button type="button" key={l} aria-pressed={l === lang.value} onClick={() => (lang.value = l)}>
+            {l}
+          </button>
+        ))}
+        <span class="grow" />
+        <CopyButton text={() => program} />
+      </div>
+      <pre class="program" tabIndex={0} aria-label={`The request in ${lang.value}`}>
+        {program}
+      </pre>
+      <p class="hint">
+        Every address and field is in <a href="/docs">the API's documentation</a>.
+      </p>
+    </Dialog>
+  );
+}
+
+/** bytes is a size as people write it. */
+export function bytes(n: number): string {
+  return n < 1000 ? `${n} B` : n < 1e6 ? `${Math.round(n / 1000)} kB` : `${(n / 1e6).toFixed(1)} MB`;
+}
+
+/** ago is a time as people tell it. */
+export function ago(iso: string): string {
+  const s = (Date.now() - Date.parse(iso)) / 1000;
+  if (s < 60) return "just now";
+  const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  if (s < 3600) return format.format(-Math.round(s / 60), "minute");
+  if (s < 86400) return format.format(-Math.round(s / 3600), "hour");
+  return format.format(-Math.round(s / 86400), "day");
+}
+
+/** save hands a file to the browser's downloads. */
+export function save(blob: Blob, name: string): void {
+  const a = document.createElement("a");
+  a.href = URL.createObjectURL(blob);
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 60_000);
+}

@@ -1,0 +1,119 @@
+// The preview shows the server's page of the document in a frame in which nothing
+// can run. Only what has changed is put into it, so that it keeps its place.
+
+/** parseHTML reads HTML into a document that runs and fetches nothing. The parser is
+ * the preview frame's: under its policy styles are read, and nothing else. */
+export function parseHTML(html: string): Document {
+  const frame = document.querySelector<HTMLIFrameElement>("iframe.sheet")?.contentWindow as (Window & typeof globalThis) | null | undefined;
+  if (!frame) throw new Error("The preview has not loaded yet.");
+  return new frame.DOMParser().parseFromString(html, "text/html");
+}
+
+/** sheetStyle lays the page out as sheets of paper. The engine that breaks columns is
+ * the one that breaks pages, so a page is a column, and columns wrap downwards where
+ * the browser can; elsewhere the paper is one long sheet. */
+function sheetStyle(page: Document): string {
+  const css = [...page.querySelectorAll("style")].map((s) => s.textContent).join("\n");
+  const size = /@page\s*\{[^}]*?size:\s*([\d.]+[a-z]+)\s+([\d.]+[a-z]+)/.exec(css);
+  const margin = /@page\s*\{[^}]*?margin:\s*([\d.]+[a-z]*)\s+([\d.]+[a-z]*)\s+([\d.]+[a-z]*)\s+([\d.]+[a-z]*)/.exec(css);
+  const [width, height] = size ? [size[1], size[2]] : ["210mm", "297mm"];
+  const [top, right, bottom, left] = margin ? margin.slice(1) : ["20mm", "20mm", "20mm", "20mm"];
+  return `
+:root { --w:${width}; --h:${height}; --t:${top}; --r:${right}; --b:${bottom}; --l:${left}; --gap:7mm; }
+html { background:var(--desk)!important; margin:0; padding:0 }
+body { box-sizing:border-box; position:relative; width:var(--w); min-height:var(--h); margin:24px auto!important; padding:var(--t) var(--r) var(--b) var(--l)!important;
+  background:var(--base-100); box-shadow:0 1px 2px #0003,0 8px 28px #0002; zoom:var(--zoom,1); overflow-wrap:break-word }
+a { cursor:default }
+@supports (column-wrap:wrap) and (column-height:100px) {
+  body { background:repeating-linear-gradient(var(--base-100) 0 var(--h),var(--desk) 0 calc(var(--h) + var(--gap)))!important; box-shadow:none;
+    min-height:0; padding-bottom:0!important }
+  main { columns:1; column-width:auto; column-height:calc(var(--h) - var(--t) - var(--b)); column-wrap:wrap; row-gap:calc(var(--t) + var(--b) + var(--gap)); column-fill:auto; min-height:calc(var(--h) - var(--t)) }
+}
+`;
+}
+
+/** Preview is a frame that shows pages of the server. */
+export class Preview {
+  private styles = "";
+
+  constructor(private readonly frame: HTMLIFrameElement) {}
+
+  /** show puts a page into the frame; it returns how many elements were replaced. */
+  show(html: string): number {
+    const doc = this.frame.contentDocument;
+    if (!doc?.body) return 0;
+    const page = parseHTML(html);
+    for (const name of ["lang", "dir", "class", "data-theme"]) {
+      const value = page.documentElement.getAttribute(name);
+      if (value === null) doc.documentElement.removeAttribute(name);
+      else doc.documentElement.setAttribute(name, value);
+    }
+    const styles = [...page.head.querySelectorAll("style")].map((s) => s.textContent ?? "");
+    // A page break is a column break here.
+    const shown = styles.map((s) => s.replace(/break-(before|after):\s*page\b/g, "break-$1:column"));
+    const all = shown.join("\0");
+    if (all !== this.styles) {
+      this.styles = all;
+      doc.head.replaceChildren(
+        ...[...shown, sheetStyle(page)].map((text) => {
+          const style = doc.createElement("style");
+          style.textContent = text;
+          return style;
+        }),
+      );
+    }
+    doc.title = page.title;
+    doc.body.className = page.body.className;
+    const to = page.querySelector("main");
+    const from = doc.querySelector("main");
+    const others = (root: HTMLElement) => [...root.children].filter((c) => c.tagName !== "MAIN");
+    if (!to || !from || others(doc.body).map((c) => c.outerHTML).join() !== others(page.body).map((c) => c.outerHTML).join()) {
+      doc.body.replaceChildren(...[...page.body.childNodes].map((n) => doc.adoptNode(n)));
+      return doc.body.querySelectorAll("main > *").length;
+    }
+    return patch(from, to, doc);
+  }
+
+  /** fit sets the size at which a sheet is as wide as the frame. */
+  fit(desk: string): void {
+    const doc = this.frame.contentDocument;
+    if (!doc?.body) return;
+    doc.documentElement.style.setProperty("--desk", desk);
+    doc.documentElement.style.setProperty("--zoom", "1");
+    const wide = doc.body.offsetWidth + 48;
+    doc.documentElement.style.setProperty("--zoom", String(Math.min(1.1, this.frame.clientWidth / wide)));
+  }
+
+  /** headings are the tops of the text's headings, in the frame's pixels. */
+  headings(): number[] {
+    const doc = this.frame.contentDocument;
+    if (!doc) return [];
+    const top = doc.documentElement.scrollTop;
+    return [...doc.querySelectorAll("main :is(h1,h2,h3,h4,h5,h6)")].map((h) => h.getBoundingClientRect().top + top);
+  }
+
+  scrollTo(y: number): void {
+    this.frame.contentWindow?.scrollTo({ top: y });
+  }
+
+  /** height is how far the frame can be scrolled. */
+  height(): number {
+    const root = this.frame.contentDocument?.documentElement;
+    return root ? root.scrollHeight - root.clientHeight : 0;
+  }
+}
+
+/** patch replaces the children between the first and the last that differ. */
+function patch(from: Element, to: Element, doc: Document): number {
+  const a = [...from.childNodes];
+  const b = [...to.childNodes];
+  let start = 0;
+  while (start < a.length && start < b.length && a[start]!.isEqualNode(b[start]!)) start++;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end]!.isEqualNode(b[b.length - 1 - end]!)) end++;
+  const anchor = a[a.length - end] ?? null;
+  for (const n of a.slice(start, a.length - end)) n.remove();
+  const fresh = b.slice(start, b.length - end).map((n) => doc.adoptNode(n));
+  for (const n of fresh) from.insertBefore(n, anchor);
+  return fresh.length;
+}
