@@ -27,7 +27,7 @@ var dist embed.FS
 const (
 	studioPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data: blob:; media-src 'self' blob:; " +
 		"font-src 'self'; connect-src 'self'; frame-src 'self' blob:; worker-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; " +
-		"object-src 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+		"object-src 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types default"
 	// Swagger UI writes HTML itself, so that it cannot have trusted types.
 	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'"

@@ -37,7 +37,7 @@ interface State {
 
 export interface Job extends State {
   id: string;
-  kind: "conversion" | "export";
+  kind: "conversion" | "export" | "transcription";
   title: string;
   ws: string;
   created: string;
@@ -93,7 +93,6 @@ export function ended(j: Job): boolean {
 /** add takes up a job that was accepted, and watches it. */
 export function add(a: Accepted, about: Pick<Job, "kind" | "title" | "sample">): string {
   const job: Job = { ...about, id: a.job_id, ws: a.ws_url, created: a.created_at, status: a.status, stage: "queued", progress: 0, seq: 0 };
-  // What a sample shows of a long text is not worth the room it takes.
   save((list) => [job, ...list.filter((j) => j.id !== job.id)]);
   void watch(job.id);
   return job.id;

@@ -172,15 +172,17 @@ export function History({ onClose, onShow }: { onClose: () => void; onShow: (j: 
             <div class="grow">
               <b>{j.title}</b>
               <small>
-                {j.kind === "export" ? "Page export" : (j.theme ?? "")} · {ago(j.created)} · {says(j)}
+                {{ export: "Page export", transcription: "Transcription", conversion: j.theme ?? "" }[j.kind]} · {ago(j.created)} · {says(j)}
               </small>
               {!ended(j) && <Bar j={j} />}
             </div>
             {j.status === "completed" && !j.gone && (
               <>
-                <button type="button" class="quiet" onClick={act(() => refresh(j.id).then(() => onShow(j)))}>
-                  Show
-                </button>
+                {j.kind !== "transcription" && (
+                  <button type="button" class="quiet" onClick={act(() => refresh(j.id).then(() => onShow(j)))}>
+                    Show
+                  </button>
+                )}
                 <IconButton icon="download" label={`Download ${j.title}`} onClick={act(() => download(j))} />
               </>
             )}

@@ -8,11 +8,13 @@ import { jobs, ended, resume } from "./jobs";
 import { History } from "./jobview";
 import { Dialog, Icon, IconButton } from "./parts";
 
-type Tab = "convert" | "export";
+type Tab = "convert" | "export" | "chat" | "transcribe";
 
 const tabs: { id: Tab; label: string; load?: () => Promise<ComponentType> }[] = [
   { id: "convert", label: "Convert" },
   { id: "export", label: "Page export", load: () => import("./export").then((m) => m.Export) },
+  { id: "chat", label: "Chat", load: () => import("./chat").then((m) => m.Chat) },
+  { id: "transcribe", label: "Transcribe", load: () => import("./transcribe").then((m) => m.Transcribe) },
 ];
 
 const tab = signal<Tab>(fromHash());
@@ -191,6 +193,12 @@ function App() {
     </>
   );
 }
+
+// Turndown asks at its start whether HTML can be parsed, by parsing none. No other
+// text becomes HTML unseen.
+(window as unknown as { trustedTypes?: { createPolicy(name: string, rules: object): void } }).trustedTypes?.createPolicy("default", {
+  createHTML: (html: string) => (html === "" ? html : null),
+});
 
 // What was under way when the page was left is shown again.
 shown.value = jobs.value.find((j) => j.kind === "conversion" && !ended(j))?.id ?? null;

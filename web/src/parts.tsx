@@ -41,9 +41,9 @@ export function Icon({ name }: { name: string }) {
 }
 
 /** IconButton is a button of an icon alone; label is its name. */
-export function IconButton({ icon, label, ...rest }: { icon: string; label: string } & JSX.IntrinsicElements["button"]) {
+export function IconButton({ icon, label, round, ...rest }: { icon: string; label: string; round?: boolean } & JSX.IntrinsicElements["button"]) {
   return (
-    <button type="button" class="icon-button" aria-label={label} title={label} {...rest}>
+    <button type="button" class={round ? "icon-button round" : "icon-button"} aria-label={label} title={label} {...rest}>
       <Icon name={icon} />
     </button>
   );
@@ -65,8 +65,12 @@ export function Dialog({ title, onClose, wide, children }: { title: string; onCl
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = ref.current!;
+    const before = document.activeElement as HTMLElement | null;
     dialog.showModal();
-    return () => dialog.close();
+    return () => {
+      dialog.close();
+      before?.focus();
+    };
   }, []);
   return (
     <dialog

@@ -16,16 +16,20 @@ function sheetStyle(page: Document): string {
   const css = [...page.querySelectorAll("style")].map((s) => s.textContent).join("\n");
   const size = /@page\s*\{[^}]*?size:\s*([\d.]+[a-z]+)\s+([\d.]+[a-z]+)/.exec(css);
   const margin = /@page\s*\{[^}]*?margin:\s*([\d.]+[a-z]*)\s+([\d.]+[a-z]*)\s+([\d.]+[a-z]*)\s+([\d.]+[a-z]*)/.exec(css);
+  const paper = /@page\s*\{\s*background:\s*([^;@}]+)/.exec(css)?.[1] ?? "#fff";
+  const cover = /@page cover\s*\{[^@}]*?background:\s*([^;@}]+)/.exec(css)?.[1] ?? paper;
   const [width, height] = size ? [size[1], size[2]] : ["210mm", "297mm"];
   const [top, right, bottom, left] = margin ? margin.slice(1) : ["20mm", "20mm", "20mm", "20mm"];
   return `
-:root { --w:${width}; --h:${height}; --t:${top}; --r:${right}; --b:${bottom}; --l:${left}; --gap:7mm; }
+:root { --w:${width}; --h:${height}; --t:${top}; --r:${right}; --b:${bottom}; --l:${left}; --gap:7mm; --sheet:${paper}; }
 html { background:var(--desk)!important; margin:0; padding:0 }
 body { box-sizing:border-box; position:relative; width:var(--w); min-height:var(--h); margin:24px auto!important; padding:var(--t) var(--r) var(--b) var(--l)!important;
-  background:var(--base-100); box-shadow:0 1px 2px #0003,0 8px 28px #0002; zoom:var(--zoom,1); overflow-wrap:break-word }
+  background:var(--sheet); box-shadow:0 1px 2px #0003,0 8px 28px #0002; zoom:var(--zoom,1); overflow-wrap:break-word }
 a { cursor:default }
+.cover { box-sizing:border-box; height:var(--h); min-height:0!important; overflow:hidden; background-color:${cover};
+  margin:calc(-1*var(--t)) calc(-1*var(--r)) calc(var(--t) + var(--gap)) calc(-1*var(--l))!important }
 @supports (column-wrap:wrap) and (column-height:100px) {
-  body { background:repeating-linear-gradient(var(--base-100) 0 var(--h),var(--desk) 0 calc(var(--h) + var(--gap)))!important; box-shadow:none;
+  body { background:repeating-linear-gradient(var(--sheet) 0 var(--h),var(--desk) 0 calc(var(--h) + var(--gap)))!important; box-shadow:none;
     min-height:0; padding-bottom:0!important }
   main { columns:1; column-width:auto; column-height:calc(var(--h) - var(--t) - var(--b)); column-wrap:wrap; row-gap:calc(var(--t) + var(--b) + var(--gap)); column-fill:auto; min-height:calc(var(--h) - var(--t)) }
 }
