@@ -45,6 +45,29 @@ func convert(b *testing.B, c *e2e.Client, content string) []byte {
 	return c.Download(presswork.Job{Artifact: e.Artifact})
 }
 
+// throughput converts so many documents, eight at a time, and returns how many a
+// second; next is the number of the last one so far.
+func throughput(b *testing.B, c *e2e.Client, count int, next *int, document func(n int) string) float64 {
+	b.Helper()
+	todo := make(chan int, count)
+	for range count {
+		*next++
+		todo <- *next
+	}
+	close(todo)
+	began := time.Now()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for n := range todo {
+				convert(b, c, document(n))
+			}
+		})
+	}
+	wg.Wait()
+	return float64(count) / time.Since(began).Seconds()
+}
+
 func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 	const blocks, size = 6, 200
 	node, c := e2e.Serve(b, nil)
@@ -54,25 +77,7 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 		pages[i] = compose(b, small(1_000_000+i))
 	}
 	next := 0
-	ours := func() float64 {
-		began := time.Now()
-		var wg sync.WaitGroup
-		todo := make(chan int, size)
-		for range size {
-			next++
-			todo <- next
-		}
-		close(todo)
-		for range 8 {
-			wg.Go(func() {
-				for n := range todo {
-					convert(b, c, small(n))
-				}
-			})
-		}
-		wg.Wait()
-		return size / time.Since(began).Seconds()
-	}
+	ours := func() float64 { return throughput(b, c, size, &next, small) }
 	for b.Loop() {
 		ours()
 		raw.block(b, pages)
