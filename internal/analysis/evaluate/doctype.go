@@ -116,9 +116,9 @@ func ablation(documents []Document, trained []prediction) (rows []Row) {
 	} {
 		var p []prediction
 		if m.learn == nil {
-			p = foreign(bagOfWords(documents))
+			p = crossCalibrated(foreign(bagOfWords(documents)))
 		} else {
-			p = foreign(heldOut(documents, m.learn))
+			p = crossCalibrated(foreign(heldOut(documents, m.learn)))
 		}
 		byName := map[string]prediction{}
 		for _, rival := range p {
@@ -130,9 +130,20 @@ func ablation(documents []Document, trained []prediction) (rows []Row) {
 		}
 		rows = append(rows, AtMost("macro F1 of "+m.name+interval(p, f1), f1(p), math.Round(1000*f1(trained))/1000),
 			AtMost("first two of "+m.name, amongTwo(p), math.Round(1000*amongTwo(trained))/1000),
-			AtLeast("gain of training over "+m.name+interval(both, gain), gain(both), 0))
+			AtLeast("gain of training over "+m.name+interval(both, gain), gain(both), 0),
+			AtLeast("the same in bits a document"+interval(both, bits), bits(both), 0))
 	}
 	return rows
+}
+
+// bits is how much more probable predictions hold the truth than their rivals do,
+// as a logarithm: it sees what a count of right answers does not.
+func bits(predictions []prediction) float64 {
+	sum := 0.0
+	for _, p := range predictions {
+		sum += math.Log2(max(p.probabilities[p.truth], 1e-9) / max(p.rival[p.truth], 1e-9))
+	}
+	return sum / float64(max(len(predictions), 1))
 }
 
 // withoutLexicon leaves only the weights of structure and the bias.

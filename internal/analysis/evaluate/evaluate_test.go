@@ -87,6 +87,20 @@ func TestMeasuresOfPredictions(t *testing.T) {
 	}
 }
 
+func TestBitsAreGainedOverARival(t *testing.T) {
+	t.Parallel()
+	p := said(0.8, true)
+	p.rival = []float64{0.4, 0.3, 0.3}
+	worse := said(0.2, true)
+	worse.rival = []float64{0.4, 0.3, 0.3}
+	if got := bits([]prediction{p, p}); math.Abs(got-1) > 1e-9 {
+		t.Errorf("twice as probable is %f bits", got)
+	}
+	if got := bits([]prediction{p, worse}); math.Abs(got) > 1e-9 {
+		t.Errorf("twice and half are %f bits", got)
+	}
+}
+
 // TestTrainingLearns shows that a model of the samples tells them, and that a
 // held-out one is asked about no document it saw.
 func TestTrainingLearns(t *testing.T) {
