@@ -8,20 +8,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
-const (
-	// maxToolOutput is how much of a call's output the model gets, in bytes.
-	maxToolOutput = 16 << 10
-	// maxToolCalls bounds the calls of built-in tools in one answer, since one
-	// round may have many.
-	maxToolCalls = 32
-)
+// maxToolCalls bounds the calls of built-in tools in one answer, since one round
+// may have many.
+const maxToolCalls = 32
 
 // rounds is the part of a completion with built-in tools that goes on between
 // calls of an upstream. It is for one goroutine.
@@ -34,6 +28,8 @@ type rounds struct {
 	// tools.
 	done, executed int
 	left           time.Duration
+	// pictures is the size of those that were shown, in bytes of base64.
+	pictures int
 	// malformed reports whether the last round had arguments that are not JSON; lost,
 	// whether a session was lost.
 	malformed, lost bool
@@ -272,7 +268,8 @@ func (d *rounds) run(ctx context.Context, call BuiltinCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	result.Output = cutOutput(strings.ToValidUTF8(result.Output, "\uFFFD"))
+	left := d.leaveOut(&result)
+	result.Output = cutOutput(left + strings.ToValidUTF8(result.Output, "\uFFFD"))
 	d.origins = append(d.origins, result.Origins...)
 	result.Origins = nil // they are for annotate only
 	executed := ExecutedTool{Index: d.executed, BuiltinCall: call, ToolResult: result}
@@ -308,30 +305,6 @@ func (d *rounds) call(ctx context.Context, call BuiltinCall) (ToolResult, error)
 	}
 	d.last = true
 	return ToolResult{Failed: true, Output: "The tool stopped unexpectedly and is not available any more."}, nil
-}
-
-// cutOutput bounds what the model gets of a call, and shows it where it was cut.
-func cutOutput(s string) string {
-	if len(s) <= maxToolOutput {
-		return s
-	}
-	mark := fmt.Sprintf("\n[cut: the output has %d bytes]", len(s))
-	n := maxToolOutput - len(mark)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + mark
-}
-
-var (
-	specialToken = regexp.MustCompile(`<\|([A-Za-z0-9_]{1,40})\|>`)
-	templateTag  = regexp.MustCompile(`<(/?)(tool_call|tool_calls|tool_response|tool_result|think|function_call|function_calls)>`)
-)
-
-// defused parts the marks of chat templates in the text of a tool: a page that holds
-// some could otherwise end its message and begin another.
-func defused(s string) string {
-	return templateTag.ReplaceAllString(specialToken.ReplaceAllString(s, "<| $1 |>"), "< $1$2>")
 }
 
 // hear follows what is emitted. Text of one round is parted from that of the

@@ -2,6 +2,7 @@ package inference_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -117,5 +118,43 @@ func TestACompletionIsIdleWhileItsToolsRun(t *testing.T) {
 	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
 	if _, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil }); err != nil || times != 2 {
 		t.Errorf("idle %d times: %v", times, err)
+	}
+}
+
+// drawing is a Toolbox whose calls show three pictures of a megabyte.
+type drawing struct{}
+
+func (d drawing) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+	return d, nil
+}
+
+func (drawing) Call(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
+	return inference.ToolResult{Output: "drawn", Code: slices.Repeat([]inference.CodeResult{{PNG: strings.Repeat("p", 1<<20)}}, 3)}, nil
+}
+
+func (drawing) Close() error { return nil }
+
+func TestThePicturesOfAnAnswerAreBounded(t *testing.T) {
+	t.Parallel()
+	m := inference.Model{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}, Capabilities: []string{inference.CanChat, inference.CanTools}}
+	c := inference.NewCatalogue([]inference.Model{m})
+	g := inference.NewGateway(inference.GatewayOptions{
+		Catalogue: func() *inference.Catalogue { return c },
+		Open:      func(inference.Upstream) (inference.Engine, error) { return &engine{run: calling}, nil },
+		Tools:     drawing{},
+	})
+	r := request()
+	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
+	var shown []int
+	var outputs []string
+	_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
+		for _, e := range c.Executed {
+			shown, outputs = append(shown, len(e.Code)), append(outputs, e.Output)
+		}
+		return nil
+	})
+	const left = " pictures are not shown to the user: those of an answer may have 8 MB together.]\ndrawn"
+	if err != nil || !slices.Equal(shown, []int{3, 3, 2, 0, 0, 0, 0, 0}) || outputs[1] != "drawn" || outputs[2] != "[1"+left || outputs[3] != "[3"+left {
+		t.Errorf("%v shown, %q: %v", shown, outputs, err)
 	}
 }
