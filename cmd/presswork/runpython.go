@@ -137,8 +137,7 @@ func (r *runPython) save(ctx context.Context, shown []inference.CodeResult, n in
 	return n, nil
 }
 
-// newPython opens the sandbox for Python as the settings say. Its interpreters wait
-// from Start on.
+// newPython opens the sandbox for Python as the settings say.
 func newPython(ctx context.Context, cfg config.Config, log *slog.Logger) (*sandbox.Pool, error) {
 	if cfg.ToolPython == "off" {
 		return nil, fmt.Errorf("%w: TOOL_PYTHON is off", sandbox.ErrUnavailable)
@@ -147,7 +146,5 @@ func newPython(ctx context.Context, cfg config.Config, log *slog.Logger) (*sandb
 	if err != nil {
 		return nil, err
 	}
-	return sandbox.NewPool(sandbox.PoolOptions{
-		Box: box, Python: cfg.ToolPython, Memory: int64(cfg.ToolMemoryMB) << 20, Timeout: cfg.ToolTimeout, Log: log,
-	})
+	return newInterpreters(cfg, box, log)
 }

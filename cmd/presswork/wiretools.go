@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"presswork/internal/chromium"
+	"presswork/internal/config"
 	"presswork/internal/inference"
 	"presswork/internal/inference/sandbox"
 	"presswork/tasks"
@@ -43,9 +44,7 @@ func (p *parts) codeInterpreter(ctx context.Context, box *sandbox.Box, log *slog
 	case box == nil:
 		return unavailable("this machine does not allow a sandbox, and the log says what to allow")
 	}
-	pool, err := sandbox.NewPool(sandbox.PoolOptions{
-		Box: box, Python: p.cfg.ToolPython, Timeout: p.cfg.ToolTimeout, Memory: int64(p.cfg.ToolMemoryMB) << 20, Log: log,
-	})
+	pool, err := newInterpreters(p.cfg, box, log)
 	if err == nil {
 		err = p.life.start(ctx, "interpreters", pool)
 	}
@@ -54,4 +53,12 @@ func (p *parts) codeInterpreter(ctx context.Context, box *sandbox.Box, log *slog
 		return unavailable("its Python does not run (TOOL_PYTHON), and the log says why")
 	}
 	return worker.CodeInterpreter(pool)
+}
+
+// newInterpreters makes the interpreters of code_interpreter as the settings say. They
+// wait started from Start on.
+func newInterpreters(cfg config.Config, box *sandbox.Box, log *slog.Logger) (*sandbox.Pool, error) {
+	return sandbox.NewPool(sandbox.PoolOptions{
+		Box: box, Python: cfg.ToolPython, Memory: int64(cfg.ToolMemoryMB) << 20, Timeout: cfg.ToolTimeout, Log: log,
+	})
 }
