@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	"golang.org/x/net/html"
@@ -133,17 +134,38 @@ func (a attributes) get(keys ...string) (string, bool) {
 	return "", false
 }
 
+// isID and isClass report whether a name may be given to an element. (Counted
+// repetitions of large classes make regular expressions of megabytes, which each
+// process would compile at its start.)
+func isID(s string) bool    { return isName(s, true, ":.-") }
+func isClass(s string) bool { return isName(s, false, "-") }
+
+// isName reports whether s is 1 to 100 letters, digits, underscores, and, but for
+// the first of them, marks and signs; a digit may be first or not.
+func isName(s string, digitFirst bool, signs string) bool {
+	n := 0
+	for _, r := range s {
+		switch {
+		case r == '_' || unicode.Is(unicode.L, r):
+		case unicode.Is(unicode.N, r) && (n > 0 || digitFirst):
+		case n > 0 && (unicode.Is(unicode.M, r) || strings.ContainsRune(signs, r)):
+		default:
+			return false
+		}
+		n++
+	}
+	return n > 0 && n <= 100
+}
+
 var (
-	idForm    = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_:.-]{0,99}$`)
-	classForm = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_-]{0,99}$`)
-	langForm  = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
-	sizeForm  = regexp.MustCompile(`^([0-9]{1,5}(?:\.[0-9]{1,3})?)(%|px|pt|mm|cm|in|)$`)
+	langForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
+	sizeForm = regexp.MustCompile(`^([0-9]{1,5}(?:\.[0-9]{1,3})?)(%|px|pt|mm|cm|in|)$`)
 )
 
 // cleanID returns an id that may stand in the document, else "". Those of
 // footnotes and of the contents are the renderer's own.
 func cleanID(id string) string {
-	if !idForm.MatchString(id) || strings.HasPrefix(id, "fn:") || strings.HasPrefix(id, "fnref:") || strings.HasPrefix(id, "toc-") {
+	if !isID(id) || strings.HasPrefix(id, "fn:") || strings.HasPrefix(id, "fnref:") || strings.HasPrefix(id, "toc-") {
 		return ""
 	}
 	return id
@@ -190,7 +212,7 @@ func (a attributes) setOn(n ast.Node) {
 		n.SetAttributeString("id", []byte(id))
 	}
 	for _, c := range a.classes {
-		if classForm.MatchString(c) && !reservedClass(c) && len(attributeText(n, "class"))+len(c) <= maxClasses {
+		if isClass(c) && !reservedClass(c) && len(attributeText(n, "class"))+len(c) <= maxClasses {
 			addClass(n, c)
 		}
 	}

@@ -26,7 +26,7 @@ func FuzzAttributes(f *testing.F) {
 			t.Errorf("%q: %d bytes of classes", line, len(classes))
 		}
 		for class := range strings.FieldsSeq(classes) {
-			if reservedClass(class) || class != unnumbered && !classForm.MatchString(class) {
+			if reservedClass(class) || class != unnumbered && !isClass(class) {
 				t.Errorf("%q: the class %q", line, class)
 			}
 		}
@@ -36,4 +36,22 @@ func FuzzAttributes(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestNamesThatAnElementMayHave(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 100)
+	for _, c := range []struct {
+		name      string
+		id, class bool
+	}{
+		{"", false, false}, {"a", true, true}, {"_", true, true}, {"1", true, false}, {"²", true, false}, {"a1", true, true},
+		{"-a", false, false}, {"a-b", true, true}, {"a:b.c", true, false}, {":a", false, false}, {"日本", true, true},
+		{"e\u0301", true, true}, {"\u0301e", false, false}, {"a b", false, false}, {"a\"", false, false}, {"a\n", false, false},
+		{"a\xff", false, false}, {"🚀", false, false}, {long, true, true}, {long + "a", false, false},
+	} {
+		if id, class := isID(c.name), isClass(c.name); id != c.id || class != c.class {
+			t.Errorf("%q may be an id: %v, a class: %v", c.name, id, class)
+		}
+	}
 }
