@@ -136,14 +136,13 @@ func shareOf(choices []themeChoice, is func(themeChoice) bool) float64 {
 }
 
 // themeCalibrationError is the expected calibration error of the choices in ten
-// bins, as to whether they are among the first three: nearly every theme is in
-// some acceptable set.
+// bins.
 func themeCalibrationError(choices []themeChoice) float64 {
 	var said, right [10]float64
 	for _, c := range choices {
 		bin := min(9, int(c.confidence*10))
 		said[bin] += c.confidence
-		if c.leading {
+		if c.first {
 			right[bin]++
 		}
 	}

@@ -176,7 +176,7 @@ func (c *choice) confidence(primary candidate) float64 {
 
 // doubt is what the confidence loses where nothing is known of the type: types that
 // accept the theme are then found by chance.
-const doubt = 0.35
+const doubt = 0.15
 
 // surest is the confidence that the documents there are to measure on can
 // support.
