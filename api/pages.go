@@ -7,6 +7,7 @@ import (
 
 	"presswork"
 	"presswork/api/web"
+	"presswork/internal/chromium/fonts"
 )
 
 func (s *Server) studio(c *fiber.Ctx) error { return sendPage(c, web.Studio()) }
@@ -52,5 +53,31 @@ func (s *Server) asset(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, a.ContentType)
 	c.Context().Response.SetBodyRaw(body)
+	return nil
+}
+
+// fontsDir is where previews find the fonts of the print; facesCSS names them.
+const (
+	fontsDir = "/fonts/"
+	facesCSS = "faces.css"
+)
+
+// font sends a face of the print, so that previews break lines as the print does, or
+// the style sheet that makes them known.
+func (s *Server) font(c *fiber.Ctx) error {
+	name := c.Params("name")
+	// The fonts change with the program, under the same names.
+	c.Set(fiber.HeaderCacheControl, "public, max-age=86400")
+	c.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if name == facesCSS {
+		c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
+		return c.SendString(fonts.Stylesheet(fontsDir))
+	}
+	face, ok := fonts.Face(name)
+	if !ok {
+		return presswork.Errorf(presswork.NotFound, "there is no font %s", quote(name))
+	}
+	c.Set(fiber.HeaderContentType, "font/ttf")
+	c.Context().Response.SetBodyRaw(face)
 	return nil
 }

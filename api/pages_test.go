@@ -100,3 +100,20 @@ func TestTheDescriptionIsServedInJSON(t *testing.T) {
 		t.Errorf("version %s, %d paths", doc.OpenAPI, len(doc.Paths))
 	}
 }
+
+func TestPreviewsHaveTheFontsOfThePrint(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	sheet := h.get("/fonts/faces.css", "-X-API-Key: ")
+	sheet.want(t, http.StatusOK, "")
+	faces := regexp.MustCompile(`@font-face\{font-family:"[^"]+";font-weight:[1-9]00;font-style:(?:normal|italic);src:url\(([^)]+)\)\}`).FindAllSubmatch(sheet.body, -1)
+	if len(faces) != bytes.Count(sheet.body, []byte("@font-face")) || len(faces) < 80 {
+		t.Errorf("%d faces of %d can be read", len(faces), bytes.Count(sheet.body, []byte("@font-face")))
+	}
+	face := h.get(string(faces[0][1]), "-X-API-Key: ")
+	face.want(t, http.StatusOK, "")
+	if !bytes.HasPrefix(face.body, []byte{0, 1, 0, 0}) || face.Header.Get("Content-Type") != "font/ttf" {
+		t.Errorf("%s is %q, % x", faces[0][1], face.Header.Get("Content-Type"), face.body[:4])
+	}
+	h.get("/fonts/..%2ffonts.go").want(t, http.StatusNotFound, presswork.NotFound)
+}

@@ -55,6 +55,7 @@ func (s *Server) routes() []route {
 		{"GET", "/docs", anybody, s.docs},
 		{"GET", "/preview", anybody, s.previewFrame},
 		{"GET", "/assets/:name", anybody, s.asset},
+		{"GET", fontsDir + ":name", anybody, s.font},
 
 		{"GET", "/healthz", anybody, s.healthz},
 		{"GET", "/readyz", anybody, s.readyz},

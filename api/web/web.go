@@ -31,9 +31,9 @@ const (
 	// Swagger UI writes HTML itself, so that it cannot have trusted types.
 	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'"
-	// A preview can run nothing and fetch nothing; the studio, of the same origin, may
-	// write into it.
-	previewPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; " +
+	// A preview can run nothing and fetch nothing but this server's fonts; the studio, of
+	// the same origin, may write into it.
+	previewPolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; " +
 		"frame-ancestors 'self'; sandbox allow-same-origin"
 )
 

@@ -267,7 +267,7 @@ export function Chat() {
         <span class="grow" />
         {last.value && (
           <button type="button" class="quiet" onClick={() => (code.value = true)} aria-haspopup="dialog">
-            <Icon name="code" /> <span class="label">Copy as…</span>
+            <Icon name="code" /> Copy as…
           </button>
         )}
         <button type="button" class="quiet" disabled={!messages.value.length || !!running.value} onClick={() => (messages.value = [])}>

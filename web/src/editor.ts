@@ -147,7 +147,7 @@ export function newEditor(parent: HTMLElement, doc: string, hooks: Hooks): Edito
         syntaxHighlighting(colours),
         look,
         placeholder("Write Markdown, paste a web page, or drop a file…"),
-        EditorView.contentAttributes.of({ "aria-label": "Markdown", spellcheck: "true", autocapitalize: "sentences" }),
+        EditorView.contentAttributes.of({ "aria-label": "Markdown", tabindex: "0", spellcheck: "true", autocapitalize: "sentences" }),
         keymap.of([
           { key: "Mod-Enter", run: () => (hooks.convert(), true) },
           { key: "Enter", run: continueList },

@@ -112,7 +112,7 @@ function App() {
   return (
     <>
       <header class="bar">
-        <a class="brand" href="/">
+        <a class="brand" href="/" aria-label="Presswork">
           <svg viewBox="0 0 32 32" aria-hidden="true">
             <rect width="32" height="32" rx="7" />
             <path d="M9 25V7h8.200c4 0 6.600 2.300 6.600 6s-2.600 6-6.600 6H13v6zm4-9.400h3.700c1.900 0 3-.9 3-2.600s-1.100-2.600-3-2.600H13z" />
@@ -139,7 +139,7 @@ function App() {
         <a class="docs-link" href="/docs">
           API
         </a>
-        <button type="button" class="quiet" onClick={() => (history.value = true)} aria-haspopup="dialog">
+        <button type="button" class="quiet" aria-label={running ? `History: ${running} running` : "History"} onClick={() => (history.value = true)} aria-haspopup="dialog">
           <Icon name="clock" /> <span class="label">History</span>
           {running > 0 && <span class="badge">{running}</span>}
         </button>

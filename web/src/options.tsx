@@ -61,7 +61,7 @@ function Margins() {
   };
   return (
     <fieldset class="four">
-      <legend>Margins</legend>
+      <legend>Margin of each side</legend>
       {["top", "right", "bottom", "left"].map((side) => (
         <input key={side} aria-label={`Margin ${side}`} placeholder={side} value={now[side] ?? ""} onChange={(e) => write(side, e.currentTarget.value)} />
       ))}

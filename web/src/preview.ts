@@ -58,7 +58,9 @@ export class Preview {
     const all = shown.join("\0");
     if (all !== this.styles) {
       this.styles = all;
-      doc.head.replaceChildren(
+      // The sheet of the fonts stays.
+      for (const old of doc.head.querySelectorAll("style")) old.remove();
+      doc.head.append(
         ...[...shown, sheetStyle(page)].map((text) => {
           const style = doc.createElement("style");
           style.textContent = text;

@@ -76,7 +76,7 @@ func (f *Family) add(style string) {
 		f.Italic = true
 		return
 	}
-	f.Weights = append(f.Weights, map[string]int{"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700, "Black": 900}[upright])
+	f.Weights = append(f.Weights, weights[upright])
 }
 
 // Covers reports whether some embedded face has a glyph for r. What has no ink of

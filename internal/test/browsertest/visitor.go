@@ -224,7 +224,7 @@ func (v *Visit) See(selector string) *rod.Element {
 func (v *Visit) Click(name string) {
 	v.t.Helper()
 	const find = `name => [...document.querySelectorAll("button,a,summary,label")].findLast(e => e.checkVisibility() && !e.disabled &&
-		(e.getAttribute("aria-label") ?? e.innerText).replace(/\s+/g, " ").trim().startsWith(name))`
+		(e.getAttribute("aria-label") ?? e.innerText).replace(/\s+/g, " ").trim().startsWith(name)) ?? null`
 	e, err := v.Page.Timeout(visitLimit).ElementByJS(rod.Eval(find, name))
 	if err == nil {
 		err = e.Click(proto.InputMouseButtonLeft, 1)

@@ -1,0 +1,58 @@
+//go:build compat
+
+package compat
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"presswork/internal/test/browsertest"
+	"presswork/internal/test/e2e"
+)
+
+// TestTheStudioIsAccessible has axe look at every part of the studio, at three sizes
+// in light and dark. Frames are left out: the preview's content is the document's.
+func TestTheStudioIsAccessible(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, c := e2e.Serve(t, nil)
+	v := browsertest.NewVisitor(t)
+	for _, size := range [][2]int{{1440, 900}, {820, 1100}, {390, 844}} {
+		for _, dark := range []bool{false, true} {
+			p := v.Open(c.Base+"/", size[0], size[1], dark)
+			check := func(part string) {
+				t.Helper()
+				// Evaluated, not injected: the page's policy allows no script of others.
+				found := p.Eval(`async () => {
+					` + string(axe) + `
+					const { violations } = await axe.run(document, {iframes: false});
+					return violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 150)).join(" ")).join("\n");
+				}`)
+				if found != "" {
+					t.Errorf("%s, %dx%d, dark %v: %s", part, size[0], size[1], dark, found)
+				}
+				if over := p.Eval(`() => String(document.documentElement.scrollWidth - innerWidth)`); over != "0" {
+					t.Errorf("%s, %dx%d: %s pixels too wide", part, size[0], size[1], over)
+				}
+			}
+			p.See(".cm-content")
+			check("convert")
+			if size[0] < 900 {
+				p.Click("Options")
+				check("options")
+			}
+			p.See(".theme-now").MustClick()
+			p.See(".gallery .card")
+			check("gallery")
+			p.Click("Close")
+			for _, tab := range []struct{ name, sign string }{{"Page export", "#url"}, {"Chat", "textarea[aria-label=Message]"}, {"Transcribe", "#voice-model"}} {
+				p.Click(tab.name)
+				p.See(tab.sign)
+				check(tab.name)
+			}
+		}
+	}
+}

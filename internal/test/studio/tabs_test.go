@@ -1,0 +1,122 @@
+package studio_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-rod/rod/lib/input"
+
+	"presswork/internal/inference/inferencetest"
+)
+
+// models writes a models.yaml with scenarios of the scripted server.
+func models(t *testing.T) string {
+	t.Helper()
+	_, base := inferencetest.Start(t)
+	var b strings.Builder
+	b.WriteString("models:\n")
+	for _, m := range []struct{ id, more string }{
+		{"reason-field", ", capabilities: [chat, tools, vision], reasoning: {parser: field}"}, {"executed", ""}, {"hang-middle", ""}, {"whole", ""},
+		{"ears", ", capabilities: [transcription]"},
+	} {
+		fmt.Fprintf(&b, "  - {id: %s, upstreams: [{base_url: %q, model: %s}]%s}\n", m.id, base, m.id, m.more)
+	}
+	name := filepath.Join(t.TempDir(), "models.yaml")
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestAChatStreamsStopsAndTriesAgain(t *testing.T) {
+	t.Parallel()
+	_, p, _ := open(t, map[string]string{"INFERENCE_CONFIG": models(t)})
+	p.Click("Chat")
+	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 4`)
+	p.See("textarea[aria-label=Message]").MustInput("Name a fruit.").MustType(input.Enter)
+	p.Until("the answer is there", `(text) => document.querySelector(".said.assistant .below") !== null && document.querySelector(".said.assistant").innerText.includes(text)`, inferencetest.Answer)
+	if folded := p.Eval(`() => String(document.querySelector(".reasoning").open)`); folded != "false" {
+		t.Errorf("the reasoning is unfolded: %s", folded)
+	}
+	p.See(".reasoning summary").MustClick()
+	if thought := p.Text(".reasoning"); !strings.Contains(thought, inferencetest.Thought) {
+		t.Errorf("the reasoning is %q", thought)
+	}
+	p.Click("Copy as")
+	if program := p.Text(".program"); !strings.Contains(program, "/v1/chat/completions") || !strings.Contains(program, "Name a fruit.") {
+		t.Errorf("the program is %q", program)
+	}
+	p.Click("Close")
+	// One that never ends is stopped, and then asked again.
+	p.See("#model").MustSelect("hang-middle")
+	p.See("textarea[aria-label=Message]").MustInput("And another?").MustType(input.Enter)
+	p.Click("Stop")
+	p.Until("it is stopped", `() => [...document.querySelectorAll(".below")].at(-1)?.innerText.includes("Stopped")`)
+	p.See("#model").MustSelect("whole")
+	p.Click("Try again")
+	p.Until("the other model answers", `() => [...document.querySelectorAll(".said")].at(-1).innerText.includes("Hello")`)
+	if n := p.Eval(`() => String(document.querySelectorAll(".said.user").length)`); n != "2" {
+		t.Errorf("%s questions are shown", n)
+	}
+}
+
+func TestAPageIsExported(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>Ours</title><h1>A page of ours</h1>")
+	}))
+	defer site.Close()
+	_, p, _ := open(t, map[string]string{"EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://")})
+	p.Click("Page export")
+	p.See("#url").MustInput(site.URL)
+	p.Click("PNG")
+	p.See(".export button[type=submit]").MustClick()
+	p.Until("the picture is shown", `() => document.querySelector(".picture img")?.naturalWidth === 1280`)
+	p.Allow = []string{"403 (Forbidden)"}
+	p.See("#url").MustSelectAllText().MustInput("http://169.254.169.254/latest")
+	p.See(".export button[type=submit]").MustClick()
+	if said := p.See(".notice.error, .job[data-status=failed]").MustText(); !strings.Contains(said, "169.254.169.254") {
+		t.Errorf("said %q", said)
+	}
+}
+
+func TestARecordingIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	_, p, _ := open(t, map[string]string{"INFERENCE_CONFIG": models(t)})
+	p.Click("Transcribe")
+	p.Until("the model is there", `() => document.querySelector("#voice-model")?.value === "ears"`)
+	name := filepath.Join(t.TempDir(), "memo.wav")
+	if err := os.WriteFile(name, tone(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Page.MustElement("#recording").MustSetFiles(name)
+	p.See(".side button[type=submit]:not(:disabled)").MustClick()
+	p.Until("the text is there", `() => document.querySelector(".transcript pre")?.innerText.startsWith("one two")`)
+}
+
+// tone is two seconds of a buzz, a WAV file of 16 bits at 16 kHz.
+func tone() []byte {
+	const rate, seconds = 16000, 2
+	var b bytes.Buffer
+	samples := make([]int16, rate*seconds)
+	for i := range samples {
+		samples[i] = int16(i%80*200 - 8000)
+	}
+	size := uint32(len(samples) * 2)
+	b.WriteString("RIFF")
+	binary.Write(&b, binary.LittleEndian, 36+size)
+	b.WriteString("WAVEfmt ")
+	binary.Write(&b, binary.LittleEndian, []uint32{16, 1 | 1<<16, rate, rate * 2, 2 | 16<<16})
+	b.WriteString("data")
+	binary.Write(&b, binary.LittleEndian, size)
+	binary.Write(&b, binary.LittleEndian, samples)
+	return b.Bytes()
+}
