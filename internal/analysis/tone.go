@@ -30,10 +30,14 @@ const (
 	// fewestCues is how much evidence a tone needs, however short the text;
 	// fewestWords how many different words of it a tone of feeling needs in a text
 	// of moodyFrom words or more, and leastRate what it must be in a hundred words.
+	// From longText words on it must outweigh every other feeling by outweighs: a
+	// long tale has love and death in it.
 	fewestCues  = 2.5
 	fewestWords = 4
 	leastRate   = 0.8
 	moodyFrom   = 40
+	longText    = 800
+	outweighs   = 1.5
 )
 
 // toneCount is how many tones have words: all but neutral.
@@ -143,7 +147,7 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 			}
 			scores[i] += leanings[i]
 		}
-		rare := evidence[i] < leastRate*float64(words)/100 || distinct[i] < fewestWords
+		rare := evidence[i] < leastRate*float64(words)/100 || distinct[i] < fewestWords || words >= longText && rivalled(evidence, i)
 		if evidence[i] < fewestCues || words >= moodyFrom && rare && slices.Contains(feelings, names[i]) {
 			scores[i] = 0
 		}
@@ -166,6 +170,16 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 
 // feelings are the tones whose words any long text has some of.
 var feelings = []string{"solemn", "playful", "romantic", "dark", "festive", "luxurious", "nostalgic"}
+
+// rivalled reports whether another feeling is nearly as strong as this one.
+func rivalled(evidence []float64, tone int) bool {
+	for i, name := range Tones()[1:] {
+		if i != tone && slices.Contains(feelings, name) && evidence[i]*outweighs > evidence[tone] {
+			return true
+		}
+	}
+	return false
+}
 
 // toneScores are how far each tone stands above its baseline, in deviations that
 // grow as the text shrinks.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	_ "embed"
+	"strings"
 	"testing"
 )
 
@@ -35,5 +36,23 @@ func TestToneOfADocumentMindsItsGenre(t *testing.T) {
 	}
 	if tone, _ := detectTone(splitSentences(text), documentCues{Language: "de"}); tone != "neutral" {
 		t.Errorf("English words gave a German text the tone %s", tone)
+	}
+}
+
+// TestALongTaleOfLoveAndDeathIsNeither shows that one feeling must outweigh the
+// others before a long text is said to speak in it.
+func TestALongTaleOfLoveAndDeathIsNeither(t *testing.T) {
+	t.Parallel()
+	love := "He gave her a tender kiss, my heart, she sighed, and their embrace was full of desire and love. "
+	death := "The cursed corpse lay in the grave, and terror, wailing and evil came with the dagger at midnight. "
+	plain := "They walked on through the valley until they came to the wall of the town and sat down there. "
+	cues := documentCues{Type: "story", Language: "en"}
+	for text, want := range map[string]string{
+		strings.Repeat(love+plain, 30):       "romantic",
+		strings.Repeat(love+death+plain, 30): "neutral",
+	} {
+		if tone, strength := detectTone(splitSentences(text), cues); tone != want {
+			t.Errorf("%.40q is %s (%.2f), want %s", text, tone, strength, want)
+		}
 	}
 }
