@@ -75,6 +75,20 @@ for (const [page, entry] of [["index", "src/main.tsx"], ["docs", "src/docs.ts"],
   writeFileSync(join(out, page + ".html"), html);
 }
 
+// Whose work is in the build, and under which licence.
+const packages = new Set(["swagger-ui-dist"]);
+for (const file of Object.keys(metafile.inputs)) {
+  const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+  if (name) packages.add(name);
+}
+const licences = [...packages].sort().map((name) => {
+  const dir = `node_modules/${name}/`;
+  const { version, license } = JSON.parse(readFileSync(dir + "package.json", "utf8"));
+  const files = readdirSync(dir).filter((f) => /^(licen[cs]e|notice)/i.test(f)).sort();
+  return [`${name} ${version} (${license})`, ...files.map((f) => readFileSync(dir + f, "utf8").trim())].join("\n\n");
+});
+writeFileSync(join(out, "licences.txt"), licences.join("\n\n----------\n\n") + "\n");
+
 // The same list, and the same way of writing it, as api/web/web_test.go.
 function sources(dir) {
   return readdirSync(dir).flatMap((name) => {
