@@ -39,6 +39,8 @@ type interpreter struct {
 	python                    *os.Process
 	commands, answers, output *os.File
 	life                      *time.Timer
+	// fonts reports whether it has matplotlib's list of them.
+	fonts bool
 }
 
 // begin starts an interpreter and waits until it is ready.
@@ -79,7 +81,7 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 		p.mu.Unlock()
 		var proc *process
 		if proc, err = p.opt.Box.start(ctx, s); err == nil {
-			in := &interpreter{p: proc, commands: commandsW, answers: answersR, output: outputR}
+			in := &interpreter{p: proc, commands: commandsW, answers: answersR, output: outputR, fonts: len(s.scratch) > 0}
 			closeAll(theirs)
 			if err = in.awaitReady(ctx); err == nil {
 				return in, nil
@@ -372,6 +374,8 @@ func (p *Pool) listFonts(ctx context.Context) {
 			p.mu.Lock()
 			p.fonts = &f
 			p.mu.Unlock()
+			close(p.listed)
+			return
 		}
 	}
 }

@@ -65,6 +65,8 @@ type Pool struct {
 
 	mu    sync.Mutex
 	fonts *File // matplotlib's list, once it is made
+	// listed is closed then: an interpreter that was started before has none.
+	listed chan struct{}
 
 	stop    context.CancelFunc
 	filling sync.WaitGroup
@@ -76,7 +78,7 @@ func NewPool(opt PoolOptions) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pool{opt: opt, cells: make(chan struct{}, opt.Cells), waiting: make(chan *interpreter), stop: func() {}}, nil
+	return &Pool{opt: opt, cells: make(chan struct{}, opt.Cells), waiting: make(chan *interpreter), listed: make(chan struct{}), stop: func() {}}, nil
 }
 
 // Start tries an interpreter, and keeps others ready from then on. Errors wrap
@@ -123,8 +125,14 @@ func (p *Pool) fill(ctx context.Context, in *interpreter) {
 				}
 			}
 		}
+		var listed chan struct{}
+		if !in.fonts {
+			listed = p.listed
+		}
 		select {
 		case p.waiting <- in:
+		case <-listed: // it would take seconds to draw its first figure
+			in.stop()
 		case <-in.ended():
 			in.stop()
 		case <-ctx.Done():

@@ -148,6 +148,7 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 			p.kill()
 			cmd.Process.Kill()
 			<-p.exited
+			closeAll(append(p.folders, p.procs))
 		}
 		started <- err
 		if err == nil {

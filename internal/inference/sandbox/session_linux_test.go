@@ -165,6 +165,33 @@ func TestFiguresBecomePictures(t *testing.T) {
 	}
 }
 
+func TestInterpretersThatWaitKnowTheFonts(t *testing.T) {
+	t.Parallel()
+	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Waiting: 1, Timeout: patient})
+	if err == nil {
+		err = p.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Stop(t.Context())
+	known := func(files ...sandbox.File) bool {
+		s := newSession(t, p, files...)
+		defer s.Close()
+		return strings.Contains(run(t, s, "import glob\nglob.glob('/tmp/matplotlib/fontlist*')").Output, "fontlist")
+	}
+	// A session with files has an interpreter of its own, which leaves the one that
+	// waits since the start.
+	for deadline := time.Now().Add(3 * patient); !known(sandbox.File{Name: "a"}); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the fonts are not listed; needs matplotlib, which `make setup-tools` installs")
+		}
+	}
+	if !known() {
+		t.Error("the interpreter that waited has no list of fonts")
+	}
+}
+
 func TestScientificLibrariesFitTheLimits(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, newPool(t, openBox(t), 2*patient))

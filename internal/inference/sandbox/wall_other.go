@@ -18,7 +18,7 @@ func findWall(context.Context, Options) (*wall, error) {
 func (w *wall) unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // interpreter is never begun here.
-type interpreter struct{}
+type interpreter struct{ fonts bool }
 
 func (p *Pool) begin(context.Context, []File) (*interpreter, error) { return nil, ErrUnavailable }
 
