@@ -56,7 +56,8 @@ func TestFromPasteToDownload(t *testing.T) {
 			if (now !== undefined && window.widths.at(-1) !== now) window.widths.push(now);
 		}).observe(document.body, {subtree: true, childList: true, attributes: true});
 	}`)
-	write(p, "text/plain", "# A pasted report\n\nWith *one* paragraph.\n\n![gone](missing.png)\n")
+	// Long enough that its end is not there before the socket is.
+	write(p, "text/plain", "# A pasted report\n\n![gone](missing.png)\n\n"+strings.Repeat("A paragraph with *some* words in it, of one line or two.\n\n", 4000))
 	shows(p, "A pasted report")
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
@@ -67,7 +68,7 @@ func TestFromPasteToDownload(t *testing.T) {
 	if len(widths) < 3 || widths[len(widths)-1] != "100" {
 		t.Errorf("the bar stood at %v", widths)
 	}
-	if said := p.Text(".says"); !strings.Contains(said, "A pasted report") || !strings.Contains(said, "1 page") {
+	if said := p.Text(".says"); !strings.Contains(said, "A pasted report") || !strings.Contains(said, " pages, ") {
 		t.Errorf("the job says %q", said)
 	}
 	// The warning leads to its line.
