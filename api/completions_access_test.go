@@ -21,8 +21,8 @@ func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
 	}{
 		"unknown":          {h.get("/v1/nothing"), 404, "unknown_url"},
 		"unknown, Groq's":  {h.do("POST", "/openai/v1/nothing", nil), 404, "unknown_url"},
-		"audio":            {h.do("POST", "/v1/audio/transcriptions", nil), 404, "audio_unavailable"},
-		"audio, Groq's":    {h.do("POST", "/openai/v1/audio/speech", nil), 404, "audio_unavailable"},
+		"audio":            {h.do("POST", "/v1/audio/transcriptions", nil), 415, "unsupported_media_type"},
+		"audio, Groq's":    {h.do("POST", "/openai/v1/audio/speech", nil), 415, "unsupported_media_type"},
 		"the root":         {h.get("/v1"), 404, "unknown_url"},
 		"delete a model":   {h.do("DELETE", "/v1/models/a/b", nil), 405, "method_not_allowed"},
 		"wrong method":     {h.get("/openai/v1/chat/completions"), 405, "method_not_allowed"},
