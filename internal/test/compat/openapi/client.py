@@ -36,6 +36,6 @@ assert themes.count == len(themes.themes) and get_theme.sync(themes.default, cli
 assert [m.id for m in list_models.sync(client=client).data] == ["hello"]
 question = ChatMessage(role=ChatMessageRole.USER, content="Say hi")
 completion = create_chat_completion.sync(client=client, body=ChatCompletionRequest(model="hello", messages=[question]))
-assert completion.choices[0]["message"]["content"], completion
+assert completion.choices[0].message.content, completion
 missing = create_chat_completion.sync(client=client, body=ChatCompletionRequest(model="none", messages=[question]))
 assert missing.error.code == "model_not_found", missing
