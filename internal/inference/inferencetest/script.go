@@ -63,8 +63,13 @@ func (c *call) usage(prompt, completion int) {
 
 func (c *call) done() { c.raw("data: [DONE]\n\n") }
 
-// answer is a whole stream of content.
+// answer is a whole stream of content; or one object, for who asked for no stream.
 func (c *call) answer(texts ...string) {
+	if !c.body.Stream {
+		c.json(fmt.Sprintf(`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
+			c.body.Model, quote(strings.Join(texts, "")), len(texts), 11+len(texts)))
+		return
+	}
 	c.begin()
 	c.role()
 	c.say(texts...)
