@@ -63,9 +63,23 @@ func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
 	if err != nil {
 		return err
 	}
-	running, leave, err := s.completions.join()
+	ctx, answer, finish, err := s.begin(c, cmpl)
 	if err != nil {
 		return err
+	}
+	if cmpl.request.Stream {
+		return s.streamCompletion(c, ctx, cmpl, answer, finish)
+	}
+	defer finish()
+	return s.collectCompletion(c, ctx, cmpl, answer)
+}
+
+// begin reserves what the call may use and puts it in line. ctx ends when its client
+// leaves; finish, to be called once, ends the call and gives back what is left.
+func (s *Server) begin(c *fiber.Ctx, cmpl *completion) (ctx context.Context, answer *stream.Answer, finish func(), err error) {
+	running, leave, err := s.completions.join()
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	ctx, release := whileConnected(running, c.Context().Conn())
 	done := func() {
@@ -74,24 +88,19 @@ func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
 	}
 	if cmpl.grant, err = s.admit(c, cmpl); err != nil {
 		done()
-		return err
+		return nil, nil, nil, err
 	}
-	answer, err := s.enqueue(ctx, cmpl)
+	answer, err = s.enqueue(ctx, cmpl)
 	if err != nil {
 		s.settle(cmpl)
 		done()
-		return err
+		return nil, nil, nil, err
 	}
-	finish := func() {
+	return ctx, answer, func() {
 		answer.Close()
 		s.settle(cmpl)
 		done()
-	}
-	if cmpl.request.Stream {
-		return s.streamCompletion(c, ctx, cmpl, answer, finish)
-	}
-	defer finish()
-	return s.collectCompletion(c, ctx, cmpl, answer)
+	}, nil
 }
 
 func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completion, error) {
@@ -190,8 +199,11 @@ func (s *Server) admit(c *fiber.Ctx, cmpl *completion) (*meter.Grant, error) {
 			return nil, refusal
 		}
 	}
-	answer := cmp.Or(cmpl.request.MaxTokens, reserveAnswer) * cmpl.request.Choices()
-	grant, err := s.reserve(c, cmpl.call.ID, cmpl.limits, cmpl.request.EstimateTokens()+answer)
+	tokens := 0 // of speech
+	if r := cmpl.request; r != nil {
+		tokens = r.EstimateTokens() + cmp.Or(r.MaxTokens, reserveAnswer)*r.Choices()
+	}
+	grant, err := s.reserve(c, cmpl.call.ID, cmpl.limits, tokens)
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
 		return nil, exceeded(e, cmpl.model.ID, string(cmpl.call.Tier))
 	}

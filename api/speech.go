@@ -3,7 +3,6 @@ package api
 import (
 	"bufio"
 	"context"
-	"errors"
 	"net"
 	"time"
 
@@ -26,33 +25,9 @@ func (s *Server) speak(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	running, leave, err := s.completions.join()
+	ctx, answer, finish, err := s.begin(c, call)
 	if err != nil {
 		return err
-	}
-	ctx, release := whileConnected(running, c.Context().Conn())
-	done := func() {
-		release()
-		leave()
-	}
-	call.grant, err = s.reserve(c, call.call.ID, call.limits, 0)
-	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
-		err = exceeded(e, call.model.ID, string(call.call.Tier))
-	}
-	if err != nil {
-		done()
-		return err
-	}
-	answer, err := s.enqueue(ctx, call)
-	if err != nil {
-		s.settle(call)
-		done()
-		return err
-	}
-	finish := func() {
-		answer.Close()
-		s.settle(call)
-		done()
 	}
 	frames := &frameReader{answer: answer}
 	first, err := call.firstSound(ctx, frames)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// offerEvery is how often a worker tells what it offers, and offerTTL how long
+	// offerEvery is how often a worker writes what it offers, and offerTTL how long
 	// that holds: a dead worker's tools are missed soon.
 	offerEvery = 2 * time.Second
 	offerTTL   = 7 * time.Second
@@ -49,7 +49,7 @@ type offered struct {
 	Tools  Offer  `json:"tools"`
 }
 
-// offer tells what this worker offers until ctx ends, and then takes it back, so
+// offer publishes what this worker offers until ctx ends, and then withdraws it, so
 // that a worker that drains is offered no new session.
 func (s *Server) offer(ctx context.Context) {
 	tick := time.NewTicker(offerEvery)

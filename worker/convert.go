@@ -268,28 +268,6 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf
 	return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the PDF")
 }
 
-// printPaced prints, and reports on the job how far it has probably come.
-func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
-	ctx, ended := w.stage(ctx, presswork.StagePrinting)
-	defer ended()
-	size, began := len(c.Page.HTML), time.Now()
-	pacing, stop := context.WithCancel(ctx)
-	var reporting sync.WaitGroup
-	reporting.Go(func() {
-		reportPace(pacing, w.pace.expect(size), func(percent int, message string) {
-			// The job goes on without it; a run that was ended has its context's word.
-			_ = run.Progress(pacing, presswork.StagePrinting, percent, message)
-		})
-	})
-	printed, err := w.Converter.Print(ctx, c)
-	stop()
-	reporting.Wait()
-	if err == nil {
-		w.pace.learn(size, time.Since(began))
-	}
-	return printed, err
-}
-
 func (w *Worker) store(ctx context.Context, run *tasks.Run, key string, printed pdf.Result) (presswork.Artifact, error) {
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()

@@ -135,7 +135,7 @@ func (a attributes) get(keys ...string) (string, bool) {
 }
 
 // isID and isClass report whether a name may be given to an element. (Counted
-// repetitions of large classes make regular expressions of megabytes, which each
+// repetitions of large classes make large regular expressions, which each
 // process would compile at its start.)
 func isID(s string) bool    { return isName(s, true, ":.-") }
 func isClass(s string) bool { return isName(s, false, "-") }

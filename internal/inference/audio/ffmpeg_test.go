@@ -19,7 +19,7 @@ import (
 func box(t *testing.T) audio.Convert {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("needs bubblewrap and ffmpeg: make setup, and go test without -short")
+		t.Skip("needs bubblewrap and ffmpeg; `make test` runs this test")
 	}
 	b, err := sandbox.Open(t.Context(), sandbox.Options{})
 	if err != nil {

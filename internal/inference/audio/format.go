@@ -28,7 +28,7 @@ const Formats = "flac, mp3, mp4, mpeg, mpga, m4a, ogg, opus, wav, webm"
 // HeadBytes is how much of a recording Detect wants to see.
 const HeadBytes = 16 << 10
 
-// Detect tells what a recording is by its first bytes; ok is false for what is
+// Detect identifies a recording by its first bytes; ok is false for what is
 // none of the Formats.
 func Detect(head []byte) (f Format, ok bool) {
 	switch {

@@ -107,7 +107,7 @@ func (o Options) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 		rounded(seconds), partBytes>>20).WithParam("file")
 }
 
-// identify tells what a recording is.
+// identify returns the form of a recording.
 func identify(source io.ReaderAt, size int64) (Format, error) {
 	if size == 0 {
 		return Format{}, presswork.Errorf(presswork.ContentEmpty, "the recording is empty").WithParam("file")

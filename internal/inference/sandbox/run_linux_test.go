@@ -24,7 +24,7 @@ import (
 func openBox(t testing.TB) *sandbox.Box {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("needs bubblewrap; `make setup` installs it")
+		t.Skip("needs bubblewrap; `make test` runs this test")
 	}
 	b, err := sandbox.Open(t.Context(), sandbox.Options{})
 	if err != nil {
@@ -284,7 +284,7 @@ func TestWhatCannotBeRunIsNamed(t *testing.T) {
 func TestAMachineWithoutAWallSaysWhy(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("starts programs")
+		t.Skip("starts programs; `make test` runs this test")
 	}
 	dir, err := os.MkdirTemp("", "presswork-sandbox-test")
 	if err != nil {

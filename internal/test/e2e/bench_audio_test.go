@@ -14,7 +14,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// BenchmarkTranscriptions tells what the way through API, store, queue and worker
+// BenchmarkTranscriptions measures what the way through API, store, queue and worker
 // adds to the same engine asked directly, for a recording of 5 MB, in turns.
 func BenchmarkTranscriptions(b *testing.B) {
 	const rounds = 40

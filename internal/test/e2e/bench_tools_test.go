@@ -55,7 +55,7 @@ func (c *chatter) keepAsking(ctx context.Context, b *testing.B, n int, body []by
 	return answers.Load()
 }
 
-// BenchmarkToolLoops tells what fifty models that have Python run do to the first token of
+// BenchmarkToolLoops measures what fifty models that have Python run do to the first token of
 // another caller, in blocks that alternate.
 func BenchmarkToolLoops(b *testing.B) {
 	const loops, blocks, asks, model = 50, 3, 30, "stamps:5@50"
