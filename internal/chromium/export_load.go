@@ -116,6 +116,9 @@ func (v *visit) arrived() error {
 				continue
 			}
 		}
+		v.mu.Lock()
+		v.judged = main.loader
+		v.mu.Unlock()
 		return v.verdict()
 	}
 }

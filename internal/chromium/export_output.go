@@ -15,13 +15,20 @@ import (
 	"presswork/internal/export"
 )
 
-// develop makes data of the loaded page. One that navigates meanwhile is waited
-// for again: what comes out is one document, and judged.
+// develop makes data of the loaded page. One that has navigated since it was
+// judged, or does meanwhile, is waited for again: what comes out is one document,
+// and judged.
 func (v *visit) develop(make develop) (data []byte, contentType string, err error) {
 	for {
 		v.mu.Lock()
-		before := v.main.loader
+		before, judged := v.main.loader, v.judged
 		v.mu.Unlock()
+		if before != judged {
+			if err := v.arrived(); err != nil {
+				return nil, "", err
+			}
+			continue // maxMoves bounds this
+		}
 		if v.title, err = v.readTitle(); err != nil {
 			return nil, "", err
 		}
@@ -35,10 +42,6 @@ func (v *visit) develop(make develop) (data []byte, contentType string, err erro
 		v.mu.Unlock()
 		if !moved || err != nil && !refused {
 			return data, contentType, err
-		}
-		// maxMoves bounds this.
-		if err := v.arrived(); err != nil {
-			return nil, "", err
 		}
 	}
 }

@@ -32,8 +32,9 @@ type visit struct {
 	sessions map[string]bool // of the tab, the frames in other processes and the workers
 	frames   map[string]*frame
 	main     document
-	moves    int // navigations of the main frame
-	targets  int // sessions there were
+	judged   string // the loader of the document that arrived last judged
+	moves    int    // navigations of the main frame
+	targets  int    // sessions there were
 	dialogs  int
 	ours     isolated
 	lost     string // the first resource that was not loaded
