@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -76,12 +77,14 @@ func Open(o Options) (*Catalogue, error) {
 // custom ones by name.
 func (c *Catalogue) List() []Theme { return slices.Clone(c.present.Load().list) }
 
-// Get returns a theme by name. Names are only ever looked up, never turned
-// into a path. Errors: ThemeNotFound.
+// Get returns a theme by name, as it is spelled or in small letters. Names are
+// only ever looked up, never turned into a path. Errors: ThemeNotFound.
 func (c *Catalogue) Get(name string) (Theme, error) {
 	s := c.present.Load()
-	if t, ok := s.byName[name]; ok {
-		return t, nil
+	for _, spelled := range []string{name, strings.ToLower(name)} {
+		if t, ok := s.byName[spelled]; ok {
+			return t, nil
+		}
 	}
 	if reason, ok := s.rejected[name]; ok {
 		return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q cannot be used: %s", name, reason).WithParam("theme")
@@ -90,22 +93,26 @@ func (c *Catalogue) Get(name string) (Theme, error) {
 	return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q does not exist%s", clip(name), input.DidYouMean(name, names)).WithParam("theme")
 }
 
-// Resolve decides which theme a document gets and returns its name: the one asked
-// for, else the one its front matter names, else Default. Auto is returned as it
-// is. A theme in the front matter that does not exist is passed over; ignored is
-// why. Errors: ThemeNotFound, for the theme asked for.
+// Resolve decides which theme a document gets and returns its name as the
+// catalogue has it: the one asked for, else the one its front matter names, else
+// Default. Auto is one of them. A theme in the front matter that does not exist is
+// passed over; ignored is why. Errors: ThemeNotFound, for the theme asked for.
 func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, err error) {
-	exists := func(name string) error {
-		if name == "" || name == Auto {
-			return nil
+	known := func(name string) (string, error) {
+		switch {
+		case name == "":
+			return "", nil
+		case strings.EqualFold(name, Auto):
+			return Auto, nil
 		}
-		_, err := c.Get(name)
-		return err
+		t, err := c.Get(name)
+		return t.Name, err
 	}
-	if ignored = exists(frontMatter); ignored != nil {
-		frontMatter = ""
+	frontMatter, ignored = known(frontMatter)
+	if name, err = known(asked); err != nil {
+		return asked, ignored, err
 	}
-	return cmp.Or(asked, frontMatter, Default), ignored, exists(asked)
+	return cmp.Or(name, frontMatter, Default), ignored, nil
 }
 
 // reload reads the folder of custom themes anew.

@@ -41,6 +41,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newAPICommand(p),
 		newWorkerCommand(p),
 		newMD2PDFCommand(p),
+		newNewCommand(p),
 		newThemeCommand(p),
 		newThemePreviewCommand(p),
 		newAnalyzeCommand(p),

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/url"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -92,14 +95,38 @@ func (p *program) runRoles(ctx context.Context, r roles) error {
 	// The Redis client logs on its own, and to one place for the whole process.
 	redis.SetLogger(redisLog{log.With("component", "redis")})
 	life := &lifecycle{log: log}
-	err = wire(ctx, cfg, log, r, life)
+	address, err := wire(ctx, cfg, log, r, life)
 	if err == nil {
+		if r.api && r.worker {
+			fmt.Fprintf(p.stdout, "Presswork is ready: open %s\n", homepage(address, cfg.APITLSCert != ""))
+		}
 		<-ctx.Done()
 		log.InfoContext(ctx, "draining", "cause", context.Cause(ctx).Error(), "limit", drainLimit.String())
 	}
 	stopping, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), drainLimit, errors.New("the drain took too long"))
 	defer cancel()
 	return errors.Join(err, life.stop(stopping))
+}
+
+// homepage is the page to open in a browser on this machine.
+func homepage(address string, secure bool) string {
+	host, port, _ := net.SplitHostPort(address) // the listener's own
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = "localhost"
+	}
+	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/"}
+	if secure {
+		page.Scheme = "https"
+	}
+	return page.String()
+}
+
+// portError names the setting of a port that another program has.
+func portError(setting string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s: another program listens there already: end it, or set %s to something else (0 is any free port): %w", setting, setting, err)
+	}
+	return err
 }
 
 // check refuses a fleet role on services that only this machine has.

@@ -63,30 +63,31 @@ type parts struct {
 
 // wire builds the parts that the roles need and starts them, in the order in
 // which they need each other; life stops them in reverse. The worker takes
-// tasks once everything else is known to be right.
-func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, life *lifecycle) error {
+// tasks once everything else is known to be right. address is where the roles
+// listen.
+func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, life *lifecycle) (address string, err error) {
 	p, err := share(ctx, cfg, log, r, life)
 	if err != nil {
-		return err
+		return "", err
 	}
 	var taker *tasks.Server
 	if r.worker {
 		if taker, err = p.newWorker(ctx); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if r.api {
 		return p.serve(ctx, taker)
 	}
 	if err := life.start(ctx, "worker", taker); err != nil {
-		return err
+		return "", err
 	}
 	ops := worker.NewOps(worker.OpsOptions{Addr: cfg.WorkerAddr, Checks: p.checks, Metrics: p.metrics, Log: log.With("component", "ops")})
 	if err := life.start(ctx, "ops", ops); err != nil {
-		return err
+		return "", portError("WORKER_ADDR", err)
 	}
 	log.InfoContext(ctx, "listening", "role", r.name(), "address", ops.Addr(), "workers", workers(cfg), "version", version())
-	return nil
+	return ops.Addr(), nil
 }
 
 // share builds and starts what both roles need.
@@ -225,11 +226,11 @@ func (p *parts) fetcher() *guard.Fetcher {
 }
 
 // serve starts the API, and the worker where this process is one too.
-func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
+func (p *parts) serve(ctx context.Context, taker *tasks.Server) (address string, err error) {
 	cfg := p.cfg
 	monitor, err := tasks.NewMonitor(p.redisURL, "/monitor", cfg.MonitorReadonly)
 	if err != nil {
-		return err
+		return "", err
 	}
 	p.life.onStop("monitor", monitor.Stop)
 	recommender := p.newRecommender(nil)
@@ -272,15 +273,15 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		Log:              p.log.With("component", "api"),
 	})
 	if err != nil {
-		return usageError{err}
+		return "", usageError{err}
 	}
 	if taker != nil {
 		if err := p.life.start(ctx, "worker", taker); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if err := server.Start(ctx); err != nil {
-		return err
+		return "", portError("API_PORT", err)
 	}
 	// A client that reads slowly must not use up the workers' time to drain.
 	p.life.onStop("api", func(ctx context.Context) error {
@@ -289,5 +290,5 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) error {
 		return server.Stop(ctx)
 	})
 	p.log.InfoContext(ctx, "listening", "role", p.roles.name(), "address", server.Address(), "version", version())
-	return nil
+	return server.Address(), nil
 }

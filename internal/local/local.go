@@ -134,10 +134,7 @@ func (c *Converter) Reload() error {
 // CheckTheme refuses a name that is neither a theme's nor themes.Auto. Errors:
 // ThemeNotFound.
 func (c *Converter) CheckTheme(name string) error {
-	if name == themes.Auto {
-		return nil
-	}
-	_, err := c.catalogue.Get(name)
+	_, _, err := c.catalogue.Resolve(name, "")
 	return err
 }
 

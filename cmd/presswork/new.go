@@ -1,0 +1,75 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// sampleDocument is what `presswork new` writes, with {{title}}, {{date}} and
+// {{file}} to fill in.
+//
+//go:embed sample.md
+var sampleDocument string
+
+func newNewCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:     "new [FILE.md]",
+		Short:   "Write a sample document with front matter, to begin with",
+		Long:    "Write a sample document with front matter, to begin with. Without FILE.md it is document.md. A file that\nis there already is left alone.",
+		Example: "  presswork new report.md\n  presswork md2pdf report.md --watch",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("%s writes one file, and %d are named", cmd.CommandPath(), len(args))}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := "document.md"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return p.writeSample(name, time.Now())
+		},
+	}
+}
+
+func (p *program) writeSample(name string, now time.Time) error {
+	if ext := strings.ToLower(filepath.Ext(name)); ext != ".md" && ext != ".markdown" {
+		return usageError{fmt.Errorf("%s: the name of a document ends with .md", printable(name))}
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return usageError{fmt.Errorf("%s is there already, and is left alone", printable(name))}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = strings.NewReplacer("{{title}}", titleFrom(name), "{{date}}", now.Format(time.DateOnly), "{{file}}", filepath.Base(name)).WriteString(f, sampleDocument)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s is written; `presswork md2pdf %s --watch` prints it as often as it changes\n", printable(name), printable(name))
+	return err
+}
+
+// titleFrom makes words of a file's name: "annual-report.md" is "Annual report".
+// What could end a line of YAML is left out.
+func titleFrom(name string) string {
+	stem := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	words := strings.Join(strings.FieldsFunc(stem, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }), " ")
+	first, size := utf8.DecodeRuneInString(words)
+	if words == "" {
+		return "Document"
+	}
+	return string(unicode.ToUpper(first)) + words[size:]
+}
