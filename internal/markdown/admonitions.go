@@ -21,8 +21,8 @@ func (n *division) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, 
 
 var kindDivision = ast.NewNodeKind("Division")
 
-// alertKinds maps the names of admonitions, of MkDocs, Docusaurus, VuePress and
-// Quarto, to the five kinds.
+// alertKinds maps the names of admonitions, of MkDocs, Docusaurus, VuePress,
+// Quarto and Obsidian, to the five kinds.
 func alertKinds() map[string]string {
 	kinds := map[string]string{}
 	for kind, names := range map[string]string{

@@ -19,8 +19,8 @@ type pageBreak struct{ ast.BaseBlock }
 func (*pageBreak) Kind() ast.NodeKind         { return kindPageBreak }
 func (n *pageBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// alert is a GitHub alert, a quote that begins with [!NOTE] and the like, or an
-// admonition.
+// alert is a GitHub alert or an Obsidian callout, a quote that begins with [!NOTE]
+// and the like, or an admonition.
 type alert struct {
 	ast.BaseBlock
 	// kind is one of GitHub's five, name what the source calls it.
@@ -75,19 +75,14 @@ func (d *draft) placeBlocks(root ast.Node) {
 			}
 		case *east.Table:
 			tables = append(tables, n)
+		case *division:
+			if hasClass(n, "columns") {
+				shareColumns(n)
+			}
 		case *alert:
 			n.setTitle(d.options.Lang)
 		case *ast.Blockquote:
-			if kind := alertKind(n, src); kind != "" {
-				a := &alert{kind: kind, name: kind}
-				a.setTitle(d.options.Lang)
-				for c := n.FirstChild(); c != nil; {
-					next := c.NextSibling()
-					a.AppendChild(a, c)
-					c = next
-				}
-				replace(n, a)
-			}
+			d.placeAlert(n)
 		}
 	})
 	for _, t := range tables {
@@ -117,34 +112,6 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 		}
 	}
 	placeFigure(p)
-}
-
-// alertKind returns which alert a quote is, and takes its marker off.
-func alertKind(quote *ast.Blockquote, src []byte) string {
-	p, ok := quote.FirstChild().(*ast.Paragraph)
-	if !ok {
-		return ""
-	}
-	marker := strings.ToUpper(strings.TrimSpace(string(blockText(p, src, 1))))
-	switch marker {
-	case "[!NOTE]", "[!TIP]", "[!IMPORTANT]", "[!WARNING]", "[!CAUTION]":
-	default:
-		return ""
-	}
-	end := p.Lines().At(0).Stop
-	for c := p.FirstChild(); c != nil; {
-		next := c.NextSibling()
-		t, ok := c.(*ast.Text)
-		if !ok || t.Segment.Start >= end {
-			break
-		}
-		p.RemoveChild(p, c)
-		c = next
-	}
-	if p.FirstChild() == nil {
-		quote.RemoveChild(quote, p)
-	}
-	return strings.ToLower(strings.Trim(marker, "[!]"))
 }
 
 // escapeRawHTML turns every piece of raw HTML into text.
@@ -191,6 +158,7 @@ type blockRenderer struct{}
 
 func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindAlert, r.alert)
+	reg.Register(kindAlertTitle, r.alertTitle)
 	reg.Register(kindDivision, r.division)
 	reg.Register(kindContents, r.contents)
 	reg.Register(kindFigure, r.figure)
@@ -223,6 +191,15 @@ func (blockRenderer) alert(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	_, _ = w.WriteString(">\n")
 	if a.title != "" {
 		_, _ = w.WriteString(`<p class="alert-title">` + html.EscapeString(a.title) + "</p>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+func (blockRenderer) alertTitle(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(`<p class="alert-title">`)
+	} else {
+		_, _ = w.WriteString("</p>\n")
 	}
 	return ast.WalkContinue, nil
 }

@@ -18,7 +18,7 @@ var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
 // addTitle puts the title above a text without a level-1 heading. Nodes are made
 // of places in the source, so its words are put after the source's end.
 func (d *draft) addTitle(root ast.Node) {
-	title := strings.Join(strings.Fields(d.options.Title), " ")
+	title := SetLine(strings.Join(strings.Fields(d.options.Title), " "), d.options.Lang)
 	if title == "" || d.titled(root) {
 		return
 	}

@@ -127,14 +127,14 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 		return Document{}, err
 	}
 	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, formulas: r.formulas}
-	d.addTitle(root)
-	src = d.src
 	if o.Hyphenate {
 		d.words = r.words.For(o.Lang)
 	}
 	if o.Lang == "" && o.Language != nil {
 		d.options.Lang = o.Language(visibleText(root, src))
 	}
+	d.addTitle(root)
+	src = d.src
 	upright := hasUpright(src)
 	d.transform(root)
 	if upright || Direction(d.options.Lang) == "rtl" {

@@ -67,6 +67,8 @@ func newPolicy() *bluemonday.Policy {
 		MatchingEnum("always", "page", "avoid").Globally()
 	p.AllowStyles("text-align").MatchingEnum("left", "right", "center", "justify").Globally()
 
+	p.AllowStyles("flex-grow").Matching(regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,2})?$`)).OnElements("div")
+
 	p.AllowURLSchemes("http", "https", "mailto", "tel", "data")
 	p.AllowRelativeURLs(true)
 	p.RequireParseableURLs(true)

@@ -87,6 +87,13 @@ func setType(root ast.Node, src []byte, lang string) {
 	})
 }
 
+// SetLine sets one line of plain text, such as a title, as its language (BCP 47)
+// does: quotes, dashes, dots and spaces.
+func SetLine(line, lang string) string {
+	t := typesetter{marks: marksOf(lang)}
+	return t.text(line)
+}
+
 var codeTag = regexp.MustCompile(`(?i)^<(/?)(code|kbd|pre|samp|tt|var|math|script|style)\b`)
 
 // codeDepth is +1 for a tag that opens an element of code, -1 for one that

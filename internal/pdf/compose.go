@@ -55,13 +55,17 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if err != nil {
 		return Composed{}, err
 	}
+	title := markdown.SetLine(file.OneLine(o.Title), lang)
 	meta := file.Meta{
-		Title:  cmp.Or(file.OneLine(o.Title), file.OneLine(body.Title), titleOf(d.Filename), "Document"),
+		Title:  cmp.Or(title, file.OneLine(body.Title), titleOf(d.Filename), "Document"),
 		Author: file.OneLine(o.Author), Subject: cmp.Or(file.OneLine(o.Subject), file.OneLine(matter.Abstract)),
 	}
 	date, day := dateOf(matter.Date, lang, c.now())
 	meta.Date = day
-	head := titleBlock{title: titleAbove(matter, o), subtitle: file.OneLine(matter.Subtitle), author: meta.Author}
+	head := titleBlock{subtitle: markdown.SetLine(file.OneLine(matter.Subtitle), lang), author: meta.Author}
+	if titleAbove(matter, o) != "" {
+		head.title = title
+	}
 	if matter.Date != "" {
 		head.date = date
 	}
@@ -74,9 +78,9 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		}
 	}
 	contents := contentsOf(body, o.TOC)
-	fitted, doubtful := fitTables(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings), sheet)
+	fitted, doubtful := fitSections(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings), sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
-		body: markLong(fillCells(fitDiagrams(fitted, sheet)), sheet)}
+		body: markLong(fillCells(fitted), sheet)}
 	if namesChapter(o) {
 		page.chapters = chaptersOf(body.Headings)
 	}

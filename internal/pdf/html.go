@@ -128,7 +128,7 @@ func (p page) stylesheets(names themes.Names) []string {
 	}
 	// Chromium lets a later @page rule win over an earlier named one, so the
 	// sheet goes before the print sheet with its cover page.
-	paper := p.sheet.css() + p.banners()
+	paper := p.sheet.css() + p.banners() + bareCSS(names)
 	if p.options.CSS == "" && !theme.Custom {
 		return []string{paper + theme.Fit(names, sharedSheet(), p.sheet.properties()), code}
 	}
@@ -171,7 +171,7 @@ func (p page) writeCover(b *strings.Builder) {
 			b.WriteString(`<p class="` + class + `">` + html.EscapeString(text) + "</p>\n")
 		}
 	}
-	subject := cmp.Or(p.subtitle, file.OneLine(p.options.Subject))
+	subject := cmp.Or(p.subtitle, markdown.SetLine(file.OneLine(p.options.Subject), p.lang))
 	b.WriteString(`<section class="` + coverClass(p.sheet, isTrue(p.options.InkSaver)) + `" style="` + coverStyle(p.sheet, p.meta.Title, subject) + "\">\n<div class=\"cover-head\">\n")
 	line("cover-title", p.meta.Title)
 	line("cover-subject", subject)

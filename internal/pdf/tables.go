@@ -30,7 +30,7 @@ func fitTables(body string, s sheet) (fitted string, doubtful bool) {
 		if start < 0 {
 			break
 		}
-		end := tableEnd(body, start)
+		end := elementEnd(body, start, "table")
 		before, table := body[:start], body[start:end]
 		body = body[end:]
 		widths := measure(table)
@@ -45,24 +45,6 @@ func fitTables(body string, s sheet) (fitted string, doubtful bool) {
 		out.WriteString(before[:lead] + turnedStart + "\n" + before[lead:] + table + "\n</div>")
 	}
 	return out.String() + body, doubtful
-}
-
-// tableEnd is where the table that begins at start ends, tables within it
-// included.
-func tableEnd(body string, start int) int {
-	const opening, closing = "<table", "</table>"
-	depth, at := 1, start+len(opening)
-	for {
-		end := strings.Index(body[at:], closing)
-		if end < 0 {
-			return len(body)
-		}
-		depth += strings.Count(body[at:at+end], opening) - 1
-		at += end + len(closing)
-		if depth == 0 {
-			return at
-		}
-	}
 }
 
 // leadIn is where that begins which turns with a table because it speaks of it:

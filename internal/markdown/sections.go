@@ -1,0 +1,44 @@
+package markdown
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// maxShare is the most that a column's width counts against the others', in
+// percent.
+const maxShare = 100
+
+// shareColumns gives the columns of a `::: columns` block the widths that they
+// ask for, in percent, and the others what is left.
+func shareColumns(columns *division) {
+	var open []ast.Node
+	left := float64(maxShare)
+	for c := columns.FirstChild(); c != nil; c = c.NextSibling() {
+		if c.Kind() != kindDivision || !hasClass(c, "column") {
+			continue
+		}
+		if share, ok := columnShare(c); ok {
+			setShare(c, share)
+			left -= share
+		} else {
+			open = append(open, c)
+		}
+	}
+	for _, c := range open {
+		// Columns that are left next to nothing are still to be read.
+		setShare(c, max(left, maxShare/10)/float64(len(open)))
+	}
+}
+
+func columnShare(c ast.Node) (percent float64, ok bool) {
+	text, ok := strings.CutSuffix(attributeText(c, "width"), "%")
+	percent, err := strconv.ParseFloat(text, 64)
+	return min(percent, maxShare), ok && err == nil && percent > 0
+}
+
+func setShare(c ast.Node, percent float64) {
+	c.SetAttributeString("style", []byte("flex-grow: "+strconv.FormatFloat(percent, 'f', 2, 64)))
+}
