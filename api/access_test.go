@@ -71,7 +71,7 @@ func page(text string) http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Content-Type", "text/html")
 		w.Write([]byte(text + " " + r.Method + " " + r.URL.Path + " " + body.String()))
 	})
 }

@@ -8,12 +8,14 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"presswork"
 	"presswork/api"
 	"presswork/internal/guard"
+	"presswork/internal/test/openapitest"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"
@@ -117,8 +119,20 @@ func (h *house) do(method, path string, body io.Reader, headers ...string) reply
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	if err := described().Check(method, path, res, b); err != nil {
+		h.t.Error(err)
+	}
 	return reply{res, b}
 }
+
+// described is what the answers are held to.
+var described = sync.OnceValue(func() *openapitest.Description {
+	d, err := openapitest.Open("openapi.yaml")
+	if err != nil {
+		panic(err)
+	}
+	return d
+})
 
 func (h *house) get(path string, headers ...string) reply {
 	h.t.Helper()

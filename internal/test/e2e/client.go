@@ -7,10 +7,12 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"presswork"
+	"presswork/internal/test/openapitest"
 )
 
 // Client speaks the public API as a caller would.
@@ -60,8 +62,23 @@ func (c *Client) Try(method, path, contentType string, body []byte, headers ...s
 	}
 	defer res.Body.Close()
 	got, err := io.ReadAll(res.Body)
-	return res.StatusCode, res.Header, got, err
+	if err != nil {
+		return res.StatusCode, res.Header, got, err
+	}
+	if err := described().Check(method, path, res, got); err != nil {
+		c.t.Error(err)
+	}
+	return res.StatusCode, res.Header, got, nil
 }
+
+// described is what the answers are held to.
+var described = sync.OnceValue(func() *openapitest.Description {
+	d, err := openapitest.Open("../../../api/openapi.yaml")
+	if err != nil {
+		panic(err)
+	}
+	return d
+})
 
 // Submission is the body of POST /api/conversion.
 type Submission struct {
