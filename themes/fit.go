@@ -172,3 +172,30 @@ func (f *fitting) value(value string, depth int) {
 	}
 	f.pieces(piecesOf(tokensOf(value)), depth)
 }
+
+// Names are those that any selector of the shared stylesheet or of the theme's
+// own asks for.
+func (t Theme) Names(shared *Stylesheet) Names {
+	names := Names{}
+	names.ofItems(shared.items)
+	names.ofItems(t.sheet().items)
+	return names
+}
+
+func (n Names) ofItems(items []item) {
+	for _, i := range items {
+		for _, s := range i.selectors {
+			n.ofNeeds(s.needs)
+		}
+		n.ofItems(i.group)
+	}
+}
+
+func (n Names) ofNeeds(all needs) {
+	for _, one := range all {
+		n.add(one.name)
+		for _, alternative := range one.anyOf {
+			n.ofNeeds(alternative)
+		}
+	}
+}

@@ -59,3 +59,6 @@ func (n Names) add(name string) {
 		n[name] = true
 	}
 }
+
+// Class reports whether a class is among them.
+func (n Names) Class(class string) bool { return n[className(class)] }

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"bytes"
 	"html"
 	"strconv"
 	"strings"
@@ -46,11 +45,12 @@ type preparedCode struct {
 	codeInfo
 	numbered bool
 	lines    [][]chroma.Token
+	look     func(class string) bool // Options.CodeLook
 }
 
 // prepareCode reads the info strings of code blocks and highlights them, as far
 // as the limits go.
-func prepareCode(root ast.Node, src []byte, lineNumbers bool) {
+func prepareCode(root ast.Node, src []byte, o Options) {
 	left := maxHighlightTotal
 	deadline := time.Now().Add(maxHighlightTime)
 	lexersOf := map[string]chroma.Lexer{} // nil: Chroma does not know the language
@@ -59,7 +59,7 @@ func prepareCode(root ast.Node, src []byte, lineNumbers bool) {
 		if !ok {
 			return
 		}
-		p := preparedCode{codeInfo: infoOf(code, src), numbered: lineNumbers}
+		p := preparedCode{codeInfo: infoOf(code, src), numbered: o.LineNumbers, look: o.CodeLook}
 		if p.codeInfo.numbered != nil {
 			p.numbered = *p.codeInfo.numbered
 		}
@@ -167,16 +167,20 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 // write writes the lines. A line has an element of its own only where it must:
 // for its number or mark, or because it may be wrapped.
 func (p preparedCode) write(w util.BufWriter) {
+	tokens := tokenWriter{w: w, look: p.look}
 	for i, line := range p.lines {
 		class := p.lineClass(i, line)
 		if class == "" {
-			writeTokens(w, line)
+			tokens.write(line)
 			continue
 		}
+		tokens.end()
 		_, _ = w.WriteString(`<span class="` + class + `">`)
-		writeTokens(w, line)
+		tokens.write(line)
+		tokens.end()
 		_, _ = w.WriteString(`</span>`)
 	}
+	tokens.end()
 }
 
 func (p preparedCode) lineClass(i int, line []chroma.Token) string {
@@ -267,14 +271,46 @@ func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chr
 	return tokens
 }
 
-func writeTokens(w util.BufWriter, tokens []chroma.Token) {
-	for _, t := range tokens {
-		class := tokenClass(t.Type)
-		if class != "" && len(bytes.TrimSpace([]byte(t.Value))) > 0 {
-			_, _ = w.WriteString(`<span class="` + class + `">` + html.EscapeString(t.Value) + `</span>`)
-		} else {
-			_, _ = w.WriteString(html.EscapeString(t.Value))
+// tokenWriter writes tokens as spans and text. Each piece of text between two
+// tags is a node of the page, of its tags and of the PDF: they are most of what
+// code costs to print.
+type tokenWriter struct {
+	w    util.BufWriter
+	look func(class string) bool
+	open string // the class of the span that is open, "" for none
+}
+
+func (t *tokenWriter) write(tokens []chroma.Token) {
+	for _, token := range tokens {
+		class := tokenClass(token.Type)
+		blank := strings.TrimSpace(token.Value) == ""
+		switch {
+		case t.look == nil:
+			t.end()
+			if blank {
+				class = ""
+			}
+		case blank:
+			class = t.open
+		case !t.look(class):
+			class = ""
 		}
+		if class != t.open {
+			t.end()
+			if class != "" {
+				_, _ = t.w.WriteString(`<span class="` + class + `">`)
+				t.open = class
+			}
+		}
+		_, _ = t.w.WriteString(html.EscapeString(token.Value))
+	}
+}
+
+// end closes the span that is open.
+func (t *tokenWriter) end() {
+	if t.open != "" {
+		_, _ = t.w.WriteString(`</span>`)
+		t.open = ""
 	}
 }
 

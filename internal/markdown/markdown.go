@@ -42,6 +42,11 @@ type Options struct {
 	EscapeHTML bool
 	// LineNumbers numbers the lines of code blocks.
 	LineNumbers bool
+	// CodeLook reports whether the page gives tokens of code with a class of
+	// Chroma's a look of their own, by colour, weight or slant alone. Those of other
+	// classes are then plain text, and blanks belong to the token before them.
+	// Nil: any class may have a look, a ground or a line below it as well.
+	CodeLook func(class string) bool
 	// Title, if not "", becomes a level-1 heading above a text that has none.
 	Title string
 	// Lang is the document's language (BCP 47), by which quotes, dashes and
@@ -194,7 +199,7 @@ func (d *draft) transform(root ast.Node) {
 	setType(root, d.src, d.options.Lang)
 	d.finishHeadings(headings)
 	d.noteLinksAndImages(root)
-	prepareCode(root, d.src, d.options.LineNumbers)
+	prepareCode(root, d.src, d.options)
 }
 
 func (d *draft) title() string {

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"presswork"
 	"presswork/internal/markdown"
@@ -107,6 +108,10 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		Asset:          d.Asset,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),
 		Diagrams:       c.drawer(theme, o),
+	}
+	if o.CodeTheme == "" && ownSheets(o, theme) {
+		names := sync.OnceValue(func() themes.Names { return theme.Names(sharedSheet()) })
+		settings.CodeLook = func(class string) bool { return names().Class(class) }
 	}
 	if notFalse(o.RemoteImages) {
 		settings.Fetch = c.fetch

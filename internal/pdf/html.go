@@ -129,13 +129,17 @@ func (p page) stylesheets(names themes.Names) []string {
 	// Chromium lets a later @page rule win over an earlier named one, so the
 	// sheet goes before the print sheet with its cover page.
 	paper := p.sheet.css() + p.banners() + bareCSS(names)
-	if p.options.CSS == "" && !theme.Custom {
+	if ownSheets(p.options, theme) {
 		return []string{paper + theme.Fit(names, sharedSheet(), p.sheet.properties()), code}
 	}
 	// Another's stylesheet may use any property, and set it anywhere.
 	extra, _ := themes.FilterCSS(p.options.CSS)
 	return []string{theme.Tokens() + p.sheet.properties().Rule() + paper, sharedSheet().Fit(names), p.theme.CSS(), last, code, extra}
 }
+
+// ownSheets reports whether all of a page's stylesheets are ours, a code theme
+// left aside.
+func ownSheets(o presswork.Options, theme themes.Theme) bool { return o.CSS == "" && !theme.Custom }
 
 // banners are the header and footer. Without a word about them, pages are
 // numbered at the foot.
