@@ -27,7 +27,7 @@ const (
 	// does not know one takes it 10 ms.
 	maxLanguages = 100
 	// keepLines is how long a block may be that is kept on one page.
-	keepLines = 24
+	keepLines = 14
 	// longLine is how many columns a line has that may have to be wrapped: it
 	// gets an element of its own, for the sign of continuation. A5 holds 56.
 	longLine = 54

@@ -81,7 +81,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	contents := contentsOf(body, o.TOC)
 	fitted, doubtful := fitSections(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings), sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
-		body: markLong(fillCells(fitted), sheet)}
+		body: markParagraphs(fillCells(fitted), sheet)}
 	if namesChapter(o) {
 		page.chapters = chaptersOf(body.Headings)
 	}

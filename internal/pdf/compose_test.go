@@ -129,13 +129,17 @@ func TestLongParagraphsAreMarked(t *testing.T) {
 	t.Parallel()
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
 	for content, want := range map[string]string{
-		words(80):                        "<p>word",
-		words(100):                       "<p data-long>word",
-		"**" + words(100) + "** {.lead}": `<p data-long class="lead"><strong>word`,
+		words(50):                       "<p>word",
+		words(70):                       "<p data-long>word",
+		words(20) + " *so:*":            "<p data-lead>word",
+		words(20) + "：":                 "<p data-lead>word",
+		"**" + words(3) + "**":          "<p data-lead><strong>word",
+		"**a** and **b**":               "<p><strong>a",
+		"**" + words(70) + "** {.lead}": `<p data-long data-lead class="lead"><strong>word`,
 		strings.Repeat("[a](https://example.com/a/long/way) ", 20): `<p><a href`,
-		strings.Repeat("字", 240):                                   "<p data-long>字",
-		"<p>" + words(40) + "<p>" + words(100):                     "<p>word",
-		"<p>" + words(100) + "</p>":                                "<p data-long>word",
+		strings.Repeat("字", 180):                                   "<p data-long>字",
+		"<p>" + words(40) + "<p>" + words(70):                      "<p>word",
+		"<p>" + words(70) + "</p>":                                 "<p data-long>word",
 	} {
 		html := compose(t, pdf.Document{Content: []byte(content + "\n")}).Page.HTML
 		if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, want) {

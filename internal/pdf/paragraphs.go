@@ -5,13 +5,14 @@ import "strings"
 // narrowLetter is the mean width of a letter in em in the narrower typefaces.
 const narrowLetter = 0.44
 
-// markLong marks the paragraphs that may go on on the next page. Chromium would
+// markParagraphs marks the paragraphs that may go on on the next page, and those
+// that lead to what follows and stay with it. Chromium would
 // break the others as well, and leave one line of four alone there: it heeds
 // widows only where there are lines enough for orphans too.
-func markLong(body string, s sheet) string {
+func markParagraphs(body string, s sheet) string {
 	const (
 		opening = "<p"
-		whole   = 5 // lines of a paragraph that stays in one piece
+		whole   = 3 // lines of a paragraph that stays in one piece
 	)
 	perLine := max(1, int((s.width-s.left-s.right)/s.scale/(bodySize*narrowLetter))) // letters
 	var out strings.Builder
@@ -36,9 +37,27 @@ func markLong(body string, s sheet) string {
 			if lines > whole {
 				out.WriteString(" data-long")
 			}
+			if leads(body[:end]) {
+				out.WriteString(" data-lead")
+			}
 		}
 	}
 	return out.String() + body
+}
+
+// leads reports whether a paragraph, given from within its start tag on, speaks of
+// what follows: it ends in a colon, or all of it is bold, like a heading.
+func leads(paragraph string) bool {
+	_, text, _ := strings.Cut(strings.TrimSpace(paragraph), ">")
+	if bold, ok := strings.CutPrefix(text, "<strong>"); ok {
+		if bold, ok = strings.CutSuffix(bold, "</strong>"); ok && !strings.Contains(bold, "</strong>") {
+			return true
+		}
+	}
+	for strings.HasSuffix(text, ">") { // tags at the end
+		text = strings.TrimSpace(text[:max(0, strings.LastIndexByte(text, '<'))])
+	}
+	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
 // visible is what a reader sees of an element, given from within its start tag

@@ -15,6 +15,8 @@ const (
 	// tocHere is where a document with [[toc]] wants its contents.
 	tocHere      = `<nav class="toc-here"></nav>`
 	defaultDepth = 3
+	// fewEntries are so few that a page of their own would be white.
+	fewEntries = 3
 )
 
 // contentsOf picks the headings of the table of contents: down to the level of
@@ -46,7 +48,7 @@ func contentsOf(d markdown.Document, depth *presswork.Depth) []markdown.Heading 
 }
 
 // placeContents puts the table of contents where the source has it, else behind
-// the cover on pages of its own, else under the document's title.
+// the cover on pages of its own if it is long enough, else under the document's title.
 func placeContents(body string, entries []markdown.Heading, lang string, cover bool) string {
 	if len(entries) == 0 {
 		return strings.Replace(body, tocHere, "", 1)
@@ -55,7 +57,7 @@ func placeContents(body string, entries []markdown.Heading, lang string, cover b
 	if before, after, asked := strings.Cut(body, tocHere); asked {
 		return before + contentsHTML(entries, texts, lang, "toc") + after
 	}
-	if cover {
+	if cover && len(entries) > fewEntries {
 		return contentsHTML(entries, texts, lang, "toc toc-own-page") + body
 	}
 	if strings.HasPrefix(body, "<h1") {
