@@ -50,6 +50,8 @@ type Options struct {
 	RawHTML string `json:"raw_html,omitempty"`
 	// RemoteImages allows http(s) images, through the guard (default true).
 	RemoteImages *bool `json:"remote_images,omitempty"`
+	// Resolution is that of pictures of pages, in pixels to the inch.
+	Resolution *int `json:"resolution,omitempty"`
 }
 
 // Margins are CSS lengths with a unit ("20mm"); an empty side is the preset's.
@@ -87,4 +89,44 @@ type Sheet struct {
 	PageRanges string
 	// Tagged writes the structure tree, Outline the bookmarks (which need it).
 	Tagged, Outline bool
+}
+
+// Output is what a document is made into.
+type Output string
+
+// The outputs. PDF is the default; PNG is a picture of each page.
+const (
+	PDF  Output = "pdf"
+	HTML Output = "html"
+	EPUB Output = "epub"
+	PNG  Output = "png"
+)
+
+// Outputs lists every output, the default first.
+func Outputs() []Output { return []Output{PDF, HTML} }
+
+// ContentType is the media type of the file; pictures of pages are a zip archive.
+func (o Output) ContentType() string {
+	switch o {
+	case HTML:
+		return "text/html; charset=utf-8"
+	case EPUB:
+		return "application/epub+zip"
+	case PNG:
+		return "application/zip"
+	}
+	return "application/pdf"
+}
+
+// Extension is that of the file's name.
+func (o Output) Extension() string {
+	switch o {
+	case HTML:
+		return ".html"
+	case EPUB:
+		return ".epub"
+	case PNG:
+		return ".zip"
+	}
+	return ".pdf"
 }

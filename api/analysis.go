@@ -42,7 +42,7 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	}
 	defer req.discard()
 	for name, given := range map[string]bool{
-		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "assets": len(req.assets) > 0,
+		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "output": req.Output != "", "assets": len(req.assets) > 0,
 	} {
 		if given {
 			return unknownField(name, []string{"content"})

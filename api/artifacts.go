@@ -115,6 +115,9 @@ func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (span, erro
 
 func setSpan(c *fiber.Ctx, rec tasks.Record, rng span) {
 	c.Set(fiber.HeaderContentType, rec.Artifact.ContentType)
+	if strings.HasPrefix(rec.Artifact.ContentType, fiber.MIMETextHTML) {
+		c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
+	}
 	if rng.partial {
 		c.Status(http.StatusPartialContent)
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", rng.Offset, rng.Offset+rng.Length-1, rec.Artifact.Size))

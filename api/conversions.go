@@ -45,6 +45,7 @@ const longContent = 512 << 10
 type conversion struct {
 	Content    string            `json:"content"`
 	Theme      string            `json:"theme"`
+	Output     presswork.Output  `json:"output"`
 	Options    presswork.Options `json:"options"`
 	WebhookURL string            `json:"webhook_url"`
 	Filename   string            `json:"filename"`
@@ -60,26 +61,31 @@ func (r *conversion) discard() {
 }
 
 func (s *Server) submit(c *fiber.Ctx) error {
-	rec, replayed, err := s.submitConversion(c)
+	rec, output, replayed, err := s.submitConversion(c)
 	if err != nil {
 		return err
 	}
-	if patience := patienceOf(c); patience > 0 {
+	if patience := patienceOf(c, output); patience > 0 {
 		return s.answerInTime(c, rec, replayed, patience)
 	}
 	return s.answerAccepted(c, rec, replayed)
 }
 
-func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool, err error) {
+// submitConversion takes a submission. Output is what its result will be.
+func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output presswork.Output, replayed bool, err error) {
 	req, err := s.parseConversion(c)
 	if err != nil {
-		return rec, false, err
+		return rec, "", false, err
 	}
 	defer req.discard()
+	if req.Output == "" {
+		req.Output = acceptedOutput(c)
+	}
+	output = req.Output
 	who := metadataOf(c.Context()).who
 	key, err := idempotencyKey(c)
 	if err != nil {
-		return rec, false, err
+		return rec, output, false, err
 	}
 	var fingerprint string
 	if key != "" {
@@ -89,18 +95,18 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool
 		defer cancel()
 		rec, found, err := s.Queue.Replay(ctx, who.name, key, fingerprint)
 		if err != nil || found {
-			return rec, found, err
+			return rec, output, found, err
 		}
 	}
 	theme, err := s.check(&req)
 	if err != nil {
-		return rec, false, err
+		return rec, output, false, err
 	}
 	if err := s.count(c); err != nil {
-		return rec, false, err
+		return rec, output, false, err
 	}
 	meta := metadataOf(c.Context())
-	return s.accept(req, tasks.Submission{
+	rec, replayed, err = s.accept(req, tasks.Submission{
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindConversion,
 		Theme:          theme,
@@ -112,6 +118,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, replayed bool
 		RequestID:      meta.id,
 		TraceParent:    meta.trace,
 	})
+	return rec, output, replayed, err
 }
 
 func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) error {
@@ -168,6 +175,9 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 	// A theme in the front matter that does not exist is a warning of the job's.
 	if theme, _, err = s.Themes.Resolve(r.Theme, matter.Theme); err != nil {
 		return "", err
+	}
+	if wrong == nil {
+		wrong = pdf.CheckOutput(r.Output, matter, r.Options)
 	}
 	if wrong != nil {
 		return "", ofContent(wrong)
@@ -251,7 +261,7 @@ func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, er
 // store puts long content and all assets into the store and returns the
 // payload that names them, and the keys written so far.
 func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
-	payload := tasks.Convert{Theme: theme, Options: r.Options, Filename: r.Filename}
+	payload := tasks.Convert{Theme: theme, Output: r.Output, Options: r.Options, Filename: r.Filename}
 	if len(r.Content) <= tasks.InlineLimit {
 		payload.Content = r.Content
 	}

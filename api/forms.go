@@ -84,7 +84,7 @@ func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
 }
 
 // textFields are the fields a query or a form may have beside the content.
-var textFields = []string{"theme", "options", "webhook_url", "filename", "priority"}
+var textFields = []string{"theme", "output", "options", "webhook_url", "filename", "priority"}
 
 // setText sets a field that came as text: all are strings but the options,
 // which are JSON.
@@ -95,6 +95,8 @@ func (r *conversion) setText(name string, value []byte) error {
 	switch name {
 	case "theme":
 		r.Theme = string(value)
+	case "output":
+		r.Output = presswork.Output(value)
 	case "webhook_url":
 		r.WebhookURL = string(value)
 	case "filename":
@@ -123,7 +125,7 @@ func cleanFilename(name string) string {
 		return r
 	}, name)
 	name = strings.Trim(name, " .")
-	for _, suffix := range []string{".pdf", ".md", ".markdown"} {
+	for _, suffix := range []string{".pdf", ".html", ".epub", ".zip", ".md", ".markdown"} {
 		if cut := len(name) - len(suffix); cut > 0 && strings.EqualFold(name[cut:], suffix) {
 			name = name[:cut]
 			break

@@ -65,7 +65,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 		return err
 	}
 	defer req.discard()
-	for name, value := range map[string]string{"webhook_url": req.WebhookURL, "priority": req.Priority} {
+	for name, value := range map[string]string{"webhook_url": req.WebhookURL, "priority": req.Priority, "output": string(req.Output)} {
 		if value != "" {
 			return unknownField(name, []string{"content", "theme", "options", "filename", "assets"})
 		}

@@ -39,25 +39,48 @@ func preferencesOf(c *fiber.Ctx) preferences {
 	return p
 }
 
-// patienceOf is how long the submitter of a conversion waits for the PDF itself;
-// 0 is not at all.
-func patienceOf(c *fiber.Ctx) time.Duration {
+// patienceOf is how long the submitter of a conversion waits for the result
+// itself; 0 is not at all.
+func patienceOf(c *fiber.Ctx, output presswork.Output) time.Duration {
 	p := preferencesOf(c)
+	accepted := acceptedOutput(c)
 	switch {
 	case p.wait >= 0:
 		return p.wait
-	case !p.async && c.Accepts(fiber.MIMEApplicationJSON, mimePDF) == mimePDF:
+	case !p.async && accepted != "" && (accepted == output || accepted == presswork.PDF && output == ""):
 		return maxWait
 	}
 	return 0
 }
 
-const mimePDF = "application/pdf"
+// acceptedOutput is the output whose type the Accept header prefers to JSON, ""
+// for none. A browser that would take anything does not ask for HTML.
+func acceptedOutput(c *fiber.Ctx) presswork.Output {
+	offers := []string{fiber.MIMEApplicationJSON}
+	for _, o := range presswork.Outputs() {
+		if o != presswork.HTML || !strings.Contains(c.Get(fiber.HeaderAccept), "*/*") {
+			offers = append(offers, mediaType(o))
+		}
+	}
+	chosen := c.Accepts(offers...)
+	for _, o := range presswork.Outputs() {
+		if chosen == mediaType(o) {
+			return o
+		}
+	}
+	return ""
+}
+
+// mediaType is an output's without parameters.
+func mediaType(o presswork.Output) string {
+	media, _, _ := strings.Cut(o.ContentType(), ";")
+	return media
+}
 
 // errLate ends the wait for a conversion, which goes on.
 var errLate = errors.New("api: the wait is over")
 
-// answerInTime sends the PDF when it is ready in time, and else reports that the
+// answerInTime sends the result when it is ready in time, and else reports that the
 // job was accepted: that stays true whatever becomes of the wait. A caller who
 // leaves takes the job along, unless it can come back by its idempotency key.
 func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration) error {

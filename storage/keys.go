@@ -24,7 +24,8 @@ func ArtifactKey(jobID string) string { return ArtifactKeyOf(jobID, "application
 
 // ArtifactTypes are the content types of results, without parameters.
 func ArtifactTypes() []string {
-	return []string{"application/pdf", "image/png", "image/jpeg", "image/webp", "application/json", "text/plain", "application/x-subrip", "text/vtt"}
+	return []string{"application/pdf", "image/png", "image/jpeg", "image/webp", "application/json", "text/plain", "application/x-subrip", "text/vtt",
+		"text/html", "application/epub+zip", "application/zip"}
 }
 
 // ArtifactKeyOf is where the result of a job lies, by its content type, one of
@@ -41,6 +42,12 @@ func ArtifactKeyOf(jobID, contentType string) string {
 		extension = ".srt"
 	case "text/vtt":
 		extension = ".vtt"
+	case "text/html":
+		extension = ".html"
+	case "application/epub+zip":
+		extension = ".epub"
+	case "application/zip":
+		extension = ".zip"
 	}
 	if picture, ok := strings.CutPrefix(contentType, "image/"); ok {
 		extension = "." + picture
@@ -72,7 +79,8 @@ func DrawingKey(id string) string { return Sources + id + "/diagrams.json" }
 // name comes from outside, so it travels in the payload and never in a key.
 func AssetKey(jobID, request, n string) string { return path.Join(Sources+jobID, request, "assets", n) }
 
-// RenderKey is where the render cache keeps the PDF of a page with this hash.
+// RenderKey is where the render cache keeps what became of a page with this hash;
+// its type is beside it.
 func RenderKey(hash string) string { return Renders + hash + ".pdf" }
 
 // PreviewKey is where the sample of a theme lies, by the hash of its page; the

@@ -120,9 +120,12 @@ type Convert struct {
 	Theme string `json:"theme"`
 	// Options are those of the request; front matter is laid below them later.
 	Options presswork.Options `json:"options"`
+	// Output is what the document is made into; "" is presswork.PDF.
+	Output presswork.Output `json:"output,omitempty"`
 	// Assets are the files that relative paths of the document resolve to.
 	Assets []Asset `json:"assets,omitempty"`
-	// Filename is the download's name; "" for one made from the title.
+	// Filename is the download's name, with the extension .pdf that another output
+	// replaces; "" for one made from the title.
 	Filename string `json:"filename,omitempty"`
 }
 

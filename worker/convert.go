@@ -22,15 +22,13 @@ import (
 	"presswork/themes"
 )
 
-const (
-	contentType = "application/pdf"
-	// discardTimeout bounds the deletion of a cancelled job's artifact.
-	discardTimeout = 30 * time.Second
-)
+// discardTimeout bounds the deletion of a cancelled job's artifact.
+const discardTimeout = 30 * time.Second
 
-// Convert handles tasks.ConvertPDF: Markdown to a stored PDF. A document whose
+// Convert handles tasks.ConvertPDF: Markdown to a stored PDF or what else was asked
+// for. A document whose
 // page is in the render cache is not printed again. Errors, besides those of a
-// store or a queue that does not answer: those of Converter.Compose and Print
+// store or a queue that does not answer: those of Converter.Compose and Make
 // (ThemeNotFound, InvalidOption, StrictFindings, RenderFailed,
 // BrowserUnavailable), and RenderTimeout.
 func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
@@ -67,18 +65,18 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 			return false, err
 		}
 		err = w.within(ctx, func(ctx context.Context) error {
-			artifact, err = w.store(ctx, run, composed.Key, printed)
+			artifact, err = w.store(ctx, run, composed, printed)
 			return err
 		})
 		if err != nil {
 			return false, err
 		}
 	}
-	artifact.Filename = filename(task.Filename, composed.Meta.Title)
+	artifact.Filename = strings.TrimSuffix(filename(task.Filename, composed.Meta.Title), ".pdf") + composed.Output.Extension()
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
 	// Beside the job's end, not before it: what is not counted is found by a sweep.
 	var counting sync.WaitGroup
-	counting.Go(func() { w.count(ctx, storage.Info{Key: storage.ArtifactKey(run.ID), Size: artifact.Size}) })
+	counting.Go(func() { w.count(ctx, storage.Info{Key: artifactKey(run, composed), Size: artifact.Size}) })
 	err = run.Complete(ctx, artifact, cached)
 	counting.Wait()
 	if err != nil {
@@ -137,6 +135,7 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert
 		return run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown")
 	}, func() error {
 		composed, err = w.Converter.Compose(ctx, pdf.Document{
+			Output:   task.Output,
 			Content:  content,
 			Theme:    theme,
 			Options:  task.Options,
@@ -208,18 +207,23 @@ func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fromCache links the PDF of an equal page, printed before, to this job; the
+// artifactKey is where the result of a composed document is to lie.
+func artifactKey(run *tasks.Run, c pdf.Composed) string {
+	return storage.ArtifactKeyOf(run.ID, c.Output.ContentType())
+}
+
+// fromCache links the result of an equal page, made before, to this job; the
 // artifact is the zero one when there is none.
 func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) (presswork.Artifact, bool, error) {
 	render := w.renderKey(run, c.Key)
-	info, err := w.Store.Copy(ctx, render, storage.ArtifactKey(run.ID))
+	info, err := w.Store.Copy(ctx, render, artifactKey(run, c))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return presswork.Artifact{}, false, nil
 	case errors.Is(err, storage.ErrExists):
 		// An earlier run of this job stored its result and died before it
 		// could report it.
-		return w.adopt(ctx, run)
+		return w.adopt(ctx, run, c)
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
 	}
@@ -242,8 +246,8 @@ func (w *Worker) renderKey(run *tasks.Run, page string) string {
 
 // adopt takes what an earlier run of the job stored, which printed it unless it
 // had not come to storing: then it was cached.
-func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact, bool, error) {
-	info, err := w.Store.Stat(ctx, storage.ArtifactKey(run.ID))
+func (w *Worker) adopt(ctx context.Context, run *tasks.Run, c pdf.Composed) (presswork.Artifact, bool, error) {
+	info, err := w.Store.Stat(ctx, artifactKey(run, c))
 	if err != nil {
 		return presswork.Artifact{}, false, storeError(err)
 	}
@@ -253,34 +257,34 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run) (presswork.Artifact,
 	return artifactOf(run, info), false, run.Warn(ctx, run.Record.Printed...)
 }
 
-func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
-	var printed pdf.Result
+func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Made, error) {
+	var printed pdf.Made
 	err := meanwhile(func() error { return run.Progress(ctx, presswork.StagePrinting, printingFrom, "printing") }, func() (err error) {
 		printed, err = w.printPaced(ctx, run, c)
 		return err
 	})
 	if err != nil {
-		return pdf.Result{}, err
+		return pdf.Made{}, err
 	}
 	if err := run.Printed(ctx, printed.Warnings[len(c.Warnings):]...); err != nil {
-		return pdf.Result{}, err
+		return pdf.Made{}, err
 	}
-	return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the PDF")
+	return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the result")
 }
 
-func (w *Worker) store(ctx context.Context, run *tasks.Run, key string, printed pdf.Result) (presswork.Artifact, error) {
+func (w *Worker) store(ctx context.Context, run *tasks.Run, c pdf.Composed, made pdf.Made) (presswork.Artifact, error) {
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
-	attrs := storage.Attrs{ContentType: contentType, Meta: map[string]string{"pages": strconv.Itoa(printed.Pages)}}
-	info, err := w.Store.Put(ctx, storage.ArtifactKey(run.ID), bytes.NewReader(printed.PDF), int64(len(printed.PDF)), attrs)
+	attrs := storage.Attrs{ContentType: c.Output.ContentType(), Meta: map[string]string{"pages": strconv.Itoa(made.Pages)}}
+	info, err := w.Store.Put(ctx, artifactKey(run, c), bytes.NewReader(made.Data), int64(len(made.Data)), attrs)
 	if errors.Is(err, storage.ErrExists) {
-		artifact, _, err := w.adopt(ctx, run)
+		artifact, _, err := w.adopt(ctx, run, c)
 		return artifact, err
 	}
 	if err != nil {
 		return presswork.Artifact{}, storeError(err)
 	}
-	w.remember(ctx, info, w.renderKey(run, key))
+	w.remember(ctx, info, w.renderKey(run, c.Key))
 	return artifactOf(run, info), nil
 }
 

@@ -176,7 +176,7 @@ func visitOf(task tasks.PageExport) export.VisitOptions {
 func exportType(task tasks.PageExport) string {
 	switch {
 	case task.Screenshot == nil:
-		return contentType
+		return presswork.PDF.ContentType()
 	case task.Screenshot.Type == "":
 		return "image/png"
 	}

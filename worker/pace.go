@@ -86,7 +86,7 @@ func reportPace(ctx context.Context, expected time.Duration, report func(percent
 }
 
 // printPaced prints, and reports on the job how far it has probably come.
-func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Result, error) {
+func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Made, error) {
 	ctx, ended := w.stage(ctx, presswork.StagePrinting)
 	defer ended()
 	size, began := len(c.Page.HTML), time.Now()
@@ -98,10 +98,10 @@ func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c pdf.Composed)
 			_ = run.Progress(pacing, presswork.StagePrinting, percent, message)
 		})
 	})
-	printed, err := w.Converter.Print(ctx, c)
+	printed, err := w.Converter.Make(ctx, c)
 	stop()
 	reporting.Wait()
-	if err == nil {
+	if err == nil && c.Output == presswork.PDF {
 		w.pace.learn(size, time.Since(began))
 	}
 	return printed, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork"
 	"presswork/internal/config"
 	"presswork/internal/local"
 )
@@ -77,7 +78,7 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	}
 	recommender, done := newRecommender(ctx, remember, model, newNotices(a.stderr))
 	defer done()
-	converter := local.New(local.Options{ThemesDir: a.themesDir, HTML: true, Stdin: a.stdin, Recommender: recommender, Preference: preference})
+	converter := local.New(local.Options{ThemesDir: a.themesDir, Output: presswork.HTML, Stdin: a.stdin, Recommender: recommender, Preference: preference})
 	stop, err := begin(ctx, converter)
 	if err != nil {
 		return err

@@ -35,10 +35,13 @@ type md2pdf struct {
 	reader     readerFlags
 	options    presswork.Options
 	output     string
-	cssFile    string
-	themesDir  string
-	allow      []string
-	jobs       int
+	// to is the flag, made what it and the output's name come to.
+	to        string
+	made      presswork.Output
+	cssFile   string
+	themesDir string
+	allow     []string
+	jobs      int
 	// passwordFile holds the password where other users of the machine cannot
 	// read it off the process list.
 	passwordFile string
@@ -61,15 +64,16 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	m := &md2pdf{program: p}
 	cmd := &cobra.Command{
 		Use:   "md2pdf FILE.md [FILE.md...]",
-		Short: "Convert Markdown files to PDF on this machine, without server or queue",
-		Long: "Convert Markdown files to PDF on this machine, without server or queue. \"-\" reads standard input.\n" +
+		Short: "Convert Markdown files to PDF or HTML on this machine, without server or queue",
+		Long: "Convert Markdown files to PDF or HTML on this machine, without server or queue. \"-\" reads standard input.\n" +
 			"FILE.pdf is written beside each input unless -o says otherwise. Flags win over a file's front matter.\n" +
-			"When a conversion fails, no partial PDF is left and an older one stays as it is.\n\n" +
+			"When a conversion fails, no partial result is left and an older one stays as it is.\n\n" +
 			"Exit status: 0 done; 1 a file failed; 2 wrong usage; 3 no Chromium; 130 interrupted.",
 		Example: "  presswork md2pdf report.md --theme nord\n" +
 			"  presswork md2pdf letter.md --ai-theme --mood=elegant\n" +
 			"  presswork md2pdf docs/*.md -o out/ --jobs 4\n" +
 			"  presswork md2pdf --merge intro.md usage.md -o manual.pdf --toc --cover\n" +
+			"  presswork md2pdf report.md -o report.html\n" +
 			"  cat notes.md | presswork md2pdf - > notes.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.stdin = cmd.InOrStdin()
@@ -79,6 +83,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&m.output, "output", "o", "", "`FILE`, or a folder (always one for several inputs), or - for standard output")
+	f.StringVar(&m.to, "to", "", "`FORMAT`: pdf or html (one file that needs nothing else); without it the name of -o decides, else pdf")
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
 	addPreferenceFlags(cmd, &m.preference)
@@ -89,7 +94,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.StringVar(&m.cssFile, "css", "", "stylesheet `FILE`, applied last")
 	f.StringArrayVar(&m.allow, "allow", nil, "`DIR` outside the input's folder from which images may be shown; repeatable")
 	f.BoolVar(&m.merge, "merge", false, "print all files into one document, named after the first unless -o says otherwise: its front matter counts, each file begins on a new page, and links between them stay links")
-	f.BoolVar(&m.html, "html", false, "write the themed HTML page instead of a PDF")
+	f.BoolVar(&m.html, "html", false, "the same as --to html")
 	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files (`N`) are converted at a time")
 	f.BoolVarP(&m.watch, "watch", "w", false, "convert again whenever a file, its images, the stylesheet or a theme changes")
 	f.BoolVar(&m.open, "open", false, "open the result")
@@ -121,7 +126,7 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		Epoch:       m.epoch,
 		ThemesDir:   m.themesDir,
 		Allow:       m.allow,
-		HTML:        m.html,
+		Output:      m.made,
 		Jobs:        min(m.jobs, len(inputs)),
 		Timeout:     m.cfg.RenderTimeout,
 		Fetch:       guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,

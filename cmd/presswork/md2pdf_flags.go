@@ -45,6 +45,7 @@ func optionHelp() map[string]string {
 		"password":          "`PASSWORD` that opens the PDF; better --password-file",
 		"strict":            "fail where there would be warnings",
 		"raw_html":          "raw HTML is `HOW`: sanitized or escaped (default sanitized)",
+		"resolution":        "`DPI` of pictures of pages, 36 to 600 (default 150)",
 		"remote_images":     "show http and https images (default true)",
 	}
 }
@@ -67,6 +68,8 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 			flags.Func(name, help[key], func(s string) error { *field = &s; return nil })
 		case **bool:
 			flags.BoolFunc(name, help[key], func(s string) error { return setJSON(field, s, "true or false") })
+		case **int:
+			flags.Func(name, help[key], func(s string) error { return setJSON(field, s, "a whole number") })
 		case **float64:
 			flags.Func(name, help[key], func(s string) error { return setJSON(field, s, "a number") })
 		case **presswork.Depth:

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"presswork"
 	"presswork/internal/config"
 	"presswork/internal/local"
+	"presswork/internal/markdown"
 	"presswork/internal/pdf"
 )
 
@@ -47,11 +51,13 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	if err := m.prepareChoice(); err != nil {
 		return nil, err
 	}
-	ext := ".pdf"
-	if m.html {
-		ext = ".html"
+	if m.made, err = m.outputFormat(); err != nil {
+		return nil, err
 	}
-	inputs, err := m.plan(paths, ext)
+	if err := pdf.CheckOutput(m.made, markdown.Matter{}, m.options); err != nil {
+		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
+	}
+	inputs, err := m.plan(paths, "."+string(m.made))
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +76,30 @@ func checkValues(paths []string) error {
 		}
 	}
 	return nil
+}
+
+// outputFormat is what --to and --html ask for, else what the output's name does.
+func (m *md2pdf) outputFormat() (presswork.Output, error) {
+	asked := presswork.Output(strings.ToLower(m.to))
+	switch {
+	case m.html && asked != "" && asked != presswork.HTML:
+		return "", fmt.Errorf("--html and --to %s exclude each other", m.to)
+	case m.html:
+		asked = presswork.HTML
+	case m.to != "" && !slices.Contains(presswork.Outputs(), asked):
+		return "", fmt.Errorf("--to: %q is not known; allowed: %v", m.to, presswork.Outputs())
+	}
+	named := presswork.Output(strings.ToLower(strings.TrimPrefix(filepath.Ext(m.output), ".")))
+	if named == "htm" {
+		named = presswork.HTML
+	}
+	switch {
+	case !slices.Contains(presswork.Outputs(), named):
+		return cmp.Or(asked, presswork.PDF), nil
+	case asked != "" && asked != named:
+		return "", fmt.Errorf("-o %s names a file of another format than %s", m.output, asked)
+	}
+	return named, nil
 }
 
 func (m *md2pdf) plan(paths []string, ext string) ([]local.Input, error) {
@@ -126,7 +156,7 @@ func (m *md2pdf) checkFlags(inputs []local.Input) error {
 		return errors.New("--json prints to standard output, where the document would go; choose a file with -o")
 	case usesStdout && m.open:
 		return errors.New("--open needs a file; choose one with -o")
-	case usesStdout && !m.html && isTerminal(m.stdout):
+	case usesStdout && m.made != presswork.HTML && isTerminal(m.stdout):
 		return errors.New("standard output is a terminal; redirect it, or choose a file with -o")
 	case m.watch && (usesStdin || usesStdout):
 		return errors.New("--watch needs files, not standard input or output")

@@ -47,7 +47,7 @@ func TestABatchKeepsTheOrderAndTheGoodOnes(t *testing.T) {
 
 func TestABatchMayBeLeft(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true, Jobs: 2})
+	c := start(t, local.Options{Output: presswork.HTML, Jobs: 2})
 	dir := files(t, map[string]string{"a.md": "a", "b.md": "b", "c.md": "c", "d.md": "d"})
 	var inputs []local.Input
 	for _, name := range []string{"a", "b", "c", "d"} {

@@ -34,7 +34,7 @@ Serves 8
 func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 	t.Parallel()
 	var stages []presswork.Stage
-	c := start(t, local.Options{HTML: true, Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) }})
+	c := start(t, local.Options{Output: presswork.HTML, Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) }})
 	dir := files(t, map[string]string{"cake.md": recipe, "auto.md": "---\ntheme: auto\n---\n" + recipe, "named.md": "---\ntheme: nord\n---\n" + recipe})
 	convert := func(name, theme string) local.Output {
 		t.Helper()
@@ -61,7 +61,7 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 
 func TestAMergedDocumentIsReadAsAWhole(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true, Preference: recommend.Preference{}})
+	c := start(t, local.Options{Output: presswork.HTML, Preference: recommend.Preference{}})
 	dir := files(t, map[string]string{"title.md": "# Cakes", "cake.md": recipe})
 	out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "title.md"), Merge: []string{filepath.Join(dir, "cake.md")},
 		Output: filepath.Join(dir, "out.html"), Theme: themes.Auto})

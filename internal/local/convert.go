@@ -37,7 +37,7 @@ type Output struct {
 	Input, Path string
 	// Merged are the Input's Merge.
 	Merged []string
-	// Pages is 0 for HTML.
+	// Pages is 0 for HTML and EPUB.
 	Pages int
 	Bytes int
 	// Theme is the name of the theme in force.
@@ -100,21 +100,20 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) ([]byte,
 	if err != nil {
 		return nil, strictly(err, out.Warnings)
 	}
-	if c.o.HTML {
-		return []byte(composed.Standalone()), nil
+	if c.o.Output != presswork.HTML {
+		c.o.Progress(in.Path, presswork.StagePrinting)
 	}
-	c.o.Progress(in.Path, presswork.StagePrinting)
 	begun = time.Now()
-	printed, err := c.engine.Print(ctx, composed)
+	made, err := c.engine.Make(ctx, composed)
 	out.Times.Print = time.Since(begun)
-	if len(printed.Warnings) > 0 {
-		out.Warnings = printed.Warnings // those of composed are the first of them
+	if len(made.Warnings) > 0 {
+		out.Warnings = made.Warnings // those of composed are the first of them
 	}
 	if err != nil {
 		return nil, strictly(err, out.Warnings)
 	}
-	out.Pages = printed.Pages
-	return printed.PDF, nil
+	out.Pages = made.Pages
+	return made.Data, nil
 }
 
 // document reads the files of an input. Its images can be opened until closeFiles
@@ -140,7 +139,7 @@ func (c *Converter) document(ctx context.Context, in Input, sources Snapshot) (d
 		case err != nil:
 			return d, closeFiles, err
 		case i == 0:
-			d = pdf.Document{Content: content, Theme: in.Theme, Options: in.Options, Path: slashed(path), Asset: opened[0].open}
+			d = pdf.Document{Output: c.o.Output, Content: content, Theme: in.Theme, Options: in.Options, Path: slashed(path), Asset: opened[0].open}
 			if path != Std {
 				d.Filename = filepath.Base(path)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
 )
@@ -28,7 +29,7 @@ func (c *Converter) script(ctx context.Context, library string, expressions ...s
 }
 
 func (c *Converter) drawer(ctx context.Context) (*chromium.Browser, error) {
-	if !c.o.HTML {
+	if c.o.Output != presswork.HTML {
 		return c.browser, nil
 	}
 	c.launch.Lock()

@@ -51,7 +51,7 @@ func TestDiagramsOfAPageAreDrawn(t *testing.T) {
 	}
 	dir := files(t, map[string]string{"a.md": twoDiagrams})
 	for _, browser := range []string{"", filepath.Join(dir, "nothing")} {
-		c := start(t, local.Options{HTML: true, Browser: browser})
+		c := start(t, local.Options{Output: presswork.HTML, Browser: browser})
 		out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.html")})
 		if err != nil {
 			t.Fatal(err)

@@ -30,9 +30,9 @@ type Options struct {
 	// Allow are folders from which a document may show images, beside its own.
 	// Default: none.
 	Allow []string
-	// HTML writes the themed page instead of a PDF; that needs a browser only
-	// for diagrams.
-	HTML bool
+	// Output is what documents are made into. HTML needs a browser only for
+	// diagrams. Default: presswork.PDF.
+	Output presswork.Output
 	// Jobs is how many documents are printed at a time. Default 1.
 	Jobs int
 	// Timeout bounds one document. Default 120 s.
@@ -75,6 +75,7 @@ type Converter struct {
 // New wires a Converter.
 func New(o Options) *Converter {
 	o.Jobs = max(o.Jobs, 1)
+	o.Output = cmp.Or(o.Output, presswork.PDF)
 	o.Timeout = cmp.Or(o.Timeout, 120*time.Second)
 	o.Stdin = cmp.Or[io.Reader](o.Stdin, os.Stdin)
 	o.Stdout = cmp.Or[io.Writer](o.Stdout, os.Stdout)
@@ -86,7 +87,7 @@ func New(o Options) *Converter {
 		o.Progress = func(string, presswork.Stage) {}
 	}
 	c := &Converter{o: o}
-	if !o.HTML {
+	if o.Output != presswork.HTML {
 		c.browser = newBrowser(o)
 	}
 	c.diagrams = diagram.New(diagram.Options{Script: c.script, Log: o.Log})
@@ -124,7 +125,7 @@ func (c *Converter) Reload() error {
 		return err
 	}
 	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Diagrams: c.diagrams, Log: c.o.Log}
-	if !c.o.HTML {
+	if c.o.Output != presswork.HTML {
 		o.Printer = printer{c.browser}
 	}
 	c.catalogue, c.engine = catalogue, pdf.New(o)

@@ -24,7 +24,7 @@ import (
 // start starts a converter: with a real browser unless it is for HTML.
 func start(t *testing.T, o local.Options) *local.Converter {
 	t.Helper()
-	if !o.HTML && testing.Short() {
+	if o.Output != presswork.HTML && testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
 	c := local.New(o)
@@ -112,7 +112,7 @@ func TestStandardInputToStandardOutput(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	var stages []presswork.Stage
-	c := start(t, local.Options{HTML: true, Stdin: strings.NewReader("# Hello"), Stdout: &out,
+	c := start(t, local.Options{Output: presswork.HTML, Stdin: strings.NewReader("# Hello"), Stdout: &out,
 		Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) }})
 	if _, err := c.Convert(t.Context(), local.Input{Path: local.Std, Output: local.Std}); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestAFailureLeavesTheOlderResult(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conv := start(t, local.Options{HTML: true})
+			conv := start(t, local.Options{Output: presswork.HTML})
 			dir := files(t, map[string]string{
 				"empty.md": " \n", "binary.md": "PDF\xff\xfe", "matter.md": "---\ntheme: nord\npage_size: [\n---\nx", "good.md": "x",
 				"warns.md": "![a](none.png)", "folder/x.md": "x", "out.html": "older",
@@ -201,7 +201,7 @@ func TestAnInputThatNeverEndsIsLeft(t *testing.T) {
 	t.Parallel()
 	endless, never := io.Pipe()
 	t.Cleanup(func() { never.Close() })
-	c := start(t, local.Options{HTML: true, Stdin: endless, Timeout: 10 * time.Millisecond})
+	c := start(t, local.Options{Output: presswork.HTML, Stdin: endless, Timeout: 10 * time.Millisecond})
 	_, err := c.Convert(t.Context(), local.Input{Path: local.Std, Output: local.Std})
 	if presswork.CodeOf(err) != presswork.RenderTimeout {
 		t.Errorf("error %v, want %s", err, presswork.RenderTimeout)
@@ -283,7 +283,7 @@ func TestImagesComeFromAllowedFoldersOnly(t *testing.T) {
 				c.allow[i] = filepath.Join(dir, c.allow[i])
 			}
 			var page bytes.Buffer
-			conv := start(t, local.Options{HTML: true, Stdout: &page, Allow: c.allow})
+			conv := start(t, local.Options{Output: presswork.HTML, Stdout: &page, Allow: c.allow})
 			source := filepath.Join(dir, "doc", name+".md")
 			if err := os.WriteFile(source, []byte("x\n\n![alt]("+c.image+")"), 0o644); err != nil {
 				t.Fatal(err)
@@ -306,7 +306,7 @@ func TestImagesComeFromAllowedFoldersOnly(t *testing.T) {
 func TestAnAllowedFolderMustExist(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "none")
-	err := local.New(local.Options{HTML: true, Allow: []string{t.TempDir(), missing}}).Start(t.Context())
+	err := local.New(local.Options{Output: presswork.HTML, Allow: []string{t.TempDir(), missing}}).Start(t.Context())
 	if err == nil || !strings.Contains(err.Error(), missing) {
 		t.Errorf("error %v, want one that names %s", err, missing)
 	}
@@ -315,7 +315,7 @@ func TestAnAllowedFolderMustExist(t *testing.T) {
 func TestThemesAreReadAnew(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"own.css": ":root{--primary:#123456;--base-100:#fff;--base-content:#000}"})
-	c := start(t, local.Options{HTML: true, ThemesDir: dir})
+	c := start(t, local.Options{Output: presswork.HTML, ThemesDir: dir})
 	if err := c.CheckTheme("own"); err != nil {
 		t.Error(err)
 	}

@@ -18,7 +18,7 @@ func Picture(ctx context.Context, browser, html string, width, height int) ([]by
 	if _, err := chromium.Find(browser); err != nil {
 		return nil, err
 	}
-	b := newBrowser(New(Options{Browser: browser, HTML: true}).o)
+	b := newBrowser(New(Options{Browser: browser, Output: presswork.HTML}).o)
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"presswork"
 	"presswork/internal/local"
 )
 
@@ -94,7 +95,7 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 
 func TestSourcesAreWhatAResultDependsOn(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true})
+	c := start(t, local.Options{Output: presswork.HTML})
 	dir := files(t, map[string]string{"a.md": "![a](img/a.png)"})
 	source, image := filepath.Join(dir, "a.md"), filepath.Join(dir, "img", "a.png")
 	out, err := c.Convert(t.Context(), local.Input{Path: source, Output: filepath.Join(dir, "a.html")})

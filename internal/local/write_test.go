@@ -18,7 +18,7 @@ import (
 
 func TestTheOutputIsReplacedAsItWas(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true})
+	c := start(t, local.Options{Output: presswork.HTML})
 	dir := files(t, map[string]string{"a.md": "# New", "target.html": "older"})
 	target := filepath.Join(dir, "target.html")
 	if err := os.Chmod(target, 0o600); err != nil {
@@ -34,7 +34,7 @@ func TestTheOutputIsReplacedAsItWas(t *testing.T) {
 
 func TestNothingIsWrittenThroughALink(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true})
+	c := start(t, local.Options{Output: presswork.HTML})
 	dir := files(t, map[string]string{"a.md": "# New", "outside/target": "older"})
 	pipe := filepath.Join(dir, "outside/pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -60,7 +60,7 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 
 func TestOutputsThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true})
+	c := start(t, local.Options{Output: presswork.HTML})
 	dir := files(t, map[string]string{"a.md": "x", "folder/x": ""})
 	for output, want := range map[string]struct {
 		code presswork.Code
@@ -84,7 +84,7 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 // the machine's devices.
 func TestAPipeOrDeviceIsWrittenToAndNeverReplaced(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true})
+	c := start(t, local.Options{Output: presswork.HTML})
 	dir := files(t, map[string]string{"a.md": "# Hello"})
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -129,7 +129,7 @@ func TestAnInterruptionEndsTheWaitForAReader(t *testing.T) {
 	for _, output := range []string{pipe, local.Std} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("enough")
-		c := start(t, local.Options{HTML: true, Stdout: nobodyReads, Progress: func(_ string, stage presswork.Stage) {
+		c := start(t, local.Options{Output: presswork.HTML, Stdout: nobodyReads, Progress: func(_ string, stage presswork.Stage) {
 			if stage == presswork.StageStoring { // and a moment later, when the write waits
 				time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
 			}
@@ -149,7 +149,7 @@ func (full) Write([]byte) (int, error) {
 
 func TestAFullDiskIsNamed(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{HTML: true, Stdin: strings.NewReader("x"), Stdout: full{}})
+	c := start(t, local.Options{Output: presswork.HTML, Stdin: strings.NewReader("x"), Stdout: full{}})
 	_, err := c.Convert(t.Context(), local.Input{Path: local.Std, Output: local.Std})
 	if presswork.CodeOf(err) != presswork.StoreFull || local.Message(err) != "cannot write standard output: no space left on device" {
 		t.Errorf("error %v", err)
@@ -162,7 +162,7 @@ func TestAWriteThatFailsHalfWayLeavesTheOlderResult(t *testing.T) {
 	t.Parallel()
 	const child = "PRESSWORK_TEST_LIMITED"
 	if dir := os.Getenv(child); dir != "" {
-		c := start(t, local.Options{HTML: true})
+		c := start(t, local.Options{Output: presswork.HTML})
 		_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.html")})
 		if presswork.CodeOf(err) != presswork.StoreUnavailable || !strings.Contains(local.Message(err), "file too large") {
 			t.Errorf("error %v", err)

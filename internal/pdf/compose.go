@@ -23,13 +23,17 @@ import (
 const engineVersion = 3
 
 // Compose builds the HTML and everything the printer needs. Errors: those of
-// Check, ContentTooComplex, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable
+// Check and CheckOutput, ContentTooComplex, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable
 // (Asset's), BrowserUnavailable (for diagrams), ctx's cause.
 func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	matter, err := Check(d.Content, d.Options)
+	if err == nil {
+		err = CheckOutput(d.Output, matter, d.Options)
+	}
 	if err != nil {
 		return Composed{}, err
 	}
+	d.Output = cmp.Or(d.Output, presswork.PDF)
 	o := over(d.Options, matter.Options)
 	name, ignored, err := c.themes.Resolve(d.Theme, matter.Theme)
 	if ignored != nil {
@@ -79,6 +83,11 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		}
 	}
 	contents := contentsOf(body, o.TOC)
+	if d.Output == presswork.HTML {
+		page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
+			body: webBody(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings))}
+		return c.keyed(Composed{Output: d.Output, Page: presswork.Page{HTML: page.webDocument()}, Meta: meta, Theme: theme.Name, Warnings: body.Warnings}), nil
+	}
 	fitted, doubtful := fitSections(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings), sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
 		body: markParagraphs(fillCells(fitted), sheet)}
@@ -86,14 +95,14 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		page.chapters = chaptersOf(body.Headings)
 	}
 	composed := Composed{
-		Page:  presswork.Page{HTML: page.html(), Sheet: sheet.forPrinter()},
-		Meta:  meta,
-		Theme: theme.Name, Warnings: body.Warnings,
+		Output: d.Output,
+		Page:   presswork.Page{HTML: page.html(), Sheet: sheet.forPrinter()},
+		Meta:   meta,
+		Theme:  theme.Name, Warnings: body.Warnings,
 		Finish: finishOf(d, o, body, c.epoch), strict: isTrue(o.Strict),
 		revision: revisionOf(page.chapters, contents), preflight: preflightOf(d, o, page, doubtful), background: page.background(),
 	}
-	composed.Key = c.key(composed)
-	return composed, nil
+	return c.keyed(composed), nil
 }
 
 func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o presswork.Options, theme themes.Theme) markdown.Options {
@@ -119,16 +128,17 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 	return settings
 }
 
-// key hashes all that decides what the PDF looks like.
-func (c *Converter) key(d Composed) string {
+// keyed sets the key: a digest of all that decides what the result looks like.
+func (c *Converter) keyed(d Composed) Composed {
 	version := ""
 	if c.printer != nil {
 		version = c.printer.Version()
 	}
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
-	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Page, d.Meta, d.Finish, d.strict})
-	return hex.EncodeToString(h.Sum(nil))
+	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Output, d.Page, d.Meta, d.Finish, d.strict})
+	d.Key = hex.EncodeToString(h.Sum(nil))
+	return d
 }
 
 // strictFindings makes an error of warnings.

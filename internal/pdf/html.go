@@ -62,21 +62,25 @@ type page struct {
 	chapters []markdown.Heading
 }
 
-func (p page) html() string {
-	const stylesheets = 16 << 10 // at most, in most documents
+// root is the start tag of the html element.
+func (p page) root() string {
 	root := `<html lang="` + html.EscapeString(p.lang) + `" dir="` + markdown.Direction(p.lang) + `"`
 	if p.upright {
 		root += ` class="upright-script"`
 	}
-	root += ` data-theme="` + html.EscapeString(p.theme.Name) + `">`
-	content := p.content()
+	return root + ` data-theme="` + html.EscapeString(p.theme.Name) + `">`
+}
+
+func (p page) html() string {
+	const stylesheets = 16 << 10 // at most, in most documents
+	root, content := p.root(), p.content()
 	var b strings.Builder
 	b.Grow(len(content) + stylesheets)
 	b.WriteString("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
 	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
 	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
 	b.WriteString(unseen)
-	for _, sheet := range p.stylesheets(themes.NamesIn(root + content)) {
+	for _, sheet := range p.stylesheets(themes.NamesIn(root+content), sharedSheet()) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
 		}
@@ -114,9 +118,9 @@ func (p page) background() string {
 }
 
 // stylesheets lists the layers for a page that holds names, each in a style
-// element of its own, so that nothing left open in one reaches the next. Of ours
-// it gets the rules that could match something.
-func (p page) stylesheets(names themes.Names) []string {
+// element of its own, so that nothing left open in one reaches the next. Of ours,
+// the shared ones, it gets the rules that could match something.
+func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []string {
 	theme, last := p.theme, ""
 	if isTrue(p.options.InkSaver) {
 		theme = p.theme.InkSaver()
@@ -130,11 +134,11 @@ func (p page) stylesheets(names themes.Names) []string {
 	// sheet goes before the print sheet with its cover page.
 	paper := p.sheet.css() + p.banners() + bareCSS(names)
 	if ownSheets(p.options, theme) {
-		return []string{paper + theme.Fit(names, sharedSheet(), p.sheet.properties()), code}
+		return []string{paper + theme.Fit(names, shared, p.sheet.properties()), code}
 	}
 	// Another's stylesheet may use any property, and set it anywhere.
 	extra, _ := themes.FilterCSS(p.options.CSS)
-	return []string{theme.Tokens() + p.sheet.properties().Rule() + paper, sharedSheet().Fit(names), p.theme.CSS(), last, code, extra}
+	return []string{theme.Tokens() + p.sheet.properties().Rule() + paper, shared.Fit(names), p.theme.CSS(), last, code, extra}
 }
 
 // ownSheets reports whether all of a page's stylesheets are ours, a code theme

@@ -18,6 +18,8 @@ import (
 const (
 	maxText = file.MaxText // characters of a title, header and so on
 	maxCSS  = 256 << 10    // bytes of the extra stylesheet
+
+	minResolution, maxResolution = 36, 600 // pixels to the inch
 )
 
 // Check refuses a document that cannot be rendered, without rendering it: the
@@ -107,6 +109,9 @@ func CheckOptions(o presswork.Options) error {
 	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
 		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", short(o.RawHTML),
 			input.DidYouMean(o.RawHTML, []string{"sanitized", "escaped"}))
+	}
+	if r := o.Resolution; r != nil && (*r < minResolution || *r > maxResolution) {
+		return invalid("resolution", "resolution %d is not allowed; allowed: %d to %d pixels to the inch", *r, minResolution, maxResolution)
 	}
 	if o.Outline != nil && *o.Outline && o.Tagged != nil && !*o.Tagged {
 		return invalid("outline", "outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")

@@ -70,6 +70,8 @@ type Document struct {
 	Theme string
 	// Options win over the front matter's.
 	Options presswork.Options
+	// Output is what it is made into. Default: presswork.PDF.
+	Output presswork.Output
 	// Filename gives the title when nothing else does.
 	Filename string
 	// Path is where the document lies, slash-separated; it matters with Parts.
@@ -81,8 +83,11 @@ type Document struct {
 	Asset func(name string) ([]byte, error)
 }
 
-// Composed is a document ready to print.
+// Composed is a document ready to print, or to be made into another output.
 type Composed struct {
+	// Output is the Document's.
+	Output presswork.Output
+	// Page is what is printed; of HTML it is the file itself.
 	Page presswork.Page
 	// Meta goes into the PDF's Info dictionary and XMP.
 	Meta file.Meta

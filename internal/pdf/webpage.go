@@ -1,0 +1,180 @@
+package pdf
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"presswork/internal/chromium/fonts"
+	"presswork/themes"
+)
+
+//go:embed web.css
+var webCSS string
+
+// webSheet is sharedSheet for a document that is read in a browser.
+var webSheet = sync.OnceValue(func() *themes.Stylesheet {
+	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + webCSS)
+})
+
+// paperOnly is what contents hold for the numbers of pages.
+const paperOnly = `<span class="toc-leader"></span><span class="toc-page" data-fill></span>`
+
+// webBody is a body for screens: what is wide can be scrolled on its own.
+func webBody(body string) string {
+	body = strings.ReplaceAll(body, paperOnly, "")
+	var out strings.Builder
+	out.Grow(len(body) + 1024)
+	for {
+		start := strings.Index(body, "<table")
+		if start < 0 {
+			return out.String() + body
+		}
+		end := elementEnd(body, start, "table")
+		out.WriteString(body[:start] + `<div class="scroll">` + body[start:end] + "</div>")
+		body = body[end:]
+	}
+}
+
+// webHead is what the head of a file for browsers has beside the stylesheets of
+// a page that is printed.
+func (p page) webHead(content string) string {
+	var b strings.Builder
+	b.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n")
+	b.WriteString(`<meta name="referrer" content="no-referrer">` + "\n")
+	for _, m := range [][2]string{{"author", p.meta.Author}, {"description", p.meta.Subject}, {"keywords", strings.Join(p.meta.Keywords, ", ")}} {
+		if m[1] != "" {
+			b.WriteString(`<meta name="` + m[0] + `" content="` + html.EscapeString(m[1]) + "\">\n")
+		}
+	}
+	b.WriteString("<style>\n" + p.webFonts(content) + "</style>\n")
+	return b.String()
+}
+
+// faceUse is which faces of a family a page shows.
+type faceUse struct {
+	stack   string
+	weights []int
+	italic  bool
+}
+
+var (
+	strongText = regexp.MustCompile(`<(?:strong|b|th|dt|summary|h[1-6])[ >]|class="(?:alert-title|title|authors)`)
+	slantText  = regexp.MustCompile(`<(?:em|i|cite|var|dfn|blockquote)[ >]`)
+	monoText   = regexp.MustCompile(`<(?:code|pre|kbd|samp|tt)[ >]`)
+)
+
+// webFonts is CSS with the theme's faces that a page shows, cut to its
+// characters. What no embedded face has is left to the reader's machine.
+func (p page) webFonts(content string) string {
+	theme := p.theme
+	headingWeight, err := strconv.Atoi(theme.Token("--heading-weight"))
+	if err != nil {
+		headingWeight = 700
+	}
+	body := faceUse{stack: theme.Fonts.Body, weights: []int{400}, italic: slantText.MatchString(content)}
+	if strongText.MatchString(content) {
+		body.weights = append(body.weights, 700)
+	}
+	uses := []faceUse{body}
+	if strings.Contains(content, "<h") || strings.Contains(content, `class="`) {
+		uses = append(uses, faceUse{stack: theme.Fonts.Heading, weights: []int{headingWeight}, italic: theme.Token("--heading-style") == "italic"})
+	}
+	if cover := theme.Token("--font-cover"); cover != "" && isTrue(p.options.Cover) {
+		uses = append(uses, faceUse{stack: cover, weights: []int{headingWeight}})
+	}
+	if monoText.MatchString(content) {
+		uses = append(uses, faceUse{stack: theme.Fonts.Mono, weights: []int{400}})
+	}
+	if strings.Contains(content, "<math") {
+		uses = append(uses, faceUse{stack: "STIX Two Math", weights: []int{400}})
+	}
+	characters := charactersOf(p.meta.Title + content)
+	var b strings.Builder
+	written := map[string]bool{}
+	for _, use := range uses {
+		family, _, _ := strings.Cut(use.stack, ",")
+		family = strings.Trim(strings.TrimSpace(family), `"'`)
+		for _, face := range facesFor(fonts.FacesOf(family), use) {
+			if written[face.File] {
+				continue
+			}
+			written[face.File] = true
+			if data, ok := fonts.Face(face.File); ok {
+				if small, err := fonts.Subset(data, characters); err == nil && small != nil {
+					b.WriteString(face.Rule(family, "data:font/woff;base64,"+base64.StdEncoding.EncodeToString(small)))
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// facesFor picks the faces a use needs: of each weight the nearest, and one
+// italic.
+func facesFor(faces []fonts.WebFace, use faceUse) (chosen []fonts.WebFace) {
+	nearest := func(weight int, italic bool) {
+		best := -1
+		for i, f := range faces {
+			if f.Italic == italic && (best < 0 || max(f.Weight-weight, weight-f.Weight) < max(faces[best].Weight-weight, weight-faces[best].Weight)) {
+				best = i
+			}
+		}
+		if best >= 0 {
+			chosen = append(chosen, faces[best])
+		}
+	}
+	for _, weight := range use.weights {
+		nearest(weight, false)
+	}
+	if use.italic {
+		nearest(use.weights[0], true)
+	}
+	return chosen
+}
+
+// charactersOf lists the characters of a page's text once, with those that
+// stylesheets write themselves: numbers, quotes, bullets, and capitals.
+func charactersOf(content string) (list []rune) {
+	seen := map[rune]bool{}
+	add := func(r rune) {
+		if r >= ' ' && r != unicode.ReplacementChar && !seen[r] {
+			seen[r] = true
+			list = append(list, r)
+		}
+	}
+	for r := rune(' '); r <= '~'; r++ {
+		add(r)
+	}
+	for _, r := range "\u00a0\u00ad–—‘’“”„‚«»‹›…•◦▪·×−≈→←↑↓✓☐☑†‡§¶©®™€°" {
+		add(r)
+	}
+	for _, r := range html.UnescapeString(visible(">" + content)) {
+		add(r)
+		add(unicode.ToUpper(r))
+	}
+	return list
+}
+
+// webDocument is the page as one file for browsers, without a script and with a
+// policy that lets it fetch nothing.
+func (p page) webDocument() string {
+	root, content := p.root(), p.content()
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!DOCTYPE html>\n%s\n<head>\n%s%s", root, charset, p.webHead(content))
+	b.WriteString(`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n")
+	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
+	for _, sheet := range p.stylesheets(themes.NamesIn(root+content), webSheet()) {
+		if sheet = strings.TrimSpace(sheet); sheet != "" {
+			b.WriteString("<style>\n" + sheet + "\n</style>\n")
+		}
+	}
+	b.WriteString("</head>\n" + content + "</html>\n")
+	return b.String()
+}

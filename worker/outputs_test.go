@@ -1,0 +1,48 @@
+package worker_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// TestEachOutputIsStoredAndRememberedAsWhatItIs converts one document twice to
+// HTML, which is not printed, and once to a PDF.
+func TestEachOutputIsStoredAndRememberedAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+	for n, c := range []struct {
+		output      presswork.Output
+		name, media string
+		cached      bool
+		prints      int64
+	}{
+		{presswork.HTML, "report.html", "text/html; charset=utf-8", false, 0},
+		{presswork.HTML, "report.html", "text/html; charset=utf-8", true, 0},
+		{presswork.PDF, "report.pdf", "application/pdf", false, 1},
+	} {
+		id := tasks.NewID()
+		s.submit(id, tasks.Convert{Content: "# Report", Theme: "nord", Output: c.output, Filename: "report.pdf"})
+		rec := s.ended(id)
+		if rec.Status != presswork.Completed {
+			t.Fatalf("%d: %s %v", n, rec.Status, rec.Error)
+		}
+		a := rec.Artifact
+		if a.ContentType != c.media || a.Filename != c.name || rec.Cached != c.cached || s.printer.prints.Load() != c.prints {
+			t.Errorf("%d: %+v, cached %v, %d prints", n, a, rec.Cached, s.printer.prints.Load())
+		}
+		r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, c.media), storage.Range{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if r.Close(); err != nil || strings.HasPrefix(string(data), "<!DOCTYPE html>") != (c.output == presswork.HTML) {
+			t.Errorf("%d: %.40s %v", n, data, err)
+		}
+	}
+}
