@@ -20,7 +20,15 @@ type Options struct {
 	TOC              *Depth `json:"toc,omitempty"`
 	Cover            *bool  `json:"cover,omitempty"`
 	NumberedHeadings *bool  `json:"numbered_headings,omitempty"`
-	LineNumbers      *bool  `json:"line_numbers,omitempty"`
+	// Numbering is how figures, tables, listings and equations are counted: document
+	// (default) or chapter (2.1). With it all that have a caption are numbered,
+	// without it those that have a label.
+	Numbering string `json:"numbering,omitempty"`
+	// LOF, LOT and LOL are lists of figures, tables and listings.
+	LOF         *bool `json:"lof,omitempty"`
+	LOT         *bool `json:"lot,omitempty"`
+	LOL         *bool `json:"lol,omitempty"`
+	LineNumbers *bool `json:"line_numbers,omitempty"`
 	// CodeTheme is the name of a Chroma style.
 	CodeTheme string `json:"code_theme,omitempty"`
 	// InkSaver prints dark text on white paper in any theme.

@@ -14,7 +14,11 @@ import (
 )
 
 // division is a `:::name … :::` block that is no admonition.
-type division struct{ ast.BaseBlock }
+type division struct {
+	ast.BaseBlock
+	// figure reports whether it is one, with a label and perhaps a caption.
+	figure bool
+}
 
 func (*division) Kind() ast.NodeKind         { return kindDivision }
 func (n *division) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
@@ -200,11 +204,15 @@ func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context
 func (fenceParser) Close(ast.Node, text.Reader, parser.Context) {}
 
 func (blockRenderer) division(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	tag := "div"
+	if n.(*division).figure {
+		tag = "figure"
+	}
 	if !entering {
-		_, _ = w.WriteString("</div>\n")
+		_, _ = w.WriteString("</" + tag + ">\n")
 		return ast.WalkContinue, nil
 	}
-	_, _ = w.WriteString("<div")
+	_, _ = w.WriteString("<" + tag)
 	html.RenderAttributes(w, n, nil)
 	_, _ = w.WriteString(">\n")
 	return ast.WalkContinue, nil

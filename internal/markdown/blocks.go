@@ -35,8 +35,12 @@ type alert struct {
 func (*alert) Kind() ast.NodeKind         { return kindAlert }
 func (n *alert) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// contents is where the source wants the table of contents.
-type contents struct{ ast.BaseBlock }
+// contents is where the source wants the table of contents, or the list of the
+// elements of a kind.
+type contents struct {
+	ast.BaseBlock
+	list Kind
+}
 
 func (*contents) Kind() ast.NodeKind         { return kindContents }
 func (n *contents) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
@@ -109,9 +113,18 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 			d.toc = true
 			replace(p, &contents{})
 			return
+		case `\listoffigures`:
+			d.placeList(p, Figure)
+			return
+		case `\listoftables`:
+			d.placeList(p, Table)
+			return
+		case `\listoflistings`:
+			d.placeList(p, Listing)
+			return
 		}
 	}
-	placeFigure(p)
+	placeFigure(p, d.src)
 }
 
 // escapeRawHTML turns every piece of raw HTML into text.
@@ -172,9 +185,9 @@ func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-func (blockRenderer) contents(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+func (blockRenderer) contents(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		_, _ = w.WriteString("<nav class=\"toc-here\"></nav>\n")
+		_, _ = w.WriteString(ListPlace(n.(*contents).list) + "\n")
 	}
 	return ast.WalkContinue, nil
 }

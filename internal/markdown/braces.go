@@ -57,7 +57,7 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	}
 	lines := parent.Lines()
 	last := len(bytes.TrimSpace(line[size:])) == 0 && segment.Stop >= lines.At(lines.Len()-1).Stop
-	if !behind && !last {
+	if !behind && !last && (labelKind(a.id) != Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
 		return nil
 	}
 	block.Advance(size)
@@ -120,6 +120,16 @@ func joinTexts(t *ast.Text) {
 // settle gives attributes to the element before them or to their block.
 func (b *braces) settle(src []byte) bool {
 	parent, before := b.Parent(), b.PreviousSibling()
+	if labelKind(b.attributes.id) == Equation {
+		if f := displayBefore(before, src); f != nil {
+			if t, ok := before.(*ast.Text); ok && t.Parent() != nil {
+				parent.RemoveChild(parent, t)
+			}
+			b.attributes.setOn(f)
+			parent.RemoveChild(parent, b)
+			return true
+		}
+	}
 	switch n := before.(type) {
 	case *ast.Link, *ast.Image, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *element:
 		b.attributes.setOn(n)
@@ -132,6 +142,8 @@ func (b *braces) settle(src []byte) bool {
 	var target ast.Node
 	switch p := parent.(type) {
 	case *ast.Heading:
+		target = p
+	case *east.TableCell:
 		target = p
 	case *ast.TextBlock:
 		if target = p.Parent(); target.Kind() != ast.KindListItem {
@@ -161,6 +173,18 @@ func (b *braces) settle(src []byte) bool {
 	parent.RemoveChild(parent, b)
 	b.attributes.setOn(target)
 	return true
+}
+
+// displayBefore returns the display formula that n is or, with nothing but space
+// between, that stands before n.
+func displayBefore(n ast.Node, src []byte) *formula {
+	if t, ok := n.(*ast.Text); ok && len(bytes.TrimSpace(t.Segment.Value(src))) == 0 {
+		n = t.PreviousSibling()
+	}
+	if f, ok := n.(*formula); ok && f.display {
+		return f
+	}
+	return nil
 }
 
 // makeSpans turns [text]{.class} among the children of a node into spans, in

@@ -41,6 +41,8 @@ type budget struct {
 	marks    []mark
 	brackets []int // offsets of the open ones
 	notes    notes
+	// references is set when @key may refer to something.
+	references bool
 
 	ticksOf ast.Node // the block that ticks is of
 	ticks   map[int]int
@@ -86,7 +88,7 @@ func tooComplex(format string, args ...any) error {
 }
 
 // parse runs goldmark within the budget.
-func parse(ctx context.Context, p parser.Parser, src []byte) (root ast.Node, err error) {
+func parse(ctx context.Context, p parser.Parser, src []byte, references bool) (root ast.Node, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -101,7 +103,7 @@ func parse(ctx context.Context, p parser.Parser, src []byte) (root ast.Node, err
 		return nil, context.Cause(ctx)
 	}
 	pc := parser.NewContext()
-	pc.Set(budgetKey, &budget{ctx: ctx})
+	pc.Set(budgetKey, &budget{ctx: ctx, references: references})
 	root = p.Parse(text.NewReader(src), parser.WithContext(pc))
 	return root, checkDepth(root)
 }

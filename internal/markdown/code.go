@@ -136,8 +136,9 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	}
 	prepared, _ := n.AttributeString(attrCode)
 	p := prepared.(preparedCode)
-	if p.title != "" {
-		_, _ = w.WriteString(`<figure class="code-figure"><figcaption class="code-title">` + html.EscapeString(p.title) + "</figcaption>\n")
+	label := attributeText(n, attrLabel)
+	if p.title != "" || label != "" {
+		_, _ = w.WriteString(`<figure class="code-figure"><figcaption class="code-title">` + label + html.EscapeString(p.title) + "</figcaption>\n")
 	}
 	addClass(n, "chroma")
 	if n.Lines().Len() <= keepLines {
@@ -158,7 +159,7 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	_ = w.WriteByte('>')
 	p.write(w)
 	_, _ = w.WriteString("</code></pre>\n")
-	if p.title != "" {
+	if p.title != "" || label != "" {
 		_, _ = w.WriteString("</figure>\n")
 	}
 	return ast.WalkSkipChildren, nil

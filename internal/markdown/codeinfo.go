@@ -104,7 +104,7 @@ func (c *codeInfo) add(a attributes) {
 	}
 	for _, p := range a.pairs {
 		switch p.key {
-		case "title", "filename", "file", "name", "caption":
+		case "title", "filename", "file", "name", "caption", "lst-cap", "fig-cap":
 			c.title = p.value
 		case "hl_lines", "highlight", "hl", "emphasize-lines":
 			c.mark(p.value)

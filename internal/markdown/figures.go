@@ -23,8 +23,11 @@ type figure struct {
 func (*figure) Kind() ast.NodeKind         { return kindFigure }
 func (n *figure) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// caption is the caption of a table, its first child.
-type caption struct{ ast.BaseBlock }
+// caption is the caption of a table, its first child, or of a figure, its last.
+type caption struct {
+	ast.BaseBlock
+	figure bool
+}
 
 func (*caption) Kind() ast.NodeKind         { return kindCaption }
 func (n *caption) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
@@ -36,7 +39,7 @@ var (
 
 // placeFigure replaces a paragraph that is nothing but a titled image, or a
 // link of one.
-func placeFigure(p *ast.Paragraph) {
+func placeFigure(p *ast.Paragraph, src []byte) {
 	only := p.FirstChild()
 	if only == nil || only.NextSibling() != nil {
 		return
@@ -47,11 +50,18 @@ func placeFigure(p *ast.Paragraph) {
 		}
 	}
 	img, ok := only.(*ast.Image)
-	if !ok || len(bytes.TrimSpace(img.Title)) == 0 {
+	if !ok {
 		return
 	}
-	f := &figure{caption: resolved(img.Title)}
+	titled := len(bytes.TrimSpace(img.Title)) > 0
+	if !titled && labelKind(attributeText(img, "id")) != Figure && labelKind(attributeText(p, "id")) != Figure {
+		return
+	}
+	f := &figure{}
 	f.SetPos(p.Pos())
+	if titled {
+		f.caption = resolved(img.Title)
+	}
 	img.Title = nil
 	for _, name := range []string{"id", "class"} { // attributes of the image are meant for the figure
 		for _, from := range []ast.Node{p, img} {
@@ -62,7 +72,24 @@ func placeFigure(p *ast.Paragraph) {
 		}
 	}
 	f.AppendChild(f, p.FirstChild())
+	if !titled && img.FirstChild() != nil {
+		f.AppendChild(f, altCaption(img, src))
+	}
 	replace(p, f)
+}
+
+// altCaption makes the caption of an image with a label of its alternative text,
+// which stays as a text.
+func altCaption(img *ast.Image, src []byte) *caption {
+	alt := ast.NewString([]byte(html.EscapeString(plainText(img, src))))
+	c := &caption{figure: true}
+	for n := img.FirstChild(); n != nil; {
+		next := n.NextSibling()
+		c.AppendChild(c, n)
+		n = next
+	}
+	img.AppendChild(img, alt)
+	return c
 }
 
 // resolved is text without its escapes and entities.
@@ -77,7 +104,10 @@ func (blockRenderer) figure(w util.BufWriter, _ []byte, n ast.Node, entering boo
 		_, _ = w.WriteString(">\n")
 		return ast.WalkContinue, nil
 	}
-	_, _ = w.WriteString("\n<figcaption>" + html.EscapeString(n.(*figure).caption) + "</figcaption>\n</figure>\n")
+	if text := n.(*figure).caption; text != "" {
+		_, _ = w.WriteString("\n<figcaption>" + html.EscapeString(text) + "</figcaption>")
+	}
+	_, _ = w.WriteString("\n</figure>\n")
 	return ast.WalkContinue, nil
 }
 
@@ -141,10 +171,15 @@ func takeCaption(t *east.Table, from ast.Node, src []byte, prefixes ...string) b
 	return false
 }
 
-func (blockRenderer) caption(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
+func (blockRenderer) caption(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	switch figure := n.(*caption).figure; {
+	case entering && figure:
+		_, _ = w.WriteString("\n<figcaption>")
+	case entering:
 		_, _ = w.WriteString("<caption>")
-	} else {
+	case figure:
+		_, _ = w.WriteString("</figcaption>")
+	default:
 		_, _ = w.WriteString("</caption>\n")
 	}
 	return ast.WalkContinue, nil

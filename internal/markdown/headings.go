@@ -215,6 +215,8 @@ func inlineText(n ast.Node, src []byte, names bool) string {
 			b.Write(c.Label(src))
 		case *formula:
 			b.Write(c.source)
+		case *reference:
+			b.WriteString(c.text())
 		}
 	})
 	return b.String()

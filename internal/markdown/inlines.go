@@ -90,6 +90,7 @@ type inlineRenderer struct{}
 func (r inlineRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindElement, r.element)
 	reg.Register(kindEmoji, r.emoji)
+	reg.Register(kindReference, r.reference)
 }
 
 func (inlineRenderer) element(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {

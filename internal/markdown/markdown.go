@@ -63,6 +63,17 @@ type Options struct {
 	// Chapter, when above 0, is the number of the first level-1 heading: the
 	// document is one of several that are numbered through.
 	Chapter int
+	// Numbering says how figures, tables, equations and listings count: ByChapter, or
+	// through the document ("").
+	Numbering string
+	// Numbered are the kinds of which every element with a caption is numbered. Of
+	// the others those with a label are.
+	Numbered []Kind
+	// Counts are how many of each kind the documents printed before this one hold.
+	Counts map[Kind]int
+	// Labels are those of the documents that are printed with this one. Not nil: it
+	// may refer to them.
+	Labels map[string]Label
 	// Links resolves a link, found on a source line, to another document that is
 	// printed with this one: to a fragment that this one need not have. Nil:
 	// there is none.
@@ -101,8 +112,15 @@ type Document struct {
 	Headings []Heading
 	// TOC reports whether the source asks for the contents at a place of its own:
 	// the HTML holds `<nav class="toc-here"></nav>` there, once.
-	TOC      bool
-	Warnings []presswork.Warning
+	TOC bool
+	// Captions are the numbered elements, but sections and equations, in order.
+	Captions []Caption
+	// Counts are those of Options and its own. Labels are what references can lead
+	// to; Unresolved reports whether one leads nowhere.
+	Counts     map[Kind]int
+	Labels     map[string]Label
+	Unresolved bool
+	Warnings   []presswork.Warning
 	// Lang is the language by which it is set: Options.Lang or what
 	// Options.Language set.
 	Lang string
@@ -127,11 +145,12 @@ type Heading struct {
 // ContentTooComplex, StoreUnavailable (Asset's), those of Diagrams, ctx's cause.
 func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = normalizeNewlines(src)
-	root, err := parse(ctx, r.parser, src)
+	references := o.Labels != nil || HasLabels(src)
+	root, err := parse(ctx, r.parser, src, references)
 	if err != nil {
 		return Document{}, err
 	}
-	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, formulas: r.formulas}
+	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, formulas: r.formulas, references: references, counters: newCounters(o.Numbering == ByChapter, o.Counts)}
 	if o.Hyphenate {
 		d.words = r.words.For(o.Lang)
 	}
@@ -158,7 +177,8 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err != nil {
 		return Document{}, err
 	}
-	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright}, nil
+	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Counts: d.counters.counts,
+		Labels: d.targets.labels(), Unresolved: d.unresolved, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright}, nil
 }
 
 // draft is one document on its way.
@@ -172,8 +192,12 @@ type draft struct {
 	words    *hyphen.Dictionary // nil: they are not divided
 	// embeds are the finished pieces of HTML that wait for their places.
 	embeds []string
-	// equations is how many rows of formulas have a number.
-	equations int
+	// references reports whether the source may refer to labels.
+	references bool
+	targets    targets
+	counters   counters
+	captions   []Caption
+	unresolved bool
 	// toc reports whether the contents have a place.
 	toc      bool
 	warnings []presswork.Warning
@@ -197,6 +221,8 @@ func (d *draft) transform(root ast.Node) {
 	placeFormulas(root, d.src)
 	headings := d.anchorHeadings(root)
 	setType(root, d.src, d.options.Lang)
+	d.numberElements(root, headings)
+	d.resolveReferences(root)
 	d.finishHeadings(headings)
 	d.noteLinksAndImages(root)
 	prepareCode(root, d.src, d.options)

@@ -21,6 +21,9 @@ type formula struct {
 	// embed is the piece of finished HTML it became, 0 when it could not be
 	// rendered.
 	embed int
+	// label is what refers to it, nil if it has none.
+	label   *target
+	chapter string
 }
 
 func (*formula) Kind() ast.NodeKind         { return kindFormula }
@@ -163,6 +166,9 @@ type formulaBlock struct {
 	// bare reports whether its marks belong to the formula.
 	bare  bool
 	embed int
+	// label is what refers to it, nil if it has none.
+	label   *target
+	chapter string
 }
 
 func (*formulaBlock) Kind() ast.NodeKind         { return kindFormulaBlock }

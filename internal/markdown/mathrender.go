@@ -2,10 +2,12 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"html"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork"
+	"presswork/internal/markdown/tex"
 )
 
 const (
@@ -42,7 +45,11 @@ func placeFormulas(root ast.Node, src []byte) {
 			}
 		case *ast.Paragraph:
 			if f, ok := n.FirstChild().(*formula); ok && f.display && f.NextSibling() == nil {
-				replace(n, &formulaBlock{source: f.source, offset: f.offset})
+				block := &formulaBlock{source: f.source, offset: f.offset}
+				if id := cmp.Or(attributeText(f, "id"), attributeText(n, "id")); labelKind(id) == Equation {
+					block.SetAttributeString("id", []byte(id))
+				}
+				replace(n, block)
 			}
 		}
 	})
@@ -59,8 +66,11 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 	limited, cancel := context.WithTimeoutCause(ctx, maxMathTime, errMathTime)
 	defer cancel()
 	left := maxMathBytes
-	render := func(source []byte, offset int, tag string, display bool) (int, error) {
+	render := func(source []byte, offset int, tag string, display bool, label *target) (int, error) {
 		f, err := d.formulas.Render(limited, string(source), display)
+		if label != nil && err == nil && !strings.Contains(f.MathML, rowNumber) {
+			f, err = d.renderLabelled(limited, string(source), f, label)
+		}
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
@@ -71,13 +81,17 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 			d.warn(presswork.DiagramFailed, d.lines.at(offset), fmt.Sprintf("formula %q: %v", clip(strings.Join(strings.Fields(string(source)), " ")), err))
 			return 0, nil
 		}
-		f.MathML = d.numberEquations(f.MathML)
+		f.MathML = d.numberEquations(f.MathML, label)
+		id := ""
+		if label != nil {
+			id = ` id="` + html.EscapeString(label.id) + `"`
+		}
 		class := "math"
 		if display {
 			class = "math-display"
 		}
 		alt := FormulaMark + html.EscapeString(strings.Join(strings.Fields(string(source)), " "))
-		return d.embed(fmt.Sprintf(`<%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s`, tag, class, alt, f.Width, f.MathML)), nil
+		return d.embed(fmt.Sprintf(`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s`, tag, id, class, alt, f.Width, f.MathML)), nil
 	}
 	var failed error
 	eachNode(root, func(n ast.Node) {
@@ -86,24 +100,44 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		}
 		switch n := n.(type) {
 		case *formula:
-			n.embed, failed = render(n.source, n.offset, "span", n.display)
+			d.counters.begin(n.chapter)
+			n.embed, failed = render(n.source, n.offset, "span", n.display, n.label)
 		case *formulaBlock:
-			n.embed, failed = render(n.source, n.offset, "div", true)
+			d.counters.begin(n.chapter)
+			n.embed, failed = render(n.source, n.offset, "div", true, n.label)
 		}
 	})
 	return failed
 }
 
-// numberEquations fills the places that Temml leaves for the numbers of an
-// environment's rows. They count through the document.
-func (d *draft) numberEquations(mathML string) string {
-	const place = `<span class="tml-eqn">`
-	rows := strings.Split(mathML, place)
+// rowNumber is the place that Temml leaves for the number of a row.
+const rowNumber = `<span class="tml-eqn">`
+
+// numberEquations fills the places for the numbers of an environment's rows. They
+// count through the document, or its chapter. A label means the first of them.
+func (d *draft) numberEquations(mathML string, label *target) string {
+	rows := strings.Split(mathML, rowNumber)
 	for i := range rows[1:] {
-		d.equations++
-		rows[i+1] = place + "(" + strconv.Itoa(d.equations) + ")" + rows[i+1]
+		number := d.counters.next(Equation)
+		if label != nil && i == 0 {
+			label.number = number
+		}
+		rows[i+1] = rowNumber + "(" + number + ")" + rows[i+1]
 	}
 	return strings.Join(rows, "")
+}
+
+var ownTag = regexp.MustCompile(`\\tag\*?\{([^{}]*)\}`)
+
+// renderLabelled renders a formula that has a label and does not number its rows:
+// with the next number, unless its author has given it one.
+func (d *draft) renderLabelled(ctx context.Context, source string, plain tex.Formula, label *target) (tex.Formula, error) {
+	if own := ownTag.FindStringSubmatch(source); own != nil {
+		label.number = own[1]
+		return plain, nil
+	}
+	label.number = d.counters.next(Equation)
+	return d.formulas.Render(ctx, source+` \tag{`+label.number+"}", true)
 }
 
 // draw renders what is more than text.

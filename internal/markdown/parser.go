@@ -53,6 +53,7 @@ func inlineParsers() []util.PrioritizedValue {
 		util.Prioritized(formulaParser{}, 100),
 		util.Prioritized(bracketParser{}, 100),
 		util.Prioritized(noteLinkParser{}, 101),
+		util.Prioritized(referenceParser{}, 180),
 		util.Prioritized(sizedImageParser{}, 190),
 		util.Prioritized(inline(parser.NewLinkParser()), 200),
 		util.Prioritized(parser.NewAutoLinkParser(), 300),

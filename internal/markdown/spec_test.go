@@ -57,7 +57,7 @@ func plainRenderer() renderer.Renderer {
 func specified(t *testing.T, e example) string {
 	t.Helper()
 	src := normalizeNewlines([]byte(e.Markdown))
-	root, err := parse(t.Context(), newParser(), src)
+	root, err := parse(t.Context(), newParser(), src, false)
 	if err != nil {
 		t.Fatalf("example %d: %v", e.Example, err)
 	}

@@ -83,14 +83,19 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		}
 	}
 	contents := contentsOf(body, o.TOC)
+	text, lists := placeLists(body, o, lang)
+	text = head.place(placeContents(text, contents, lang, isTrue(o.Cover), lists), body.Headings)
 	if d.Output == presswork.HTML {
-		page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
-			body: webBody(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings))}
+		page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright, body: webBody(text)}
 		return c.keyed(Composed{Output: d.Output, Page: presswork.Page{HTML: page.webDocument()}, Meta: meta, Theme: theme.Name, Warnings: body.Warnings}), nil
 	}
-	fitted, doubtful := fitSections(head.place(placeContents(body.HTML, contents, lang, isTrue(o.Cover)), body.Headings), sheet)
+	fitted, doubtful := fitSections(text, sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
 		body: markParagraphs(fillCells(fitted), sheet)}
+	var filled []string
+	if len(contents) > 0 || len(body.Captions) > 0 {
+		filled = entryIDs(page.body)
+	}
 	if namesChapter(o) {
 		page.chapters = chaptersOf(body.Headings)
 	}
@@ -100,7 +105,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		Meta:   meta,
 		Theme:  theme.Name, Warnings: body.Warnings,
 		Finish: finishOf(d, o, body, c.epoch), strict: isTrue(o.Strict),
-		revision: revisionOf(page.chapters, contents), preflight: preflightOf(d, o, page, doubtful), background: page.background(),
+		revision: revisionOf(page.chapters, filled), preflight: preflightOf(d, o, page, doubtful), background: page.background(),
 	}
 	return c.keyed(composed), nil
 }
@@ -113,6 +118,8 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		Language:       guessLanguage,
 		Hyphenate:      o.Lang != "", // a wrong guess would divide wrongly
 		LineNumbers:    isTrue(o.LineNumbers),
+		Numbering:      o.Numbering,
+		Numbered:       numberedKinds(o),
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),

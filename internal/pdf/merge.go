@@ -55,7 +55,10 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 	for i, p := range d.Parts {
 		m.index[path.Clean(p.Path)] = i + 1
 	}
+	labelled := markdown.HasLabels(d.Content) || slices.ContainsFunc(d.Parts, func(p Part) bool { return markdown.HasLabels(p.Content) })
 	chapter := 1
+	var counts map[markdown.Kind]int
+	var drafts []partDraft
 	for i, p := range append([]Part{{Content: d.Content, Path: d.Path, Asset: d.Asset}}, d.Parts...) {
 		if i > 0 {
 			var err error
@@ -65,9 +68,12 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 		}
 		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, theme)
 		if i > 0 {
-			settings.Lang = m.parts[0].Lang // one language for all
+			settings.Lang = drafts[0].body.Lang // one language for all
 		}
-		settings.Chapter = chapter
+		settings.Chapter, settings.Counts = chapter, counts
+		if labelled {
+			settings.Labels = map[string]markdown.Label{}
+		}
 		settings.Links = func(destination string, line int) (string, bool) { return m.resolve(p.Path, destination, line) }
 		settings.Title = matter.Options.Title
 		if i == 0 {
@@ -82,9 +88,47 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 				chapter++
 			}
 		}
-		m.add(p.Path, body)
+		counts = body.Counts
+		drafts = append(drafts, partDraft{p.Path, matter.Body, settings, body})
+	}
+	for i, p := range drafts {
+		if p.body.Unresolved { // perhaps another part has what it refers to
+			p.settings.Labels = labelsBeside(drafts, i)
+			body, err := c.markdown.Render(ctx, p.content, p.settings)
+			if err != nil {
+				return markdown.Document{}, inPart(p.path, err)
+			}
+			p.body = body
+		}
+		m.add(p.path, p.body)
 	}
 	return m.merged(), nil
+}
+
+// partDraft is a rendered part, and how it was rendered.
+type partDraft struct {
+	path     string
+	content  []byte
+	settings markdown.Options
+	body     markdown.Document
+}
+
+// labelsBeside are the labels of all parts but one, as links to them; of several
+// the first.
+func labelsBeside(drafts []partDraft, self int) map[string]markdown.Label {
+	labels := map[string]markdown.Label{}
+	for i, p := range drafts {
+		if i == self {
+			continue
+		}
+		for name, l := range p.body.Labels {
+			if _, taken := labels[name]; !taken {
+				l.ID = fmt.Sprintf("%s%d/0/%s", partLink, i, l.ID)
+				labels[name] = l
+			}
+		}
+	}
+	return labels
 }
 
 // inPart names the one of several files that an error is about.
@@ -167,6 +211,10 @@ func (m *merger) merged() markdown.Document {
 		for _, h := range p.Headings {
 			h.ID = p.ids[h.ID]
 			whole.Headings = append(whole.Headings, h)
+		}
+		for _, c := range p.Captions {
+			c.ID = p.ids[c.ID]
+			whole.Captions = append(whole.Captions, c)
 		}
 		for _, link := range slices.Sorted(maps.Keys(broken)) {
 			p.Warnings = append(p.Warnings, presswork.Warning{Code: presswork.LinkBroken, Line: broken[link],

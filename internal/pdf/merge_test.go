@@ -48,6 +48,31 @@ func TestPartsFollowTheDocumentWithAnchorsAndLinksOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestPartsReferToEachOthersLabels(t *testing.T) {
+	t.Parallel()
+	composed := compose(t, pdf.Document{
+		Content: []byte("# One\n\nSee @fig:two, @sec:two and @fig:none.\n\n![A](a.png){#fig:one}\n"), Path: "1.md",
+		Options: presswork.Options{NumberedHeadings: new(true), Numbering: "chapter", LOF: new(true)},
+		Parts:   []pdf.Part{{Content: []byte("# Two {#sec:two}\n\nBack to @fig:one.\n\n![B](a.png){#fig:two}\n"), Path: "2.md"}},
+	})
+	for _, want := range []string{`<a href="#fig:two" class="xref">Figure~2.1</a>`, `<a href="#sec:two" class="xref">Section~2</a> and @fig:none.`,
+		`<a href="#fig:one" class="xref">Figure~1.1</a>`, `<span class="xref-label">Figure~2.1:</span> B`,
+		`<li><a href="#fig:two"><span class="toc-number">2.1</span><span class="toc-text">B</span>`} {
+		if !strings.Contains(composed.Page.HTML, strings.ReplaceAll(want, "~", "\u00a0")) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	var broken []string
+	for _, w := range composed.Warnings {
+		if w.Code == presswork.LinkBroken {
+			broken = append(broken, w.Message)
+		}
+	}
+	if len(broken) != 1 || !strings.HasPrefix(broken[0], `1.md: reference to "fig:none"`) {
+		t.Errorf("warnings %q", broken)
+	}
+}
+
 func TestPartsAreNumberedThrough(t *testing.T) {
 	t.Parallel()
 	page := compose(t, pdf.Document{

@@ -100,6 +100,10 @@ func CheckOptions(o presswork.Options) error {
 		return invalid("code_theme", "code_theme %q does not exist%s; allowed: %s", short(o.CodeTheme),
 			input.DidYouMean(o.CodeTheme, styles), strings.Join(styles, ", "))
 	}
+	if o.Numbering != "" && o.Numbering != "document" && o.Numbering != markdown.ByChapter {
+		return invalid("numbering", "numbering %q is not allowed%s; allowed: document, chapter", short(o.Numbering),
+			input.DidYouMean(o.Numbering, []string{"document", markdown.ByChapter}))
+	}
 	if len(o.CSS) > maxCSS {
 		return invalid("css", "css is larger than %d KB", maxCSS>>10)
 	}

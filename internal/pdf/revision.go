@@ -12,20 +12,17 @@ import (
 type revision struct {
 	// chapters are those that header or footer name; none when they do not.
 	chapters []markdown.Heading
-	// contents are the anchors of the entries of the table of contents.
+	// contents are the anchors of the entries of the table of contents and of the
+	// lists, in the order of the page.
 	contents []string
 }
 
 // revisionOf is nil when the page has nothing of the kind.
-func revisionOf(chapters, contents []markdown.Heading) *revision {
+func revisionOf(chapters []markdown.Heading, contents []string) *revision {
 	if len(chapters) == 0 && len(contents) == 0 {
 		return nil
 	}
-	r := &revision{chapters: chapters}
-	for _, h := range contents {
-		r.contents = append(r.contents, h.ID)
-	}
-	return r
+	return &revision{chapters: chapters, contents: contents}
 }
 
 // texts reads a print of all pages: what goes into the page's elements with a

@@ -48,24 +48,34 @@ func contentsOf(d markdown.Document, depth *presswork.Depth) []markdown.Heading 
 }
 
 // placeContents puts the table of contents where the source has it, else behind
-// the cover on pages of its own if it is long enough, else under the document's title.
-func placeContents(body string, entries []markdown.Heading, lang string, cover bool) string {
-	if len(entries) == 0 {
+// the cover on pages of its own if it is long enough, else under the document's title;
+// and the lists behind it.
+func placeContents(body string, entries []markdown.Heading, lang string, cover bool, lists string) string {
+	if len(entries) == 0 && lists == "" {
 		return strings.Replace(body, tocHere, "", 1)
+	}
+	if len(entries) == 0 {
+		return placeBefore(strings.Replace(body, tocHere, "", 1), lists, "")
 	}
 	texts := headingContents(body)
 	if before, after, asked := strings.Cut(body, tocHere); asked {
-		return before + contentsHTML(entries, texts, lang, "toc") + after
+		return before + contentsHTML(entries, texts, lang, "toc") + lists + after
 	}
 	if cover && len(entries) > fewEntries {
-		return contentsHTML(entries, texts, lang, "toc toc-own-page") + body
+		return contentsHTML(entries, texts, lang, "toc toc-own-page") + lists + body
 	}
+	return placeBefore(body, contentsHTML(entries, texts, lang, "toc")+lists, entries[0].ID)
+}
+
+// placeBefore puts what stands before the text under the document's title, unless
+// that is the first heading listed.
+func placeBefore(body, matter, first string) string {
 	if strings.HasPrefix(body, "<h1") {
-		if title, after, ok := strings.Cut(body, "</h1>\n"); ok && !strings.Contains(title, entries[0].ID+`"`) {
-			return title + "</h1>\n" + contentsHTML(entries, texts, lang, "toc") + after
+		if title, after, ok := strings.Cut(body, "</h1>\n"); ok && (first == "" || !strings.Contains(title, first+`"`)) {
+			return title + "</h1>\n" + matter + after
 		}
 	}
-	return contentsHTML(entries, texts, lang, "toc") + body
+	return matter + body
 }
 
 // contentsHTML writes the list. The page numbers are filled in after the first

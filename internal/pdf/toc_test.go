@@ -171,3 +171,36 @@ func TestContentsInTheHTML(t *testing.T) {
 		t.Error("a page without contents asks to be filled in")
 	}
 }
+
+// TestListsTellTruePages looks the entries of the lists up on the pages they name,
+// and follows a reference.
+func TestListsTellTruePages(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	var src strings.Builder
+	src.WriteString("---\nlof: true\n---\n# Book\n\n\\listoftables\n\nSee @fig:f3 and @tbl:t2.\n\n")
+	for i := range 5 {
+		fmt.Fprintf(&src, "## Chapter %d\n\n\\newpage\n\n```mermaid\npie\n```\n\n::: {#fig:f%d}\nSome text.\n\nPicture%d\n:::\n\n| a |\n|---|\n| 1 |\n\n: Grid%d {#tbl:t%d}\n\n", i, i, i, i, i)
+	}
+	_, path := convert(t, c, pdf.Document{Content: []byte(src.String()), Options: presswork.Options{TOC: new(presswork.Depth(2))}})
+	pages := pageTexts(t, path)
+	found := 0
+	for _, m := range contentsLine.FindAllStringSubmatch(pages[0], -1) {
+		words := strings.Fields(m[1])
+		page, err := strconv.Atoi(m[2])
+		if name := words[len(words)-1]; err != nil || page < 1 || page > len(pages) {
+			t.Errorf("%q names the page %s", m[0], m[2])
+		} else if strings.HasPrefix(name, "Picture") || strings.HasPrefix(name, "Grid") {
+			found++
+			if page == 1 || !strings.Contains(pages[page-1], name) {
+				t.Errorf("%q is not on page %d", m[1], page)
+			}
+		}
+	}
+	if found != 10 {
+		t.Errorf("%d entries, want 10:\n%s", found, pages[0])
+	}
+	if links := poppler(t, "pdfinfo", "-dests", path); !strings.Contains(links, `"fig:f3"`) || !strings.Contains(links, `"tbl:t2"`) {
+		t.Errorf("nothing to link to: %s", links)
+	}
+}

@@ -1,0 +1,356 @@
+package markdown
+
+import (
+	"bytes"
+	"html"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+)
+
+// Kind is a kind of numbered element.
+type Kind string
+
+// The kinds, by the beginning of their labels.
+const (
+	Figure   Kind = "fig"
+	Table    Kind = "tbl"
+	Equation Kind = "eq"
+	Section  Kind = "sec"
+	Listing  Kind = "lst"
+)
+
+// ByChapter is the Numbering that begins anew in each chapter: 2.1.
+const ByChapter = "chapter"
+
+// Caption is a numbered element with a caption, for the lists of them.
+type Caption struct {
+	Kind   Kind
+	Number string
+	// Text is the caption without label and number.
+	Text string
+	// ID is the anchor.
+	ID string
+}
+
+// Label is a labelled element as other documents refer to it.
+type Label struct {
+	Kind   Kind
+	Number string
+	// Title is of a section.
+	Title string
+	// ID is the anchor.
+	ID string
+}
+
+// target is what references can lead to.
+type target struct {
+	kind Kind
+	id   string
+	// number is "3" or "2.1"; "" for a section in a document whose headings have
+	// none. An equation gets its own when formulas are rendered.
+	number string
+	// title is of a section.
+	title string
+}
+
+// name is what a reference calls it, without the word before.
+func (t *target) name() string {
+	if t.number == "" {
+		return t.title
+	}
+	if t.kind == Equation {
+		return "(" + t.number + ")"
+	}
+	return t.number
+}
+
+// targets are the labelled elements by their labels.
+type targets map[string]*target
+
+// find looks a key up; @Fig:x begins a sentence and means fig:x.
+func (t targets) find(key string) *target {
+	if found := t[key]; found != nil || key == "" {
+		return found
+	}
+	return t[strings.ToLower(key[:1])+key[1:]]
+}
+
+// labels are the targets as other documents see them.
+func (t targets) labels() map[string]Label {
+	if len(t) == 0 {
+		return nil
+	}
+	labels := make(map[string]Label, len(t))
+	for name, target := range t {
+		labels[name] = Label{target.kind, target.number, target.title, target.id}
+	}
+	return labels
+}
+
+// labelKind is the kind of a label or of a key, "" if it is none: fig:x as
+// pandoc-crossref writes it, or fig-x as Quarto does.
+func labelKind(label string) Kind {
+	i := strings.IndexAny(label, ":-")
+	if i < 2 || i == len(label)-1 {
+		return ""
+	}
+	switch kind := Kind(strings.ToLower(label[:1]) + label[1:i]); kind {
+	case Figure, Table, Equation, Section, Listing:
+		return kind
+	case "tab":
+		return Table
+	}
+	return ""
+}
+
+// HasLabels reports whether a source may hold labels: #fig:x and the like. What
+// looks so and is none does no harm.
+func HasLabels(src []byte) bool {
+	for {
+		i := bytes.IndexByte(src, '#')
+		if i < 0 {
+			return false
+		}
+		src = src[i+1:]
+		if labelKind(string(src[:min(len(src), 5)])) != "" {
+			return true
+		}
+	}
+}
+
+// counters count the elements of each kind, anew in each chapter if asked for.
+type counters struct {
+	byChapter bool
+	chapter   string
+	counts    map[Kind]int
+}
+
+func newCounters(byChapter bool, before map[Kind]int) counters {
+	c := counters{byChapter: byChapter, counts: map[Kind]int{}}
+	maps.Copy(c.counts, before)
+	return c
+}
+
+func (c *counters) next(kind Kind) string {
+	c.counts[kind]++
+	n := c.counts[kind]
+	if c.byChapter && c.chapter != "" {
+		return c.chapter + "." + strconv.Itoa(n)
+	}
+	return strconv.Itoa(n)
+}
+
+// begin begins a chapter.
+func (c *counters) begin(number string) {
+	if c.chapter == number {
+		return
+	}
+	c.chapter = number
+	if c.byChapter {
+		clear(c.counts)
+	}
+}
+
+// numberElements numbers the labelled elements, and those that the options ask
+// for, writes their labels, and resolves the references to them.
+func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
+	if !d.references && len(d.options.Numbered) == 0 && d.options.Numbering != ByChapter {
+		return
+	}
+	d.targets = targets{}
+	for name, l := range d.options.Labels {
+		d.targets[name] = &target{kind: l.Kind, id: l.ID, number: l.Number, title: l.Title}
+	}
+	defer d.counters.begin("") // for the formulas
+	w := wordsOf(d.options.Lang)
+	chapters := newNumbering(headings, d.options.Chapter)
+	heading := 0
+	var found []ast.Node
+	eachNode(root, func(n ast.Node) {
+		switch n.(type) {
+		case *ast.Heading, *figure, *east.Table, *ast.FencedCodeBlock, *division, *formulaBlock, *formula:
+			found = append(found, n)
+		}
+	})
+	for _, n := range found {
+		switch n := n.(type) {
+		case *ast.Heading:
+			if !hasClass(n, unnumbered) {
+				if number := chapters.next(n.Level); n.Level == chapters.top {
+					d.counters.begin(number)
+				}
+			}
+			if h := d.headings[heading]; labelKind(h.ID) == Section {
+				d.targets[h.ID] = &target{kind: Section, id: h.ID, number: h.Number, title: h.Text}
+			}
+			heading++
+		case *figure:
+			d.numberBlock(n, Figure, w, n.captionNode())
+		case *east.Table:
+			c, _ := n.FirstChild().(*caption)
+			d.numberBlock(n, Table, w, c)
+		case *ast.FencedCodeBlock:
+			d.numberListing(n, w)
+		case *division:
+			if kind := labelKind(attributeText(n, "id")); kind == Figure || kind == Table || kind == Listing {
+				d.numberBlock(n, kind, w, n.makeFigure())
+			}
+		case *formulaBlock:
+			d.labelEquation(n, &n.label)
+			n.chapter = d.counters.chapter
+		case *formula:
+			d.labelEquation(n, &n.label)
+			n.chapter = d.counters.chapter
+		}
+	}
+}
+
+// numbered reports whether an element with this label is numbered; it has a
+// caption or not.
+func (d *draft) numbered(kind Kind, label string, captioned bool) bool {
+	return labelKind(label) == kind || captioned && slices.Contains(d.options.Numbered, kind)
+}
+
+// numberBlock numbers a block and begins its caption with the label, which makes
+// one if there is none.
+func (d *draft) numberBlock(n ast.Node, kind Kind, w vocabulary, c *caption) {
+	id := attributeText(n, "id")
+	if !d.numbered(kind, id, c != nil) {
+		return
+	}
+	if c == nil {
+		c = &caption{}
+		switch n.(type) {
+		case *east.Table:
+			n.InsertBefore(n, n.FirstChild(), c)
+		default:
+			c.figure = true
+			n.AppendChild(n, c)
+		}
+	}
+	t := d.newTarget(kind, id, plainText(c, d.src))
+	n.SetAttributeString("id", []byte(t.id))
+	label := ast.NewString([]byte(w.label(t, c.FirstChild() != nil)))
+	label.SetCode(true)
+	c.InsertBefore(c, c.FirstChild(), label)
+}
+
+// newTarget counts an element. One without a label gets an id of ours.
+func (d *draft) newTarget(kind Kind, id, text string) *target {
+	t := &target{kind: kind, id: id, number: d.counters.next(kind)}
+	if id == "" {
+		t.id = listIDs + string(kind) + "-" + strconv.Itoa(len(d.captions)+1)
+	}
+	if labelKind(id) == kind {
+		d.targets[id] = t
+	}
+	d.captions = append(d.captions, Caption{Kind: kind, Number: t.number, Text: strings.Join(strings.Fields(text), " "), ID: t.id})
+	return t
+}
+
+// listIDs begins the ids of elements that are in a list and have no label.
+const listIDs = "toc-"
+
+// label is the beginning of a caption, as HTML.
+func (w vocabulary) label(t *target, more bool) string {
+	text := w.one[t.kind] + "\u00a0" + t.number
+	if !more {
+		return `<span class="xref-label">` + html.EscapeString(text) + "</span>"
+	}
+	return `<span class="xref-label">` + html.EscapeString(text+w.colon) + "</span> "
+}
+
+// numberListing numbers a code block that has a label.
+func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
+	info := infoOf(n, d.src)
+	id := info.attributes.id
+	if own := attributeText(n, "id"); own != "" {
+		id = own
+	}
+	id = cleanID(id)
+	if info.language == "mermaid" {
+		if d.numbered(Figure, id, info.title != "") {
+			f := &figure{caption: info.title}
+			f.SetAttributeString("id", []byte(id))
+			replace(n, f)
+			f.AppendChild(f, n)
+			d.numberBlock(f, Figure, w, f.captionNode())
+		}
+		return
+	}
+	if !d.numbered(Listing, id, info.title != "") {
+		return
+	}
+	t := d.newTarget(Listing, id, info.title)
+	n.SetAttributeString("id", []byte(t.id))
+	n.SetAttributeString(attrLabel, []byte(w.label(t, info.title != "")))
+}
+
+// attrLabel is the attribute by which numberListing gives a code block's label to
+// codeRenderer.
+const attrLabel = "listing-label"
+
+// labelEquation makes a formula with a label a target, whose number is counted
+// when the formula is rendered: only then is it known how many numbers those
+// before it have taken.
+func (d *draft) labelEquation(n ast.Node, label **target) {
+	if id := attributeText(n, "id"); labelKind(id) == Equation {
+		*label = &target{kind: Equation, id: id}
+		d.targets[id] = *label
+	}
+}
+
+// captionNode is the caption of a figure, nil without one.
+func (n *figure) captionNode() *caption {
+	c, ok := n.LastChild().(*caption)
+	if !ok && n.caption != "" {
+		c = &caption{figure: true}
+		text := ast.NewString([]byte(n.caption))
+		text.SetRaw(true)
+		c.AppendChild(c, text)
+		n.AppendChild(n, c)
+		n.caption = ""
+	}
+	return c
+}
+
+// makeFigure makes a division with a label a figure: its last paragraph is the
+// caption.
+func (n *division) makeFigure() *caption {
+	n.figure = true
+	p, ok := n.LastChild().(*ast.Paragraph)
+	if !ok || p.PreviousSibling() == nil {
+		return nil
+	}
+	c := &caption{figure: true}
+	for child := p.FirstChild(); child != nil; {
+		next := child.NextSibling()
+		c.AppendChild(c, child)
+		child = next
+	}
+	replace(p, c)
+	return c
+}
+
+// placeList makes a paragraph the place of a list, and has all its elements
+// numbered.
+func (d *draft) placeList(p *ast.Paragraph, kind Kind) {
+	if !slices.Contains(d.options.Numbered, kind) {
+		d.options.Numbered = append(slices.Clone(d.options.Numbered), kind)
+	}
+	replace(p, &contents{list: kind})
+}
+
+// ListPlace is the HTML that marks the place of the list of a kind, or of the
+// table of contents ("").
+func ListPlace(kind Kind) string {
+	if kind == "" {
+		return `<nav class="toc-here"></nav>`
+	}
+	return `<nav class="toc-` + string(kind) + `"></nav>`
+}
