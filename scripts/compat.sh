@@ -8,11 +8,11 @@ cd "$(dirname "$0")/.."
 dir=$1
 # langchain-groq wants an older SDK than the newest, so it has a place of its own.
 groq=1.7.0 openai=3.54.0 pydantic=2.14.3 langchain_groq=1.1.3
-pytest=9.2.0 pytest_asyncio=1.5.0
+pytest=9.2.0 pytest_asyncio=1.5.0 requests=2.34.2
 spec_validator=0.9.0 python_client=0.29.1 schemathesis=4.32.5
 # The clients want this Node or a newer one; Debian's own is older.
 node=22.23.3
-versions="$node $groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $spec_validator $python_client $schemathesis $(cksum <internal/test/compat/js/package.json)"
+versions="$node $groq $openai $pydantic $langchain_groq $pytest $pytest_asyncio $requests $spec_validator $python_client $schemathesis $(cksum <internal/test/compat/js/package.json)"
 say() { printf 'setup: %s\n' "$*" >&2; }
 
 if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
@@ -34,7 +34,7 @@ if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
   fi
   pip() { python3 -m pip --disable-pip-version-check "$@" --quiet; }
   pip install --root-user-action=ignore --target "$dir/python" \
-    "groq[aiohttp]==$groq" "openai==$openai" "pydantic==$pydantic" "pytest==$pytest" "pytest-asyncio==$pytest_asyncio" 2>/dev/null
+    "groq[aiohttp]==$groq" "openai==$openai" "pydantic==$pydantic" "pytest==$pytest" "pytest-asyncio==$pytest_asyncio" "requests==$requests" 2>/dev/null
   pip install --root-user-action=ignore --target "$dir/langchain" "langchain-groq==$langchain_groq" 2>/dev/null
   pip install --root-user-action=ignore --target "$dir/openapi" "openapi-spec-validator==$spec_validator" \
     "openapi-python-client==$python_client" "schemathesis==$schemathesis" 2>/dev/null

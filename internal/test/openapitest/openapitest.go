@@ -111,8 +111,8 @@ func (d *Description) find(path string) (template string, item map[string]any) {
 		parts, literal := strings.Split(t, "/"), 0
 		fits := len(parts) == len(segments)
 		for i := 0; fits && i < len(parts); i++ {
-			switch {
-			case parts[i] == segments[i]:
+			switch parts[i] {
+			case segments[i]:
 				literal++
 			default:
 				fits = strings.HasPrefix(parts[i], "{") && segments[i] != ""
