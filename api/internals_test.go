@@ -30,6 +30,9 @@ func Routes(t *testing.T) (all []string) {
 // Codes lists the codes that have an HTTP status.
 func Codes() []presswork.Code { return slices.Collect(maps.Keys(statuses)) }
 
+// Statuses are the codes' HTTP statuses.
+func Statuses() map[presswork.Code]int { return maps.Clone(statuses) }
+
 // Token signs a token with the secret.
 func Token(secret []byte, jobID string, ttl time.Duration) string {
 	return signer{secret: secret}.sign(jobID, ttl)

@@ -53,10 +53,12 @@ func programs(t *testing.T) (list []program) {
 
 // runners write a program into a folder and name the command that runs it.
 var runners = map[string]func(tools, dir string) (file string, command []string){
-	"curl":       func(_, dir string) (string, []string) { return dir + "/run.sh", []string{"bash", "-eu", "run.sh"} },
-	"Python":     func(_, dir string) (string, []string) { return dir + "/run.py", []string{"python3", "run.py"} },
-	"JavaScript": func(tools, dir string) (string, []string) { return dir + "/run.mjs", []string{tools + "/nodejs", "run.mjs"} },
-	"Go":         func(_, dir string) (string, []string) { return dir + "/main.go", []string{"go", "run", "main.go"} },
+	"curl":   func(_, dir string) (string, []string) { return dir + "/run.sh", []string{"bash", "-eu", "run.sh"} },
+	"Python": func(_, dir string) (string, []string) { return dir + "/run.py", []string{"python3", "run.py"} },
+	"JavaScript": func(tools, dir string) (string, []string) {
+		return dir + "/run.mjs", []string{tools + "/nodejs", "run.mjs"}
+	},
+	"Go": func(_, dir string) (string, []string) { return dir + "/main.go", []string{"go", "run", "main.go"} },
 }
 
 // TestTheProgramsOfTheDocumentation runs docs/rest.md.
