@@ -23,7 +23,7 @@ func TestEveryCodeHasAnExplanation(t *testing.T) {
 		t.Fatal(err)
 	}
 	explained := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (\\S+)").FindAllSubmatch(page, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\| (\\S+)").FindAllSubmatch(page, -1) {
 		explained[string(row[1])] = string(row[2])
 	}
 	wanted := map[presswork.Code]int{
