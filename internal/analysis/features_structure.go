@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/markdown"
 )
 
 // structureNames name the structural features, in the order structure gives.
@@ -37,16 +39,16 @@ var (
 func structure(r *reading) []float64 {
 	f := map[string]float64{}
 	words := max(r.amount(), 1)
-	lines := max(r.lines, 1)
+	lines := max(r.Lines, 1)
 	hundred := float64(words) / 100
 	scale := max(r.scale, 0.001)
-	f["code"] = ratio(r.codeLines, lines)
-	f["tables"] = ratio(r.tableLines, lines)
-	f["lists"] = ratio(r.listLines, lines)
-	f["quotes"] = ratio(r.quoteLines, lines)
-	f["html"] = ratio(r.htmlLines, lines)
-	f["rules"] = grown(ratio(r.rules*20, lines), 1)
-	f["links"] = grown(float64(r.ev.links+r.ev.urls)/hundred, 3)
+	f["code"] = ratio(r.CodeLines, lines)
+	f["tables"] = ratio(r.TableLines, lines)
+	f["lists"] = ratio(r.Items, lines)
+	f["quotes"] = ratio(r.QuoteLines, lines)
+	f["html"] = ratio(r.HTMLLines, lines)
+	f["rules"] = grown(ratio(r.Rules*20, lines), 1)
+	f["links"] = grown(float64(r.ev.links)/hundred, 3)
 	f["images"] = grown(float64(r.ev.images)/hundred, 1)
 	f["badges"] = grown(float64(r.ev.badges), 1)
 	f["front"] = truth(len(r.front) > 0)
@@ -77,7 +79,7 @@ func headingFeatures(r *reading, f map[string]float64, hundred float64) {
 	for _, h := range r.headings[:min(n, 500)] {
 		deepest = max(deepest, h.level)
 		for name, hit := range map[string]bool{
-			"head_code": h.code, "head_version": versionLike.MatchString(h.text), "head_date": dateLike.MatchString(h.text),
+			"head_code": h.code, "head_version": versionLike.MatchString(h.text), "head_date": digit(h.text) && dateLike.MatchString(h.text),
 			"head_step": stepLike.MatchString(h.text), "head_clause": clauseLike.MatchString(h.text),
 			"head_roman": romanLike.MatchString(strings.TrimSpace(h.text)), "head_question": strings.HasSuffix(h.text, "?"), "head_caps": allCapitals(h.text),
 		} {
@@ -144,13 +146,13 @@ func lineFeatures(r *reading, f map[string]float64) {
 	for _, p := range r.passages {
 		if m := amounts(p.text); m > 0 {
 			money += m
-			inTable += count(p.kind == tableRow)
+			inTable += count(p.Kind == markdown.RowBlock)
 		}
-		if p.kind == tableRow {
+		if p.Kind == markdown.RowBlock {
 			cells++
 			continue
 		}
-		if p.kind != paragraph && p.kind != quote {
+		if p.Kind != markdown.ParagraphBlock && p.Kind != markdown.QuoteBlock {
 			continue
 		}
 		paragraphs++
@@ -159,9 +161,9 @@ func lineFeatures(r *reading, f map[string]float64) {
 			longer++
 		}
 		quoted += strings.Count(p.text, `"`)/2 + strings.Count(p.text, "“") + strings.Count(p.text, "«") + strings.Count(p.text, "„") + dashes(p.text)
-		source := strings.Split(strings.TrimRight(p.block.text, "\n"), "\n")
+		source := p.lines
 		rows += len(source)
-		if stanza(source) {
+		if len(p.Bold) == 0 && stanza(source) {
 			stanzas++
 		}
 		for i, l := range source {
@@ -171,13 +173,13 @@ func lineFeatures(r *reading, f map[string]float64) {
 			if n > 2 && n < 62 && (len(source) > 1 || n < 48) && (i == len(source)-1 || !strings.HasSuffix(l, ".") || n < 45) {
 				short++
 			}
-			if k := strings.IndexAny(l, ":："); k > 1 && k < 30 && (strings.Contains(l[:k], "*") || len(source) > 1 || len(l) < 90) {
+			if k := strings.IndexAny(l, ":："); k > 1 && k < 30 && (p.Lead && i == 0 || len(source) > 1 || len(l) < 90) {
 				labels++
 			}
 		}
 	}
-	f["prose"] = ratio(lines, max(r.lines, 1))
-	f["verse"] = verse(ratio(short, lines), ratio(rows, paragraphs), paragraphs, ratio(lines, max(r.lines, 1)))
+	f["prose"] = ratio(lines, max(r.Lines, 1))
+	f["verse"] = verse(ratio(short, lines), ratio(rows, paragraphs), paragraphs, ratio(lines, max(r.Lines, 1)))
 	f["stanzas"] = grown(ratio(stanzas, paragraphs), 0.2) * f["prose"]
 	f["paragraph_long"] = ratio(longer, paragraphs)
 	f["ragged"] = ragged(r.passages) * f["prose"]
@@ -209,7 +211,7 @@ func stanza(lines []string) bool {
 			first, _, _ := strings.Cut(lines[i+1], " ")
 			widest = max(widest, n+1+utf8.RuneCountInString(first))
 		}
-		if strings.Contains(l, ": ") || strings.Contains(l, "**") {
+		if strings.Contains(l, ": ") {
 			return false
 		}
 	}
@@ -232,7 +234,7 @@ func ragged(passages []passage) float64 {
 	widest, lines, early := 0, 0, 0
 	var all [][]string
 	for _, p := range passages[:min(len(passages), 200)] {
-		if p.kind != paragraph || strings.Contains(p.text, ": ") {
+		if p.Kind != markdown.ParagraphBlock || strings.Contains(p.text, ": ") {
 			continue
 		}
 		source := strings.Split(strings.TrimRight(p.text, "\n"), "\n")

@@ -4,18 +4,20 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"presswork/internal/markdown"
 )
 
 // itemFeatures look at lists.
 func itemFeatures(r *reading, f map[string]float64) {
 	var items, ordered, tasks, short, long, quantities, speakers, commands int
 	for _, p := range r.passages {
-		if p.kind != item {
+		if p.Kind != markdown.ItemBlock {
 			continue
 		}
 		items++
-		ordered += count(p.ordered)
-		tasks += count(p.task)
+		ordered += count(p.Ordered)
+		tasks += count(p.Task)
 		n := 1 + strings.Count(p.text, " ")
 		short += count(n < 7)
 		long += count(n > 25)
@@ -106,7 +108,7 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	}
 	n := len(r.passages)
 	for _, p := range r.passages[:min(12, n)] {
-		for line := range strings.SplitSeq(p.block.text, "\n") {
+		for _, line := range p.lines {
 			head = append(head, strings.Trim(line, " \t*_\\|"))
 		}
 	}
@@ -137,7 +139,7 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	}
 	f["spans"] = grown(float64(spans)/max(1, float64(r.amount())/300), 1)
 	for _, p := range r.passages[max(0, n-7):] {
-		for line := range strings.SplitSeq(p.block.text, "\n") {
+		for _, line := range p.lines {
 			if line = strings.TrimRightFunc(strings.Trim(line, " \t*_\\"), notLetter); len(line) < 90 && signedOff.MatchString(line) {
 				f["closing"], r.closing = 1, true
 			}

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"presswork"
+
+	"presswork/internal/markdown"
 )
 
 const (
@@ -72,7 +74,7 @@ func keywords(r *reading, language string) []presswork.Keyword {
 	at := 0
 	for _, p := range r.passages {
 		weight := 1.0
-		if p.kind == tableRow {
+		if p.Kind == markdown.RowBlock {
 			weight = 0.3
 		}
 		c.add(p.text, weight, at)

@@ -1,28 +1,24 @@
 package analysis
 
 import (
-	"strings"
+	"bytes"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
 // normalise makes text of the bytes of a document: UTF-8 without byte order
-// mark, letters composed (NFC), lines ended by "\n". Binary data becomes "".
-func normalise(markdown []byte) string {
+// mark, letters composed (NFC). Binary data becomes nothing.
+func normalise(markdown []byte) []byte {
 	head := markdown[:min(len(markdown), 64<<10)]
 	if strange := strangeBytes(head); strange > 0 && strange*50 > len(head) {
-		return ""
+		return nil
 	}
-	s := strings.TrimPrefix(string(markdown), "\ufeff")
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\ufffd")
+	s := bytes.TrimPrefix(markdown, []byte("\ufeff"))
+	if !utf8.Valid(s) {
+		s = bytes.ToValidUTF8(s, []byte("\ufffd"))
 	}
-	if strings.IndexByte(s, '\r') >= 0 {
-		s = strings.ReplaceAll(s, "\r\n", "\n")
-		s = strings.ReplaceAll(s, "\r", "\n")
-	}
-	return norm.NFC.String(s)
+	return norm.NFC.Bytes(s)
 }
 
 // strangeBytes counts what text does not hold: control characters and bytes

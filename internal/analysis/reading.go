@@ -1,28 +1,47 @@
 package analysis
 
 import (
+	"bytes"
 	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/markdown"
 )
 
 // sampleBytes bounds the text that is read word by word. Longer documents are
 // sampled: their head, and blocks spread evenly over the rest.
 const sampleBytes = 160 << 10
 
-// passage is a block's text without markup.
+// passage is a block of text that is no heading.
 type passage struct {
-	block
-	text string
+	markdown.Block
+	// lines are those of the source; text has them joined, but for those that
+	// stand by themselves.
+	lines []string
+	text  string
 }
 
 // prose distinguishes sentences from cells.
-func (p passage) prose() bool { return p.kind != tableRow && p.kind != codeBlock }
+func (p passage) prose() bool { return p.Kind != markdown.RowBlock }
+
+// heading is a heading without its markup. after counts the blocks before it.
+type heading struct {
+	level int
+	text  string
+	code  bool // carried code or a call: `fetch(url)`
+	after int
+}
+
+// maxHeading bounds a heading's text, in bytes.
+const maxHeading = 300
 
 // reading is a document taken apart: structure of the whole, words of a sample.
 type reading struct {
-	outline
+	markdown.Outline
+	front    frontMatter
+	headings []heading
 	ev       evidence
 	passages []passage
 	// captions are lines that stand as headings without being marked as such:
@@ -40,10 +59,12 @@ type reading struct {
 	salutation, closing bool
 }
 
-// read takes a document apart.
-func read(markdown []byte) *reading {
-	src := normalise(markdown)
-	r := &reading{outline: scan(src)}
+// read takes a document apart. One that is too complex to be printed is read as
+// far as its front matter.
+func read(source []byte) *reading {
+	src := normalise(source)
+	r := outlined(src)
+	r.front = readFrontMatter(r.FrontMatter)
 	r.sample()
 	if r.amount() < 60 {
 		r.reread(src)
@@ -51,20 +72,35 @@ func read(markdown []byte) *reading {
 	return r
 }
 
+func outlined(src []byte) *reading {
+	outline, _ := markdown.ReadOutline(src)
+	r := &reading{Outline: outline}
+	for i, b := range r.Blocks {
+		if b.Kind != markdown.HeadingBlock || b.Text == "" {
+			continue
+		}
+		text := strings.Join(strings.FieldsFunc(clip(b.Text, maxHeading), lineEnd), " ")
+		r.headings = append(r.headings, heading{level: b.Level, text: text, code: b.CodeSpans > 0 || looksLikeCall(text), after: i - len(r.headings)})
+	}
+	return r
+}
+
+func lineEnd(c rune) bool { return c == '\n' || string(c) == markdown.LineSeparator }
+
 // reread takes up a document whose text stands in a code fence or is indented
 // like code, which people do with résumés, letters and poems.
-func (r *reading) reread(src string) {
-	var inner string
+func (r *reading) reread(src []byte) {
+	var inner []byte
 	switch {
-	case len(r.fenced) > 0:
-		inner = strings.Join(r.fenced, "\n\n")
-	case r.codeLines > 3 && r.fences == 0:
+	case r.Fences > 0:
+		inner = r.fenced()
+	case r.CodeLines > 3:
 		inner = dedent(src)
 	}
-	if inner == "" || !wordy(inner) {
+	if len(inner) == 0 || !wordy(string(inner[:min(len(inner), wordySample)])) {
 		return
 	}
-	again := &reading{outline: scan(inner)}
+	again := outlined(inner)
 	again.front = r.front
 	again.headings = append(append([]heading(nil), r.headings...), again.headings...)
 	again.sample()
@@ -73,18 +109,34 @@ func (r *reading) reread(src string) {
 	}
 }
 
-func dedent(src string) string {
-	var out strings.Builder
-	for line := range strings.Lines(src) {
-		out.WriteString(strings.TrimLeft(line, " \t"))
+// fenced are the bodies of fences without a language, which may hold text.
+func (r *reading) fenced() (inner []byte) {
+	for _, b := range r.Blocks {
+		if b.Kind != markdown.CodeBlock {
+			continue
+		}
+		switch b.Fence {
+		case "", "text", "txt", "plain", "plaintext", "markdown", "md":
+			inner = append(append(inner, clip(b.Text, 64<<10)...), "\n\n"...)
+		}
 	}
-	return out.String()
+	return inner
 }
+
+func dedent(src []byte) (out []byte) {
+	for line := range bytes.Lines(src) {
+		out = append(out, bytes.TrimLeft(line, " \t")...)
+	}
+	return out
+}
+
+// wordySample is how many bytes show whether something is text.
+const wordySample = 8 << 10
 
 // wordy distinguishes text from code: letters and spaces, few brackets.
 func wordy(s string) bool {
 	letters, brackets := 0, 0
-	for _, c := range s[:min(len(s), 8<<10)] {
+	for _, c := range s {
 		switch {
 		case unicode.IsLetter(c) || c == ' ':
 			letters++
@@ -95,23 +147,34 @@ func wordy(s string) bool {
 	return letters > 120 && letters > 12*brackets
 }
 
-// sample cleans the blocks that are read, and cuts them into words.
+// sample takes the blocks that are read, and cuts them into words.
 func (r *reading) sample() {
 	total := 0
-	for _, b := range r.blocks {
-		total += len(b.text)
+	for _, b := range r.Blocks {
+		if running(b) {
+			total += len(b.Text)
+		}
 	}
 	const head = sampleBytes / 4
 	seen, taken := 0, 0
-	for _, b := range r.blocks {
-		due := seen
-		if total > sampleBytes && seen > head {
-			due = head + int(int64(seen-head)*(sampleBytes-head)/int64(total-head))
+	for _, b := range r.Blocks {
+		if !running(b) {
+			continue
 		}
-		seen += len(b.text)
-		if taken <= due {
-			taken += len(b.text)
-			r.take(b)
+		for rest := b.Text; rest != "" || b.Text == ""; {
+			b.Text, rest = cutBlock(rest)
+			due := seen
+			if total > sampleBytes && seen > head {
+				due = head + int(int64(seen-head)*(sampleBytes-head)/int64(total-head))
+			}
+			seen += len(b.Text)
+			if taken <= due {
+				taken += len(b.Text)
+				r.take(b)
+			}
+			if b.Text == "" {
+				break
+			}
 		}
 	}
 	r.scale = 1
@@ -125,16 +188,36 @@ func (r *reading) sample() {
 	}
 }
 
-func (r *reading) take(b block) {
-	if b.kind == codeBlock {
+func running(b markdown.Block) bool {
+	return b.Kind != markdown.HeadingBlock && b.Kind != markdown.CodeBlock
+}
+
+// maxBlock bounds what is taken of a block at once, so that a document of one line can be sampled.
+const maxBlock = 8 << 10
+
+// cutBlock cuts a long text between words, if it has any.
+func cutBlock(text string) (head, rest string) {
+	if len(text) <= maxBlock {
+		return text, ""
+	}
+	cut := strings.LastIndexAny(text[:maxBlock], " \n")
+	if cut <= 0 {
+		for cut = maxBlock; cut > 0 && !utf8.RuneStart(text[cut]); {
+			cut--
+		}
+	}
+	return text[:cut], text[cut:]
+}
+
+func (r *reading) take(b markdown.Block) {
+	r.ev.count(b)
+	words := strings.TrimSpace(r.ev.withoutCitations(b.Text))
+	if words == "" {
 		return
 	}
-	p := passage{b, strings.TrimSpace(plain(b.text, &r.ev))}
-	if p.text == "" {
-		return
-	}
+	p := passage{Block: b, lines: strings.FieldsFunc(words, lineEnd), text: joinLines.Replace(words)}
 	r.passages = append(r.passages, p)
-	if len(r.captions) < 400 && (b.kind == paragraph || b.kind == item) {
+	if len(r.captions) < 400 && (b.Kind == markdown.ParagraphBlock || b.Kind == markdown.ItemBlock) {
 		if c := caption(p); c != "" {
 			r.captions = append(r.captions, c)
 		}
@@ -155,21 +238,21 @@ func (r *reading) take(b block) {
 	r.tokens = append(r.tokens, "")
 }
 
+// joinLines joins the lines of a block that do not stand by themselves.
+var joinLines = strings.NewReplacer("\n", " ", markdown.LineSeparator, "\n")
+
 // caption returns the short first line of a block when it stands out: bold, in
 // capitals, ending in a colon, or alone without a full stop.
 func caption(p passage) string {
-	source, more, _ := strings.Cut(p.block.text, "\n")
-	line, rest, _ := strings.Cut(p.text, "\n")
-	if colon := strings.Index(line, ":"); colon > 0 && strings.HasPrefix(source, "**") {
-		line, rest = line[:colon], line[colon:]
-	} else if more != "" && len(line) > len(source) {
-		line = strings.Trim(source, "*_ ")
+	line := strings.TrimSpace(p.lines[0])
+	if colon := strings.Index(line, ":"); colon > 0 && p.Lead {
+		line = line[:colon+1]
 	}
 	if line == "" || len(line) > 60 || strings.Count(line, " ") > 5 || strings.HasSuffix(line, ".") {
 		return ""
 	}
-	loud := strings.HasPrefix(source, "**") || strings.HasPrefix(source, "__") || strings.HasSuffix(line, ":") || allCapitals(line)
-	if alone := rest == "" && more == "" && p.kind == paragraph; loud || alone {
+	loud := p.Lead || strings.HasSuffix(line, ":") || allCapitals(line)
+	if alone := len(p.lines) == 1 && p.Kind == markdown.ParagraphBlock; loud || alone {
 		return strings.TrimRight(line, ":")
 	}
 	return ""
@@ -245,7 +328,7 @@ func (r *reading) minutes() int {
 		prose += float64(1+strings.Count(h.text, " ")) / 220 * r.scale
 	}
 	const rounding = 1e-9 // of sums of glyphs
-	return max(int(math.Ceil(prose/r.scale+float64(r.codeLines)/25-rounding)), min(r.lines, 1))
+	return max(int(math.Ceil(prose/r.scale+float64(r.CodeLines)/25-rounding)), min(r.Lines, 1))
 }
 
 // title is the document's name: of its front matter, or its first heading.

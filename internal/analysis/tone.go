@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"presswork/internal/markdown"
 )
 
 var (
@@ -274,16 +276,16 @@ func (l toneLexicon) count(evidence []float64, word string, seen map[string]int)
 
 // ToneEvidence returns how much speaks for each of Tones but the first in a
 // document's prose, and of how many words that is.
-func ToneEvidence(markdown []byte) (evidence []float64, words int) {
-	evidence, _, words = toneEvidence(sampleEvenly(proseSentences(markdown), maxToneSentences))
+func ToneEvidence(source []byte) (evidence []float64, words int) {
+	evidence, _, words = toneEvidence(sampleEvenly(proseSentences(source), maxToneSentences))
 	return evidence, words
 }
 
 // proseSentences are the sentences of a document's paragraphs, items and quotes.
-func proseSentences(markdown []byte) (sentences []string) {
-	for _, b := range scan(normalise(markdown)).blocks {
-		if b.kind == paragraph || b.kind == item || b.kind == quote {
-			sentences = append(sentences, splitSentences(plain(b.text, &evidence{}))...)
+func proseSentences(source []byte) (sentences []string) {
+	for _, b := range outlined(normalise(source)).Blocks {
+		if b.Kind == markdown.ParagraphBlock || b.Kind == markdown.ItemBlock || b.Kind == markdown.QuoteBlock {
+			sentences = append(sentences, splitSentences(joinLines.Replace(b.Text))...)
 		}
 	}
 	return sentences

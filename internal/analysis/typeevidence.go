@@ -51,11 +51,6 @@ func (r *reading) evidence(docType string, x []float64) []string {
 
 // tellingStructure names the structural features that speak most for a type.
 func (r *reading) tellingStructure(kind int, x []float64) []string {
-	counts := map[string]int{"citations": r.ev.citations}
-	for _, h := range r.headings {
-		counts["head_clause"] += count(clauseLike.MatchString(h.text))
-		counts["head_version"] += count(versionLike.MatchString(h.text))
-	}
 	row, from := typeModel().Rows[kind], len(x)-len(structureNames)
 	type share struct {
 		phrase string
@@ -68,10 +63,11 @@ func (r *reading) tellingStructure(kind int, x []float64) []string {
 			continue
 		}
 		if strings.Contains(phrase, "%d") {
-			if counts[name] < 2 {
+			n := r.counted(name)
+			if n < 2 {
 				continue
 			}
-			phrase = fmt.Sprintf(phrase, counts[name])
+			phrase = fmt.Sprintf(phrase, n)
 		}
 		all = append(all, share{phrase, value})
 	}
@@ -81,6 +77,21 @@ func (r *reading) tellingStructure(kind int, x []float64) []string {
 		phrases = append(phrases, s.phrase)
 	}
 	return phrases
+}
+
+// counted is how many there are of what a structural feature is of.
+func (r *reading) counted(feature string) (n int) {
+	like := clauseLike
+	switch feature {
+	case "citations":
+		return r.ev.citations
+	case "head_version":
+		like = versionLike
+	}
+	for _, h := range r.headings {
+		n += count(like.MatchString(h.text))
+	}
+	return n
 }
 
 // tellingHeadings quotes headings that are terms of a type.

@@ -10,44 +10,26 @@ import (
 // entries of a list stand one a line.
 type frontMatter map[string]string
 
-// maxFrontLines bounds the search for the end of front matter, maxFrontValue
+// maxFrontLines bounds the lines of front matter that are read, maxFrontValue
 // what is kept of a value, in bytes.
 const maxFrontLines, maxFrontValue = 400, 4000
 
-// cutFrontMatter takes YAML (---) or TOML (+++) off the head of a document.
-// Only top-level keys are read: telling what a document is needs no more.
-func cutFrontMatter(src string) (frontMatter, string) {
-	src = strings.TrimLeft(src, "\n")
-	mark, rest, ok := strings.Cut(src, "\n")
-	mark = strings.TrimRight(mark, " \t")
-	if !ok || mark != "---" && mark != "+++" {
-		return nil, src
-	}
+// readFrontMatter reads top-level keys of YAML or TOML: what a document is shows by no
+// others. It is nil where there are none.
+func readFrontMatter(src string) frontMatter {
 	front := frontMatter{}
-	key := ""
-	for range maxFrontLines {
-		line, after, more := strings.Cut(rest, "\n")
-		rest = after
-		if end := strings.TrimRight(line, " \t"); end == mark || end == "..." && mark == "---" {
-			if len(front) == 0 {
-				return nil, src
-			}
-			return front, rest
-		}
-		if !more {
-			return nil, src
+	key, lines := "", 0
+	for line := range strings.Lines(src) {
+		if lines++; lines > maxFrontLines {
+			break
 		}
 		key = front.take(key, line)
-		if key == noFrontMatter {
-			return nil, src
-		}
 	}
-	return nil, src
+	if len(front) == 0 {
+		return nil
+	}
+	return front
 }
-
-// noFrontMatter is what take returns on a line that shows the "---" above to be
-// a rule in a text.
-const noFrontMatter = "\x00"
 
 func (f frontMatter) take(key, line string) string {
 	trimmed := strings.TrimSpace(line)
@@ -55,17 +37,13 @@ func (f frontMatter) take(key, line string) string {
 	case trimmed == "" || trimmed[0] == '#' || trimmed[0] == '[':
 		return key
 	case line[0] == ' ' || line[0] == '\t' || trimmed[0] == '-' || trimmed[0] == ']':
-		if key == "" {
-			return noFrontMatter
+		if key != "" {
+			f[key] = clip(f[key]+"\n"+clip(strings.TrimLeft(trimmed, "- "), maxFrontValue), maxFrontValue)
 		}
-		f[key] = clip(f[key]+"\n"+clip(strings.TrimLeft(trimmed, "- "), maxFrontValue), maxFrontValue)
 		return key
 	}
 	at := strings.IndexAny(line, ":=")
-	if at <= 0 || at > 60 || strings.ContainsAny(strings.Trim(line[:at], `"' `), " \t.!?") && len(f) == 0 {
-		if len(f) == 0 {
-			return noFrontMatter
-		}
+	if at <= 0 || at > 60 {
 		return key
 	}
 	key = strings.ToLower(strings.Trim(line[:at], `"' `))
@@ -89,3 +67,11 @@ func (f frontMatter) keys() []string { return slices.Sorted(maps.Keys(f)) }
 
 // text returns a value without quotes.
 func (f frontMatter) text(key string) string { return strings.Trim(strings.TrimSpace(f[key]), `"'`) }
+
+// clip keeps at most n bytes, whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}

@@ -1,0 +1,89 @@
+package analysis
+
+import (
+	"regexp"
+	"strings"
+
+	"presswork/internal/markdown"
+)
+
+// evidence counts what stands in the blocks of the sample beside their words.
+type evidence struct {
+	codeSpans, links, images, badges, citations, math, issues int
+	// marked are the texts in bold, and of links, that are no sentences.
+	bold, linked []string
+}
+
+// maxMarked is how many bold and link texts are kept of a document, and maxLabel
+// how long one may be, in bytes.
+const maxMarked, maxLabel = 400, 60
+
+func (ev *evidence) count(b markdown.Block) {
+	ev.codeSpans += b.CodeSpans
+	ev.links += b.Links
+	ev.math += b.Formulas
+	for _, image := range b.Images {
+		if badgeLike.MatchString(clip(image, 400)) {
+			ev.badges++
+		} else {
+			ev.images++
+		}
+	}
+	ev.bold = appendLabels(ev.bold, b.Bold)
+	ev.linked = appendLabels(ev.linked, b.Linked)
+	for at := strings.IndexByte(b.Text, '#'); at >= 0; {
+		if at+1 < len(b.Text) && b.Text[at+1] >= '0' && b.Text[at+1] <= '9' {
+			ev.issues++
+		}
+		next := strings.IndexByte(b.Text[at+1:], '#')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+}
+
+func appendLabels(to, labels []string) []string {
+	for _, l := range labels {
+		if len(l) > 1 && len(l) < maxLabel && len(to) < maxMarked {
+			to = append(to, l)
+		}
+	}
+	return to
+}
+
+var (
+	badgeLike    = regexp.MustCompile(`(?i)badge|shields\.io|travis|codecov|coveralls|npm version|build status`)
+	citationLike = regexp.MustCompile(`\[(?:-?@[^\[\]\n]{1,300}|\d[\d, ]{0,2})\]`)
+)
+
+// withoutCitations counts "[@key; @other]" and "[3]", and takes them out.
+func (ev *evidence) withoutCitations(text string) string {
+	if strings.IndexByte(text, '[') < 0 {
+		return text
+	}
+	return citationLike.ReplaceAllStringFunc(text, func(c string) string {
+		ev.citations += 1 + strings.Count(c, ";")
+		return ""
+	})
+}
+
+// looksLikeCall distinguishes signatures from words: "copy(src, dest)", "v8::Value",
+// "GET /users".
+func looksLikeCall(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '(' && (isAlnum(s[i-1]) || s[i-1] == '_') || s[i] == ':' && s[i-1] == ':' {
+			return true
+		}
+	}
+	verb, rest, _ := strings.Cut(strings.Trim(s, "` "), " ")
+	switch verb {
+	case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS":
+		return strings.HasPrefix(strings.TrimLeft(rest, " `"), "/")
+	}
+	return false
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

@@ -1,0 +1,60 @@
+package analysis
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMinutes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		want int
+	}{
+		"nothing":      {"", 0},
+		"a word":       {"word", 1},
+		"220 words":    {strings.Repeat("word ", 220), 1},
+		"221 words":    {strings.Repeat("word ", 221), 2},
+		"Chinese":      {strings.Repeat("文字", 400), 2},
+		"code":         {"```\n" + strings.Repeat("x := 1\n", 98) + "```\n", 4},
+		"front matter": {"---\ntitle: " + strings.Repeat("word ", 500) + "\n---\n", 0},
+	} {
+		if got := read([]byte(c.text)).minutes(); got != c.want {
+			t.Errorf("%s: %d minutes, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestCitationsAreCountedAndNoWords(t *testing.T) {
+	t.Parallel()
+	r := read([]byte("cited [@one; @two] and [3] and -- [@four], not [more] or [1984]"))
+	if got, want := r.passages[0].text, "cited  and  and -- , not [more] or [1984]"; got != want || r.ev.citations != 4 {
+		t.Errorf("%q, %d citations", got, r.ev.citations)
+	}
+}
+
+func TestCaptions(t *testing.T) {
+	t.Parallel()
+	r := read([]byte("**Bill to:** Ada\n\nEXPERIENCE\nat sea\n\n**From** home\nto work\n\nAlone\n\nA sentence that is one.\n\ntwo words\nof a paragraph\n"))
+	if got, want := strings.Join(r.captions, "|"), "Bill to|EXPERIENCE|From home|Alone"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestATextInAFenceIsRead(t *testing.T) {
+	t.Parallel()
+	prose := strings.Repeat("It was a long way from the house to the sea and nobody spoke on it. ", 12)
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"a fence":         {"# Letter\n\n```\n" + prose + "\n```\n", true},
+		"indented":        {strings.Repeat("    "+prose+"\n", 4), true},
+		"a fence of Go":   {"```go\n" + prose + "\n```\n", false},
+		"code in a fence": {"```\n" + strings.Repeat("if (a[0] == b{c}) { return <d>; } ", 30) + "\n```\n", false},
+	} {
+		if got := read([]byte(c.text)).amount() > 60; got != c.want {
+			t.Errorf("%s: read is %v", name, got)
+		}
+	}
+}

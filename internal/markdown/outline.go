@@ -1,0 +1,262 @@
+package markdown
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+)
+
+// Outline is a document's words and structure, for who reads it rather than
+// prints it. It is of the same parse as what is printed.
+type Outline struct {
+	// FrontMatter is the text between the fences, "" without any.
+	FrontMatter string
+	// Blocks are those with text, in order.
+	Blocks []Block
+	// Lines counts the lines of the body that are not blank, and CodeLines,
+	// TableLines, QuoteLines and HTMLLines those of the blocks of that kind.
+	Lines, CodeLines, TableLines, QuoteLines, HTMLLines int
+	// Items counts the items of lists, Rules the thematic breaks, Fences the
+	// fenced blocks of code.
+	Items, Rules, Fences int
+}
+
+// BlockKind is what a block of an Outline is.
+type BlockKind uint8
+
+// Kinds of blocks. Paragraphs and items in a quote or an alert are quotes; a row is
+// one of a table.
+const (
+	ParagraphBlock BlockKind = iota
+	HeadingBlock
+	ItemBlock
+	QuoteBlock
+	RowBlock
+	CodeBlock
+)
+
+// Block is a run of text.
+type Block struct {
+	Kind BlockKind
+	// Text is without markup, code spans, formulas, web addresses and images, but
+	// with the code of a heading. Its lines are those of the source, ended by "\n"; those ended by a
+	// hard line break, or before one that begins in bold, by LineSeparator.
+	Text string
+	// Level is a heading's, 1 to 6.
+	Level int
+	// Ordered and Task report whether an item is numbered, and has a check box.
+	Ordered, Task bool
+	// Fence is the first word after a fence of code, "" without one.
+	Fence string
+	// Lead reports whether the text begins in bold.
+	Lead bool
+	// Bold and Linked are the texts in bold and of links, Images the targets of
+	// images with their descriptions.
+	Bold, Linked, Images []string
+	// CodeSpans, Links and Formulas count them; links within the document are none.
+	CodeSpans, Links, Formulas int
+}
+
+// LineSeparator ends a line of a Block that stands by itself.
+const LineSeparator = "\u2028"
+
+var outlineParser = sync.OnceValue(newParser)
+
+// ReadOutline reads a document: UTF-8 without byte order mark. Errors:
+// ContentTooComplex, as for Render.
+func ReadOutline(src []byte) (Outline, error) {
+	var o Outline
+	if matter, _, ok := splitFrontMatter(src); ok {
+		o.FrontMatter, src = string(matter.text), matter.rest
+	}
+	src = normalizeNewlines(src)
+	root, err := parse(context.Background(), outlineParser(), src, HasLabels(src))
+	if err != nil {
+		return o, err
+	}
+	for line := range bytes.Lines(src) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			o.Lines++
+		}
+	}
+	r := outliner{out: &o, src: src}
+	r.blocks(root, ParagraphBlock)
+	return o, nil
+}
+
+type outliner struct {
+	out *Outline
+	src []byte
+	// ordered reports whether the list that is open is.
+	ordered bool
+
+	cur  Block
+	text bytes.Buffer
+}
+
+// blocks reads the children of a block; what is plain text in it is of kind k.
+func (r *outliner) blocks(parent ast.Node, k BlockKind) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			r.inline(n, Block{Kind: HeadingBlock, Level: n.Level})
+		case *ast.FencedCodeBlock:
+			r.out.Fences++
+			r.out.CodeLines += n.Lines().Len() + 2
+			r.out.Blocks = append(r.out.Blocks, Block{Kind: CodeBlock, Fence: strings.ToLower(string(n.Language(r.src))), Text: string(blockText(n, r.src, 0))})
+		case *ast.CodeBlock:
+			r.out.CodeLines += n.Lines().Len()
+		case *ast.HTMLBlock:
+			r.html(n)
+		case *ast.ThematicBreak:
+			r.out.Rules++
+		case *ast.List:
+			before := r.ordered
+			r.ordered = n.IsOrdered()
+			r.blocks(n, k)
+			r.ordered = before
+		case *ast.ListItem:
+			r.item(n, k)
+		case *ast.Blockquote, *alert:
+			r.blocks(n, QuoteBlock)
+		case *east.TableHeader, *east.TableRow:
+			r.row(n)
+		case *formulaBlock:
+			r.out.Blocks = append(r.out.Blocks, Block{Formulas: 1})
+		case *ast.Paragraph, *ast.TextBlock, *east.DefinitionTerm:
+			r.inline(n, Block{Kind: k})
+		default:
+			r.blocks(n, k)
+		}
+	}
+}
+
+// item reads an item: its first text is the item, what follows stands by itself.
+func (r *outliner) item(n *ast.ListItem, k BlockKind) {
+	r.out.Items++
+	first := n.FirstChild()
+	switch first.(type) {
+	case *ast.Paragraph, *ast.TextBlock:
+		if k != QuoteBlock {
+			first.SetAttributeString(itemMark, r.ordered)
+		}
+	}
+	r.blocks(n, k)
+}
+
+// itemMark is the attribute of the first text of an item.
+const itemMark = "presswork-item"
+
+func (r *outliner) row(n ast.Node) {
+	if _, head := n.(*east.TableHeader); head {
+		r.out.TableLines++ // with the line below it
+	}
+	r.out.TableLines++
+	r.begin(Block{Kind: RowBlock})
+	for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
+		if r.text.Len() > 0 {
+			r.text.WriteString(" | ")
+		}
+		r.spans(cell)
+	}
+	r.end()
+}
+
+// inline reads a block of running text.
+func (r *outliner) inline(n ast.Node, b Block) {
+	if ordered, is := n.AttributeString(itemMark); is {
+		b.Kind, b.Ordered = ItemBlock, ordered.(bool)
+	}
+	if b.Kind == QuoteBlock {
+		r.out.QuoteLines += n.Lines().Len()
+	}
+	r.begin(b)
+	r.spans(n)
+	r.end()
+}
+
+func (r *outliner) begin(b Block) {
+	r.cur = b
+	r.text.Reset()
+}
+
+func (r *outliner) end() {
+	r.cur.Text = string(bytes.TrimSpace(r.text.Bytes()))
+	r.out.Blocks = append(r.out.Blocks, r.cur)
+}
+
+// spans reads the inline children of a node.
+func (r *outliner) spans(parent ast.Node) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		r.span(n)
+	}
+}
+
+func (r *outliner) span(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Text:
+		r.words(n)
+	case *ast.String:
+		r.text.Write(n.Value)
+	case *emoji:
+		r.text.WriteString(n.character)
+	case *ast.CodeSpan:
+		r.cur.CodeSpans++
+		if r.cur.Kind == HeadingBlock {
+			r.text.WriteString(plainText(n, r.src))
+		}
+	case *formula:
+		r.cur.Formulas++
+	case *ast.AutoLink:
+		if r.cur.Links++; n.AutoLinkType == ast.AutoLinkEmail {
+			r.text.Write(n.Label(r.src))
+		}
+	case *ast.Link:
+		if !bytes.HasPrefix(n.Destination, []byte("#")) {
+			r.cur.Links++
+		}
+		r.cur.Linked = append(r.cur.Linked, r.within(n))
+	case *ast.Image:
+		r.cur.Images = append(r.cur.Images, string(n.Destination)+" "+plainText(n, r.src))
+	case *ast.Emphasis:
+		if n.Level < 2 {
+			r.spans(n)
+			return
+		}
+		r.cur.Lead = r.cur.Lead || len(bytes.TrimSpace(r.text.Bytes())) == 0
+		r.cur.Bold = append(r.cur.Bold, r.within(n))
+	case *ast.RawHTML:
+		r.tag(n.Segments.Value(r.src))
+	case *east.TaskCheckBox:
+		r.cur.Task = true
+	case *east.FootnoteLink, *braces:
+	default:
+		r.spans(n)
+	}
+}
+
+// within reads the children of a node and returns their text.
+func (r *outliner) within(n ast.Node) string {
+	from := r.text.Len()
+	r.spans(n)
+	return string(r.text.Bytes()[from:])
+}
+
+func (r *outliner) words(n *ast.Text) {
+	value := n.Value(r.src)
+	if n.IsRaw() || bytes.IndexByte(value, '&') < 0 && bytes.IndexByte(value, '\\') < 0 {
+		r.text.Write(value)
+	} else {
+		r.text.WriteString(resolved(value))
+	}
+	switch bold, _ := n.NextSibling().(*ast.Emphasis); {
+	case n.HardLineBreak(), n.SoftLineBreak() && bold != nil && bold.Level == 2:
+		r.text.WriteString(LineSeparator)
+	case n.SoftLineBreak():
+		r.text.WriteByte('\n')
+	}
+}

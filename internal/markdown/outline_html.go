@@ -1,0 +1,120 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// tag counts a tag in running text.
+func (r *outliner) tag(raw []byte) {
+	z := html.NewTokenizer(bytes.NewReader(raw))
+	if z.Next() != html.EndTagToken {
+		r.count(z)
+	}
+}
+
+// count takes the tag that the tokenizer stands at: what it is of.
+func (r *outliner) count(z *html.Tokenizer) atom.Atom {
+	name, more := z.TagName()
+	tag := atom.Lookup(name)
+	switch tag {
+	case atom.Br:
+		r.text.WriteString(LineSeparator)
+	case atom.A:
+		r.cur.Links++
+	case atom.Img:
+		var words []string
+		for more {
+			var key, value []byte
+			if key, value, more = z.TagAttr(); string(key) == "src" || string(key) == "alt" {
+				words = append(words, string(value))
+			}
+		}
+		r.cur.Images = append(r.cur.Images, strings.Join(words, " "))
+	}
+	return tag
+}
+
+// html reads a block of HTML: a paragraph for each run of text, and headings.
+// What is code, a style or a drawing is no text.
+func (r *outliner) html(n *ast.HTMLBlock) {
+	raw, lines := blockText(n, r.src, 0), n.Lines().Len()
+	if n.HasClosure() {
+		raw = append(raw, n.ClosureLine.Value(r.src)...)
+		lines++
+	}
+	level, unseen := 0, 0
+	next := func() {
+		b := Block{Kind: ParagraphBlock}
+		if level > 0 {
+			b = Block{Kind: HeadingBlock, Level: level}
+		}
+		if r.cur.Kind = b.Kind; len(bytes.TrimSpace(r.text.Bytes())) > 0 || len(r.cur.Images) > 0 || r.cur.Links > 0 {
+			r.cur.Level = b.Level
+			r.end()
+			lines -= strings.Count(r.cur.Text, "\n") + min(len(r.cur.Text), 1)
+		}
+		r.begin(Block{})
+	}
+	r.begin(Block{})
+	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			next()
+			r.out.HTMLLines += max(lines, 0)
+			return
+		case html.TextToken:
+			if unseen == 0 {
+				r.text.Write(bytes.TrimLeft(z.Text(), "\n"))
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			if tag := r.count(z); hidden(tag) {
+				unseen++
+			} else if !runs(tag) {
+				next()
+				level = headingLevel(tag)
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			if tag := atom.Lookup(name); hidden(tag) {
+				unseen = max(unseen-1, 0)
+			} else if !runs(tag) {
+				next()
+				level = 0
+			}
+		}
+	}
+}
+
+// hidden reports whether what stands in an element is no text.
+func hidden(tag atom.Atom) bool {
+	switch tag {
+	case atom.Pre, atom.Script, atom.Style, atom.Svg:
+		return true
+	}
+	return false
+}
+
+// runs reports whether an element stands in running text; what is not known does.
+func runs(tag atom.Atom) bool {
+	switch tag {
+	case atom.P, atom.Div, atom.Center, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Details, atom.Summary, atom.Hr,
+		atom.Ul, atom.Ol, atom.Li, atom.Dl, atom.Dt, atom.Dd, atom.Table, atom.Tr, atom.Td, atom.Th, atom.Blockquote, atom.Figure, atom.Figcaption:
+		return false
+	}
+	return headingLevel(tag) == 0
+}
+
+// headingLevel is that of an element, 0 if it is no heading.
+func headingLevel(tag atom.Atom) int {
+	for i, h := range []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6} {
+		if tag == h {
+			return i + 1
+		}
+	}
+	return 0
+}
