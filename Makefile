@@ -46,10 +46,13 @@ run: setup build ## Prepare the machine and run everything on http://127.0.0.1:8
 # use these packages from several.
 SINGLE := presswork/internal/(markdown|markdown/tex|imagetype|analysis|analysis/evaluate|analysis/recommend)
 
+# One package more than there are cores: a test waits as often as it computes.
+PACKAGES := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 .PHONY: test
 test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
 	go vet ./...
-	go test -race -timeout 12m $$(go list ./... | grep -vxE '$(SINGLE)')
+	go test -race -p $(PACKAGES) -timeout 12m $$(go list ./... | grep -vxE '$(SINGLE)')
 	go test -race -run 'TestOneRendererServesMany|TestTextsAreAnalysedSideBySide' ./internal/markdown ./internal/analysis
 	go test -timeout 12m $$(go list ./... | grep -xE '$(SINGLE)')
 
@@ -146,6 +149,10 @@ up: setup-test build ## Run a fleet on this machine: API, two workers, Redis, Mi
 .PHONY: down
 down: ## Stop what `make up` started
 	@scripts/down.sh
+
+.PHONY: demo
+demo: setup-test build ## Run a fleet, kill its workers while documents are printed, and count what is lost
+	@scripts/demo.sh
 
 .PHONY: image
 image: ## Build the container image

@@ -29,11 +29,9 @@ type fleetScript struct {
 
 func up(t *testing.T) *fleetScript {
 	t.Helper()
-	binary, dir := e2e.Binary(t), t.TempDir()
-	ports := freePorts(t, 5)
-	f := &fleetScript{t: t, cmd: exec.Command("../../../scripts/up.sh"), api: "127.0.0.1:" + ports[2]}
-	f.cmd.Env = append(os.Environ(), "PRESSWORK="+binary, "UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json",
-		"REDIS_PORT="+ports[0], "S3_ENDPOINT=127.0.0.1:"+ports[1], "API_PORT="+ports[2], "WORKER1_PORT="+ports[3], "WORKER2_PORT="+ports[4])
+	env, api := fleetEnv(t)
+	f := &fleetScript{t: t, cmd: exec.Command("../../../scripts/up.sh"), api: api}
+	f.cmd.Env = env
 	out, err := f.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +53,16 @@ func up(t *testing.T) *fleetScript {
 		}
 	})
 	return f
+}
+
+// fleetEnv are the settings of a fleet on ports and in a folder of its own, and
+// where its API listens.
+func fleetEnv(t *testing.T) (env []string, api string) {
+	t.Helper()
+	binary, dir := e2e.Binary(t), t.TempDir()
+	ports := freePorts(t, 5)
+	return append(os.Environ(), "PRESSWORK="+binary, "UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json",
+		"REDIS_PORT="+ports[0], "S3_ENDPOINT=127.0.0.1:"+ports[1], "API_PORT="+ports[2], "WORKER1_PORT="+ports[3], "WORKER2_PORT="+ports[4]), "127.0.0.1:" + ports[2]
 }
 
 func (f *fleetScript) follow(r io.Reader) {
@@ -128,6 +136,22 @@ func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 	c.Completed(c.Submit(e2e.Submission{Content: "# Still here"}).JobID)
 	if n := len(f.starts("api")); n != 1 {
 		t.Errorf("the API was started %d times", n)
+	}
+}
+
+// TestTheDemoCountsEveryDocument runs `make demo`, shorter.
+func TestTheDemoCountsEveryDocument(t *testing.T) {
+	t.Parallel()
+	env, _ := fleetEnv(t)
+	demo := exec.Command("../../../scripts/demo.sh")
+	demo.Env = append(env, "DEMO_SECONDS=3", "DEMO_KILL=1")
+	out, err := demo.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	verdict := regexp.MustCompile(`(\d+) workers killed, 0 submissions refused; of (\d+) accepted documents (\d+) are printed, 0 are not`).FindSubmatch(out)
+	if verdict == nil || string(verdict[1]) == "0" || string(verdict[2]) == "0" || string(verdict[2]) != string(verdict[3]) {
+		t.Errorf("%s", out)
 	}
 }
 
