@@ -32,7 +32,7 @@ const (
 
 // audioForm is a request for a transcript, as it was sent.
 type audioForm struct {
-	recording *asset
+	recording *recording
 	// filename is what the caller calls the recording.
 	filename string
 	url      string
@@ -41,14 +41,8 @@ type audioForm struct {
 	granularities []string
 }
 
-func (f *audioForm) discard() {
-	if f.recording != nil {
-		f.recording.discard()
-	}
-}
-
-// parseAudio reads a form with a recording; the recording waits in a file.
-func (s *Server) parseAudio(c *fiber.Ctx) (f *audioForm, err error) {
+// parseAudio reads a form with a recording, which r receives.
+func (s *Server) parseAudio(c *fiber.Ctx, r *recording) (f *audioForm, err error) {
 	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil || media != fiber.MIMEMultipartForm {
 		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: multipart/form-data", quote(c.Get(fiber.HeaderContentType)))
@@ -61,15 +55,11 @@ func (s *Server) parseAudio(c *fiber.Ctx) (f *audioForm, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &audioForm{fields: map[string]string{}}
-	if err := f.read(multipart.NewReader(b, params["boundary"]), s.MaxAudioBytes); err != nil {
-		f.discard()
-		return nil, err
-	}
-	return f, nil
+	f = &audioForm{recording: r, fields: map[string]string{}}
+	return f, f.read(multipart.NewReader(bufio.NewReaderSize(b, formBuffer), params["boundary"]))
 }
 
-func (f *audioForm) read(parts *multipart.Reader, limit int64) error {
+func (f *audioForm) read(parts *multipart.Reader) error {
 	for range maxAudioFields {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -78,21 +68,21 @@ func (f *audioForm) read(parts *multipart.Reader, limit int64) error {
 		if err != nil {
 			return broken(err)
 		}
-		if err := f.take(part, limit); err != nil {
+		if err := f.take(part); err != nil {
 			return err
 		}
 	}
 	return presswork.Errorf(presswork.InvalidRequest, "the form has more than %d fields", maxAudioFields)
 }
 
-func (f *audioForm) take(part *multipart.Part, limit int64) error {
+func (f *audioForm) take(part *multipart.Part) error {
 	name := part.FormName()
 	switch name {
 	case "file":
 		f.filename = part.FileName()
-		return f.fill(name, part, limit)
+		return f.recording.receive(name, part)
 	case "url":
-		return f.takeURL(part, limit)
+		return f.takeURL(part)
 	}
 	data, err := readPart(part, maxAudioField, clip(name))
 	if err != nil {
@@ -113,27 +103,9 @@ func (f *audioForm) take(part *multipart.Part, limit int64) error {
 	return nil
 }
 
-// fill puts the recording aside.
-func (f *audioForm) fill(name string, r io.Reader, limit int64) error {
-	if f.recording != nil {
-		return presswork.Errorf(presswork.InvalidType, "the form has more than one recording: a 'file', or a 'url'").WithParam(name)
-	}
-	f.recording = &asset{name: name}
-	if err := f.recording.fill(io.LimitReader(r, limit+1)); err != nil {
-		if _, wrong := errors.AsType[base64.CorruptInputError](err); wrong {
-			return presswork.Errorf(presswork.InvalidURL, "the data: URI is not valid base64").WithParam(name).WithCause(err)
-		}
-		return err
-	}
-	if f.recording.size > limit {
-		return presswork.Errorf(presswork.ContentTooLarge, "the recording has more than %d bytes", limit).WithParam(name)
-	}
-	return nil
-}
-
 // takeURL reads an address; one that holds the recording itself is decoded as it
 // comes.
-func (f *audioForm) takeURL(part io.Reader, limit int64) error {
+func (f *audioForm) takeURL(part io.Reader) error {
 	r := bufio.NewReader(part)
 	if head, _ := r.Peek(5); !strings.EqualFold(string(head), "data:") {
 		data, err := readPart(r, maxAudioField, "url")
@@ -151,7 +123,11 @@ func (f *audioForm) takeURL(part io.Reader, limit int64) error {
 	if !strings.HasSuffix(strings.ToLower(string(head)), ";base64") {
 		return presswork.Errorf(presswork.InvalidURL, "a data: URI must be in base64: data:audio/wav;base64,…").WithParam("url")
 	}
-	return f.fill("url", base64.NewDecoder(base64.RawStdEncoding, plainBase64{r}), limit)
+	err := f.recording.receive("url", base64.NewDecoder(base64.RawStdEncoding, plainBase64{r}))
+	if _, wrong := errors.AsType[base64.CorruptInputError](err); wrong {
+		return presswork.Errorf(presswork.InvalidURL, "the data: URI is not valid base64").WithParam("url").WithCause(err)
+	}
+	return err
 }
 
 // plainBase64 reads any form of base64, that of URLs and with padding, as the plain
@@ -186,10 +162,10 @@ func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err 
 	if f.fields["model"] == "" {
 		return r, inference.Invalidf("model", "'model' : property 'model' is missing")
 	}
-	if f.url != "" && f.recording != nil && !lax {
+	if f.url != "" && f.recording.arrived && !lax {
 		return r, inference.Invalidf("url", "give the recording as 'file' or as 'url', not both")
 	}
-	if f.url == "" && f.recording == nil {
+	if f.url == "" && !f.recording.arrived {
 		return r, inference.Invalidf("file", "the recording is missing: give it as 'file' or as 'url'")
 	}
 	if stream := f.fields["stream"]; stream == "true" || stream == "1" {

@@ -1,15 +1,14 @@
 package api
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -28,12 +27,10 @@ const transcriptionWait = time.Hour
 
 // transcriptionRequest is a checked request for a transcript.
 type transcriptionRequest struct {
-	payload   tasks.Transcription
-	recording *asset // nil where the payload has an address
+	payload   tasks.Transcription // with an address where the recording has not arrived
+	recording *recording
 	filename  string
 	limits    meter.Limits
-	// passing reports that nobody can come back for the transcript.
-	passing bool
 }
 
 // transcribe answers POST /v1/audio/transcriptions and /v1/audio/translations: it
@@ -41,19 +38,23 @@ type transcriptionRequest struct {
 func (s *Server) transcribe(task string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		began := time.Now()
-		form, err := s.parseAudio(c)
-		if err != nil {
-			return err
-		}
-		defer form.discard()
-		r, err := s.checkTranscription(c, form, task)
+		sub, err := newTranscription(c)
 		if err != nil {
 			return err
 		}
 		async := preferencesOf(c).async
+		source := &recording{server: s, sub: &sub, passing: !async && sub.IdempotencyKey == "", limit: s.MaxAudioBytes}
+		defer source.close()
+		form, err := s.parseAudio(c, source)
+		if err != nil {
+			return err
+		}
+		r, err := s.checkTranscription(c, form, task)
+		if err != nil {
+			return err
+		}
 		if !async {
 			r.payload.Keep = int64(deliveredKeep / time.Second)
-			r.passing = c.Get("Idempotency-Key") == ""
 		}
 		rec, replayed, grant, err := s.submitTranscription(c, r)
 		if err != nil {
@@ -70,6 +71,16 @@ func (s *Server) transcribe(task string) fiber.Handler {
 		}
 		return s.awaitTranscript(c, rec, began)
 	}
+}
+
+// newTranscription begins a submission, with what the head of the request says.
+func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
+	meta := metadataOf(c.Context())
+	key, err := idempotencyKey(c)
+	return tasks.Submission{
+		ID: tasks.NewID(), Kind: presswork.KindTranscription, Owner: meta.who.name, RequestID: meta.id, TraceParent: meta.trace,
+		IdempotencyKey: key, Task: tasks.Task{Queue: tasks.TranscribeAudio.Queue},
+	}, err
 }
 
 // checkTranscription refuses what cannot succeed.
@@ -90,8 +101,8 @@ func (s *Server) checkTranscription(c *fiber.Ctx, form *audioForm, task string) 
 	r.limits = meter.Limits{RPM: limits.RPM, RPD: limits.RPD, Concurrency: limits.Concurrency}
 	r.payload.Model, r.payload.Vendor = m.ID, s.Inference.Vendor
 	r.filename = transcriptName(form.filename, r.payload.Format)
-	if r.recording = form.recording; r.recording != nil {
-		return r, checkRecording(r.recording)
+	if r.recording = form.recording; r.recording.arrived {
+		return r, nil
 	}
 	u, err := s.Recordings.CheckURL(form.url)
 	if err != nil {
@@ -99,21 +110,6 @@ func (s *Server) checkTranscription(c *fiber.Ctx, form *audioForm, task string) 
 	}
 	r.payload.URL = u.String()
 	return r, nil
-}
-
-// checkRecording looks at what the recording is.
-func checkRecording(a *asset) error {
-	if a.size == 0 {
-		return presswork.Errorf(presswork.ContentEmpty, "the recording is empty").WithParam(a.name)
-	}
-	head := make([]byte, min(a.size, audio.HeadBytes))
-	if _, err := io.ReadFull(a.open(), head); err != nil {
-		return err
-	}
-	if _, ok := audio.Detect(head); !ok {
-		return audio.NotAudio().WithParam(a.name)
-	}
-	return nil
 }
 
 // transcriptName is the file name of a transcript: the recording's, with another
@@ -126,31 +122,26 @@ func transcriptName(recording, format string) string {
 	return name + path.Ext(storage.ArtifactKeyOf("x", audio.ContentType(format)))
 }
 
-// submitTranscription stores the recording under the job's id and submits the
-// job. What is refused stores nothing.
+// submitTranscription submits the job; its recording is stored by then.
 func (s *Server) submitTranscription(c *fiber.Ctx, r transcriptionRequest) (rec tasks.Record, replayed bool, grant *meter.Grant, err error) {
-	key, err := idempotencyKey(c)
-	if err != nil {
-		return rec, false, nil, err
-	}
-	meta := metadataOf(c.Context())
-	sub := tasks.Submission{
-		ID: tasks.NewID(), Kind: presswork.KindTranscription, Owner: meta.who.name, Filename: r.filename, RequestID: meta.id, TraceParent: meta.trace,
-		Task: tasks.Task{Queue: tasks.TranscribeAudio.Queue},
-	}
+	sub := r.recording.sub
 	request := sub.ID
-	if key != "" {
-		recording := ""
-		if r.recording != nil {
-			recording = r.recording.sha256
+	sub.Filename = r.filename
+	if sub.IdempotencyKey != "" {
+		digest := ""
+		if r.recording.aside != nil {
+			digest = r.recording.aside.sha256
 		}
 		// Strings and numbers always encode.
-		b, _ := json.Marshal([]any{r.payload, recording})
+		b, _ := json.Marshal([]any{r.payload, digest})
 		sum := sha256.Sum256(b)
-		sub.IdempotencyKey, sub.Fingerprint = key, hex.EncodeToString(sum[:])
+		sub.Fingerprint = hex.EncodeToString(sum[:])
 	}
-	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
-		return rec, replayed, nil, err
+	// A recording in the store has its job reserved.
+	if r.recording.key == "" {
+		if rec, replayed, err = s.reserveJob(sub); err != nil || replayed {
+			return rec, replayed, nil, err
+		}
 	}
 	if grant, err = s.reserve(c, request, r.limits, 0); err != nil {
 		if e, refused := errors.AsType[*meter.Exceeded](err); refused {
@@ -158,40 +149,32 @@ func (s *Server) submitTranscription(c *fiber.Ctx, r transcriptionRequest) (rec 
 		}
 		return rec, false, nil, err
 	}
-	rec, replayed, err = s.acceptTranscription(r, sub, request)
+	rec, replayed, err = s.acceptTranscription(r, request)
 	if err != nil {
 		s.release(grant)
 	}
 	return rec, replayed, grant, err
 }
 
-// acceptTranscription stores what accept does for a conversion.
-func (s *Server) acceptTranscription(r transcriptionRequest, sub tasks.Submission, request string) (rec tasks.Record, replayed bool, err error) {
-	var stored []string
-	if r.recording != nil {
-		r.payload.Key = storage.AssetKey(sub.ID, request, "recording")
-		if r.passing {
-			r.payload.Key = storage.PassingKey(sub.ID, request)
-		}
-		stored = append(stored, r.payload.Key)
-		ctx, cancel := context.WithTimeoutCause(context.Background(), uploadTimeout,
-			presswork.Errorf(presswork.StoreUnavailable, "the object store took longer than %s", uploadTimeout))
-		defer cancel()
-		if err := s.put(ctx, r.payload.Key, r.recording.open(), r.recording.size, "application/octet-stream"); err != nil {
-			s.unstore(stored)
-			return rec, false, err
-		}
-	}
-	if sub.Task, err = tasks.TranscribeAudio.Task(r.payload); err != nil {
-		s.unstore(stored)
+// acceptTranscription does what accept does for a conversion.
+func (s *Server) acceptTranscription(r transcriptionRequest, request string) (rec tasks.Record, replayed bool, err error) {
+	source := r.recording
+	if err := source.storeAside(request); err != nil {
 		return rec, false, err
 	}
+	r.payload.Key = source.key
+	if source.sub.Task, err = tasks.TranscribeAudio.Task(r.payload); err != nil {
+		return rec, false, err
+	}
+	var counting sync.WaitGroup
+	counting.Go(source.count)
+	defer counting.Wait()
 	ctx, cancel := s.deadline()
 	defer cancel()
-	rec, replayed, err = s.Queue.Submit(ctx, sub)
-	if replayed {
-		s.unstore(stored)
-	}
+	rec, replayed, err = s.Queue.Submit(ctx, *source.sub)
+	// After an error the job may exist: then it has its recording, else the sweeper
+	// takes that.
+	source.submitted = !replayed
 	return rec, replayed, err
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,6 +31,8 @@ const (
 	maxField = 1 << 20
 	// formOverhead is what a form may hold beside content and assets.
 	formOverhead = 4 << 20
+	// formBuffer is how much of a form is read at a time: the library would take 4 KB.
+	formBuffer = 64 << 10
 	// inMemory is the size up to which an asset waits in memory.
 	inMemory = 256 << 10
 )
@@ -77,7 +80,7 @@ func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (conversion, erro
 		return conversion{}, err
 	}
 	f := form{seen: map[string]bool{}, maxContent: s.MaxContentBytes, uploads: s.MaxUploadBytes, maxUpload: s.MaxUploadBytes}
-	if err := f.read(multipart.NewReader(b, boundary)); err != nil {
+	if err := f.read(multipart.NewReader(bufio.NewReaderSize(b, formBuffer), boundary)); err != nil {
 		f.req.discard()
 		return conversion{}, err
 	}

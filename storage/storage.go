@@ -108,7 +108,8 @@ type Info struct {
 	Key string
 	// Size is in bytes.
 	Size int64
-	// SHA256 is the hex digest of the bytes. List may leave it empty.
+	// SHA256 is the hex digest of the bytes. List may leave it empty, and a store may
+	// for objects under Passing, which are read once.
 	SHA256 string
 	// Modified is when the object was created.
 	Modified time.Time

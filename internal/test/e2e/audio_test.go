@@ -198,7 +198,7 @@ func refused(t *testing.T, c *e2e.Client, host string) {
 		"empty":            {[]byte{}, "model=ears", 400, "content_empty", "file"},
 		"no audio":         {[]byte("#EXTM3U\nfile:///etc/passwd\n"), "model=ears", 400, "invalid_option", "file"},
 		"a cut flac":       {[]byte("fLaC\x00\x00\x00\x22"), "model=ears", 400, "invalid_option", "file"},
-		"too large":        {make([]byte, 3_000_001), "model=ears", 413, "content_too_large", "file"},
+		"too large":        {recording(94), "model=ears", 413, "content_too_large", "file"},
 		"too long":         {recording(61), "model=ears", 413, "content_too_large", "file"},
 		"format":           {wav, "model=ears&response_format=xml", 400, "invalid_option", "response_format"},
 		"words without":    {wav, "model=ears&timestamp_granularities[]=word", 400, "invalid_option", "timestamp_granularities"},

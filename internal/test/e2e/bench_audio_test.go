@@ -49,7 +49,7 @@ func BenchmarkTranscriptions(b *testing.B) {
 		added := func(q float64) time.Duration {
 			return (quantile(ours, q) - quantile(direct, q)).Round(100 * time.Microsecond)
 		}
-		b.Logf("direct p50 %s p90 %s; ours p50 %s min %s", quantile(direct, .5), quantile(direct, .9), quantile(ours, .5), quantile(ours, 0))
-		report(b, "transcription of a recording of 5 MB, more than the engine's own time", fmt.Sprintf("p50 %s, p90 %s", added(.5), added(.9)), "p50 < 30 ms")
+		b.Logf("direct min %s p50 %s; ours min %s p50 %s", quantile(direct, 0), quantile(direct, .5), quantile(ours, 0), quantile(ours, .5))
+		report(b, "transcription of a recording of 5 MB, more than the engine's own time", fmt.Sprintf("min %s, p50 %s, p90 %s", added(0), added(.5), added(.9)), "p50 < 30 ms")
 	}
 }

@@ -1,0 +1,147 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"presswork"
+	"presswork/internal/inference/audio"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// recording is the recording of a request for a transcript. It goes into the store
+// as it arrives, before anything else of the request is known; only that of a request
+// with an idempotency key waits aside, because the job it is stored under depends on
+// its digest.
+type recording struct {
+	server *Server
+	// sub is the submission whose job the recording is stored for.
+	sub *tasks.Submission
+	// passing reports that nobody can come back for the transcript.
+	passing bool
+	limit   int64
+
+	arrived bool
+	aside   *asset
+	// key is where the recording lies in the store, size its length once it does.
+	key  string
+	size int64
+	// submitted reports that a job may need what was stored.
+	submitted bool
+}
+
+// receive reads the recording, which came in the named field.
+func (r *recording) receive(name string, from io.Reader) error {
+	if r.arrived {
+		return presswork.Errorf(presswork.InvalidType, "the form has more than one recording: a 'file', or a 'url'").WithParam(name)
+	}
+	r.arrived = true
+	head := make([]byte, audio.HeadBytes)
+	n, err := readFull(from, head)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return broken(err)
+	}
+	if n == 0 {
+		return presswork.Errorf(presswork.ContentEmpty, "the recording is empty").WithParam(name)
+	}
+	if _, ok := audio.Detect(head[:n]); !ok {
+		return audio.NotAudio().WithParam(name)
+	}
+	body := &bounded{from: io.MultiReader(bytes.NewReader(head[:n]), from), left: r.limit,
+		full: presswork.Errorf(presswork.ContentTooLarge, "the recording has more than %d bytes", r.limit).WithParam(name)}
+	if r.sub.IdempotencyKey != "" {
+		r.aside = &asset{name: name}
+		return r.aside.fill(body)
+	}
+	if _, _, err := r.server.reserveJob(r.sub); err != nil {
+		return err
+	}
+	r.place(r.sub.ID)
+	if err = r.put(body, -1); body.err != nil {
+		// The store is not to blame.
+		return broken(body.err)
+	}
+	return err
+}
+
+// place settles where the recording lies: in a folder of its request.
+func (r *recording) place(request string) {
+	if r.key = storage.AssetKey(r.sub.ID, request, "recording"); r.passing {
+		r.key = storage.PassingKey(r.sub.ID, request)
+	}
+}
+
+// put stores the recording. Its size counts when it is known: what is announced is
+// not what comes.
+func (r *recording) put(from io.Reader, size int64) error {
+	// The store bounds itself; how long the bytes take is the caller's business.
+	info, err := r.server.putCounted(context.Background(), r.key, from, size, max(size, 0), "application/octet-stream")
+	r.size = info.Size
+	return err
+}
+
+// storeAside stores a recording that waited for its job's id.
+func (r *recording) storeAside(request string) error {
+	if r.aside == nil {
+		return nil
+	}
+	r.place(request)
+	return r.put(r.aside.open(), r.aside.size)
+}
+
+// count corrects the size that a recording of unknown length was counted with.
+func (r *recording) count() {
+	if r.key == "" || r.aside != nil || r.server.Keeper == nil {
+		return
+	}
+	ctx, cancel := r.server.deadline()
+	defer cancel()
+	if err := r.server.Keeper.Record(ctx, r.key, r.size); err != nil {
+		r.server.Log.Warn("the size of a recording was not counted", "key", r.key, "error", err)
+	}
+}
+
+// close forgets what waits aside, and what was stored for nothing.
+func (r *recording) close() {
+	if r.aside != nil {
+		r.aside.discard()
+	}
+	if r.key != "" && !r.submitted {
+		r.server.unstore([]string{r.key})
+	}
+}
+
+// bounded reads so many bytes and then fails with full; it remembers what it failed
+// with. It fills what it is given: the parts of a form come in pieces of 4 KB.
+type bounded struct {
+	from io.Reader
+	left int64
+	full error
+	err  error
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := readFull(b.from, p)
+	if b.left -= int64(n); b.left < 0 {
+		n, err = 0, b.full
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// readFull is io.ReadFull that says how r ended: a form that was cut off ends in
+// io.ErrUnexpectedEOF, too.
+func readFull(r io.Reader, p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var more int
+		more, err = r.Read(p[n:])
+		n += more
+	}
+	return n, err
+}
