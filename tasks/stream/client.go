@@ -19,7 +19,7 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	if err == nil && made {
 		ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisTimeout)
 		defer cancel()
-		err = c.stand(ectx, call)
+		err = c.stand(ectx, call, answer.waiter)
 	}
 	if err != nil {
 		answer.Close()
@@ -45,7 +45,7 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 	if call.IdempotencyKey != "" {
 		memory = joinMemory
 	}
-	made, err = makeCallScript.Run(ctx, c.rdb, []string{callKey(call.ID), waitersKey(call.ID)},
+	made, err = makeCallScript.Run(ctx, c.rdb, []string{callKey(call.ID), waitersKey(call.ID), framesKey(call.ID)},
 		waiter, waiterTTL.Milliseconds(), b, callTTL.Milliseconds(), memory.Milliseconds()).Bool()
 	if err != nil {
 		return false, unavailable(err)
@@ -54,14 +54,16 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 }
 
 // stand puts the call into its line, and a ticket for one more call on the
-// queue: the line first, because a ticket that finds nothing in it does nothing.
-func (c *Client) stand(ctx context.Context, call Call) error {
+// queue: the line first, because a ticket that finds nothing in it does nothing. The
+// ticket has the waiter's id: one with the call's may still be out, for a run of the same
+// call that everybody left.
+func (c *Client) stand(ctx context.Context, call Call, waiter string) error {
 	who := string(call.Tier) + ":" + call.Owner
 	err := standScript.Run(ctx, c.rdb, []string{ringKey(call.Lane, call.Tier)}, linePrefix(call.Lane), who, call.ID).Err()
 	if err != nil {
 		return unavailable(err)
 	}
-	return c.o.Issue(ctx, call.Lane, call.ID)
+	return c.o.Issue(ctx, call.Lane, waiter)
 }
 
 // forget drops a call that could not be put in line.

@@ -44,11 +44,11 @@ type Client struct {
 
 // ClientOptions configure a Client. All are needed.
 type ClientOptions struct {
-	// Issue puts a ticket with a call's id on the queue of a lane; that one with this
+	// Issue puts a ticket with this id on the queue of a lane; that one with this
 	// id is there already is success.
 	Issue func(ctx context.Context, lane Lane, id string) error
-	// Left and Input are the channels on which workers receive the ids of calls that
-	// nobody waits for any more, and of those that have an input: see Server.Left and
+	// Left and Input are the channels on which workers receive the runs that nobody
+	// waits for any more, and the ids of calls that have an input: see Server.Left and
 	// Server.Input.
 	Left, Input string
 	// Log gets what an operator should know.
@@ -168,7 +168,7 @@ func (c *Client) leave(a *Answer) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
 	err := leaveScript.Run(ctx, c.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
-		a.waiter, linger.Milliseconds(), c.o.Left, a.ID).Err()
+		a.waiter, linger.Milliseconds(), c.o.Left).Err()
 	if err != nil {
 		// The worker finds out by itself when the waiter is not renewed.
 		c.o.Log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
@@ -321,7 +321,7 @@ func (c *Client) renewAll() {
 		case sent(f[1]) >= w.next:
 			w.lookUp()
 		case f[2] == "" && time.Since(w.since) > reissueAfter:
-			if err := c.o.Issue(ctx, w.lane, w.ID); err != nil {
+			if err := c.o.Issue(ctx, w.lane, w.waiter); err != nil {
 				c.o.Log.Warn("a waiting call's ticket could not be issued anew", "call_id", w.ID, "err", err)
 			}
 		}

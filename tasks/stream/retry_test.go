@@ -3,6 +3,8 @@ package stream_test
 import (
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -109,5 +111,68 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 	close(speak)
 	if want := []string{"begun", "a", "b", "c"}; !slices.Equal(heard, want) {
 		t.Errorf("heard %q", heard)
+	}
+}
+
+// TestARetryRightAfterEverybodyLeftIsServedAnew holds the run that was left back, so
+// that the retry comes while it ends: before its answer is forgotten, and before its
+// ticket is used up. Nobody renews a waiter or issues a ticket anew meanwhile.
+func TestARetryRightAfterEverybodyLeftIsServedAnew(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		concurrency int
+		// unheard: the run does not know yet that it was left.
+		unheard bool
+	}{"beside the run that ends": {2, false}, "after it": {1, false}, "before it knows": {1, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			leaves, goes := make(chan struct{}), make(chan struct{})
+			end := sync.OnceFunc(func() { close(goes) })
+			var attempts atomic.Int64
+			b.start(t, b.worker(t), tc.concurrency, func(ctx context.Context, run *stream.Run) error {
+				if attempts.Add(1) > 1 {
+					return echo(ctx, run)
+				}
+				if err := run.Send([]byte("begun")); err != nil {
+					return err
+				}
+				if !tc.unheard {
+					<-ctx.Done()
+				}
+				close(leaves)
+				<-goes
+				if err := run.Finish([]byte("late")); err == nil {
+					t.Error("the run that was left has written into the answer of the retry")
+				}
+				return nil
+			})
+			t.Cleanup(end)
+			c := stream.Call{ID: tasks.NewID(), Owner: "ann", IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
+			first := b.call(t, c)
+			begun(t, first)
+			first.Close()
+			if tc.unheard {
+				b.rdb.HSet(t.Context(), stream.CallKey(first.ID), "state", "left")
+			} else {
+				b.abandon(t, first.ID)
+			}
+			wait.Receive(t, "the run ends", leaves)
+			retry := b.call(t, c)
+			if retry.ID != first.ID {
+				t.Errorf("the retry is call %s, want %s", retry.ID, first.ID)
+			}
+			if tc.concurrency == 1 {
+				end()
+			}
+			if got := whole(t, retry); got != "1" {
+				t.Errorf("the retry heard %q", got)
+			}
+			end()
+			// The end of the first run leaves the answer alone.
+			if got := whole(t, b.call(t, c)); got != "1" || attempts.Load() != 2 {
+				t.Errorf("joined later: %q after %d runs", got, attempts.Load())
+			}
+		})
 	}
 }

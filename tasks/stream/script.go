@@ -18,15 +18,20 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `
 
 // makeCall writes a call that is not there yet, and counts its waiter. KEYS:
-// call, waiters. ARGV: waiter, how long it counts in ms, call, ms to live, ms
-// to remember it for those who join. Answers 1 when this waiter made it.
+// call, waiters, frames. ARGV: waiter, how long it counts in ms, call, ms to live, ms
+// to remember it for those who join. Answers 1 when this waiter made it. A call
+// whose run ends because everybody left is made anew: its fence, which is not that run's,
+// keeps that run from writing.
 var makeCallScript = redis.NewScript(volatileNow + `
+local f = redis.call('HMGET', KEYS[1], 'by', 'state')
+if f[2] == 'left' then redis.call('DEL', unpack(KEYS)) end
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  if redis.call('HGET', KEYS[1], 'by') == ARGV[1] then return 1 end
+if f[1] and f[2] ~= 'left' then
+  if f[1] == ARGV[1] then return 1 end
   return 0
 end
 redis.call('HSET', KEYS[1], 'by', ARGV[1], 'call', ARGV[3], 'memory', ARGV[5])
+if f[2] == 'left' then redis.call('HSET', KEYS[1], 'fence', ARGV[1]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1
@@ -66,6 +71,17 @@ end
 return ''
 `)
 
+// leaving marks a call that runs and that nobody waits for, once that is final, and
+// answers the fence of its run.
+const leaving = `
+local function leaving(call)
+  local f = redis.call('HMGET', call, 'run', 'state', 'fence')
+  if not f[1] or f[2] == 'over' then return false end
+  redis.call('HSET', call, 'state', 'left')
+  return f[3]
+end
+`
+
 // beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence,
 // "1" when those who wait may not be counted.
 // Answers why not ("gone", "over", "left"), or "", attempt, frames so far, call,
@@ -75,7 +91,7 @@ var beginCallScript = redis.NewScript(volatileNow + `
 local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive')
 if not f[1] then return {'gone'} end
 if f[2] == 'over' then return {'over'} end
-if ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
+if f[2] == 'left' or ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
   redis.call('DEL', KEYS[1], KEYS[2])
   return {'left'}
 end
@@ -136,14 +152,18 @@ redis.call('PUBLISH', KEYS[2], 'look')
 return 1
 `)
 
-// look is a run's own look at its call, by which it also shows that it lives. KEYS: call, waiters. ARGV: fence. Answers
+// look is a run's own look at its call, by which it also shows that it lives. KEYS: call, waiters. ARGV: fence, "1" when
+// those who wait may not be counted. Answers
 // "lost" when another run has the call, "gone" when Redis does not know it,
 // "left" when nobody waits, else the number of the last input, "" for none.
-var lookScript = redis.NewScript(volatileNow + `
-local f = redis.call('HMGET', KEYS[1], 'fence', 'alive', 'inputs')
+var lookScript = redis.NewScript(volatileNow + leaving + `
+local f = redis.call('HMGET', KEYS[1], 'fence', 'alive', 'inputs', 'state')
 if not f[1] then return 'gone' end
 if f[1] ~= ARGV[1] then return 'lost' end
-if redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then return 'left' end
+if f[4] == 'left' or ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
+  leaving(KEYS[1])
+  return 'left'
+end
 if f[2] then redis.call('HSET', KEYS[1], 'alive', now) end
 return f[3] or ''
 `)
@@ -179,12 +199,13 @@ return {'', f[2] or '0', f[3] or ''}
 `)
 
 // leave takes a waiter away. KEYS: call, waiters. ARGV: waiter, for how many ms
-// the call shall go on without anybody (0 for not at all), cancel channel, id.
-var leaveScript = redis.NewScript(volatileNow + `
+// the call shall go on without anybody (0 for not at all), cancel channel.
+var leaveScript = redis.NewScript(volatileNow + leaving + `
 redis.call('ZREM', KEYS[2], ARGV[1])
 if ARGV[2] ~= '0' then redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), 'linger') end
 if redis.call('ZCOUNT', KEYS[2], now, '+inf') > 0 then return 0 end
-redis.call('PUBLISH', ARGV[3], ARGV[4])
+local run = leaving(KEYS[1])
+if run then redis.call('PUBLISH', ARGV[3], run) end
 return 1
 `)
 

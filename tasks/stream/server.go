@@ -173,10 +173,11 @@ func (s *Server) all() []*Run {
 	return runs
 }
 
-// Left ends the run of a call that nobody waits for.
-func (s *Server) Left(id string) {
+// Left ends a run that nobody waits for. It is not named by its call, which may have
+// been made anew meanwhile.
+func (s *Server) Left(run string) {
 	for _, r := range s.all() {
-		if r.ID == id {
+		if r.fence == run {
 			r.end(ErrLeft)
 		}
 	}
@@ -212,9 +213,10 @@ func (s *Server) look(ctx context.Context) {
 		return
 	}
 	looks := make([]*redis.Cmd, len(runs))
+	after := s.afterOutage()
 	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, r := range runs {
-			looks[i] = lookScript.Eval(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence)
+			looks[i] = lookScript.Eval(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence, after)
 		}
 		return nil
 	})
@@ -225,7 +227,6 @@ func (s *Server) look(ctx context.Context) {
 		s.mu.Unlock()
 		return
 	}
-	after := s.afterOutage()
 	for i, r := range runs {
 		look, _ := looks[i].Text()
 		switch look {
@@ -234,9 +235,7 @@ func (s *Server) look(ctx context.Context) {
 		case "lost":
 			r.giveUp()
 		case "left":
-			if !after {
-				r.end(ErrLeft)
-			}
+			r.end(ErrLeft)
 		case "":
 		default:
 			// The announcement of an input may have been missed.
