@@ -26,7 +26,8 @@ type frameReader struct {
 }
 
 // next returns the frames that came, waiting for some. After the last it
-// returns io.EOF. An error of the completion is an *inference.Error.
+// returns io.EOF. An error of the completion, and that of a reader who is too slow, is
+// an *inference.Error.
 func (f *frameReader) next(ctx context.Context) ([]inference.Frame, error) {
 	if f.failure != nil {
 		return nil, f.failure
@@ -35,10 +36,13 @@ func (f *frameReader) next(ctx context.Context) ([]inference.Frame, error) {
 		return nil, io.EOF
 	}
 	raw, err := f.answer.Next(ctx)
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		return nil, inference.GaveUp()
-	}
-	if err != nil {
+	case errors.Is(err, stream.ErrSlow):
+		return nil, inference.Errorf(http.StatusServiceUnavailable, inference.ReaderTooSlow,
+			"more than %d MB of the answer waited to be read; send the request again and read the answer as it comes", stream.MaxUnread>>20).WithCause(err)
+	case err != nil:
 		return nil, err
 	}
 	frames, ended, err := inference.ReadFrames(raw)

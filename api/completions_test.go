@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -380,5 +381,39 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAReaderWhoIsTooSlowIsTold does not read a stream until more has come than is
+// kept and fits between client and server.
+func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
+	t.Parallel()
+	sent := make(chan struct{})
+	h := chats(t, func(_ context.Context, run *stream.Run) error {
+		send(t, run, first())
+		long := word(strings.Repeat("x", 200<<10))
+		// As much may wait, be on its way to the connection, and lie in the connection.
+		for range 3 * stream.MaxUnread / (200 << 10) {
+			send(t, run, long)
+		}
+		err := finish(run, inference.Frame{Result: &inference.Result{}})
+		close(sent)
+		return err
+	})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url(""), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
+		testKey, len(streamed), streamed)
+	wait.Receive(t, "the whole answer is sent", sent)
+	answer, err := io.ReadAll(conn)
+	if end := answer[max(0, len(answer)-1000):]; err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
+		!strings.Contains(string(end), "16 MB") || strings.Contains(string(end), "[DONE]") {
+		t.Errorf("%v, after %d bytes %s", err, len(answer), end)
 	}
 }

@@ -29,6 +29,9 @@ const (
 	UpstreamTimeout presswork.Code = "upstream_timeout"
 	// UpstreamUnavailable is 503: no upstream answers or has capacity.
 	UpstreamUnavailable presswork.Code = "upstream_unavailable"
+	// ReaderTooSlow is 503: the answer came faster than it was read, and more of it
+	// than is kept.
+	ReaderTooSlow presswork.Code = "reader_too_slow"
 	// RequestCancelled is 499, which nobody receives: the caller left.
 	RequestCancelled presswork.Code = "request_cancelled"
 	// RateLimitExceeded is 429, or 413 for a request that alone is over the limit.

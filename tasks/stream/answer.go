@@ -16,8 +16,8 @@ import (
 // not answer.
 const lookAgain = 200 * time.Millisecond
 
-// answerBytes is how far a reader of an answer may lag behind.
-const answerBytes = 16 << 20
+// MaxUnread is how far a reader of an answer may lag behind, in bytes.
+const MaxUnread = 16 << 20
 
 // Answer is the answer of a call as its caller reads it. It is for one reader.
 type Answer struct {
@@ -127,7 +127,7 @@ func (a *Answer) receive(seq int64, p piece) {
 		a.next++
 		a.input = nil
 		a.received = append(a.received, p)
-		if a.bytes += len(p.data); a.bytes > answerBytes {
+		if a.bytes += len(p.data); a.bytes > MaxUnread {
 			a.received, a.err = nil, ErrSlow
 		}
 	}
