@@ -52,6 +52,7 @@ type snapshot struct {
 	byName map[string]Theme
 	// rejected holds the reason of each custom theme that was left out.
 	rejected map[string]string
+	edition  uint64
 }
 
 // Open reads the built-in themes and those of o.Dir. A folder that is missing
@@ -132,8 +133,14 @@ func (c *Catalogue) reload() {
 	for _, t := range s.list {
 		s.byName[t.Name] = t
 	}
+	if earlier := c.present.Load(); earlier != nil {
+		s.edition = earlier.edition + 1
+	}
 	c.present.Store(s)
 }
+
+// Edition changes when the themes may have changed.
+func (c *Catalogue) Edition() uint64 { return c.present.Load().edition }
 
 // Start watches the folder of custom themes until Stop, so that a theme can be
 // edited while the server runs.

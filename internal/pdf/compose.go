@@ -22,10 +22,8 @@ import (
 // printed or packed into something else.
 const engineVersion = 3
 
-// Compose builds the HTML and everything the printer needs. Errors: those of
-// Check and CheckOutput, ContentTooComplex, ThemeNotFound, StrictFindings (with the Warnings), StoreUnavailable
-// (Asset's), BrowserUnavailable (for diagrams), ctx's cause.
-func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
+// compose is Compose without a memory.
+func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	matter, err := Check(d.Content, d.Options)
 	if err == nil {
 		err = CheckOutput(d.Output, matter, d.Options)
@@ -131,6 +129,9 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 	}
 	if notFalse(o.RemoteImages) {
 		settings.Fetch = c.fetch
+	}
+	if d.outside != nil {
+		return d.watched(settings)
 	}
 	return settings
 }

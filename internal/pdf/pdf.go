@@ -8,11 +8,13 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"presswork"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/diagram"
+	"presswork/internal/markdown/recent"
 	"presswork/internal/pdf/file"
 	"presswork/themes"
 )
@@ -47,12 +49,14 @@ type Converter struct {
 	log      *slog.Logger
 	diagrams *diagram.Renderer
 	markdown *markdown.Renderer
+	composed *recent.Cache[Composed]
 }
 
 // New wires a Converter.
 func New(o Options) *Converter {
 	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, now: o.Now, epoch: o.Epoch,
-		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), markdown: markdown.New()}
+		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), markdown: markdown.New(),
+		composed: recent.New[Composed](composedBytes)}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -81,6 +85,10 @@ type Document struct {
 	// Asset opens an image that came with the document, by the path
 	// in its Markdown. It is called from several goroutines. Nil: none came.
 	Asset func(name string) ([]byte, error)
+
+	// outside is set when the page depends on what comes from elsewhere. Nil: nobody
+	// asks.
+	outside *atomic.Bool
 }
 
 // Composed is a document ready to print, or to be made into another output.

@@ -19,14 +19,14 @@ func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error)
 		themes: c.themes, log: c.log, markdown: c.markdown,
 		now: func() time.Time { return time.Date(2026, time.March, 21, 0, 0, 0, 0, time.UTC) },
 	}
-	composed, err := plain.Compose(ctx, sampleIn(theme))
+	composed, err := plain.compose(ctx, sampleIn(theme))
 	undrawn := func(w presswork.Warning) bool { return w.Code == presswork.DiagramFailed }
 	if err != nil || c.diagrams == nil || !slices.ContainsFunc(composed.Warnings, undrawn) {
 		return composed, err
 	}
 	key := composed.Key
 	plain.diagrams = c.diagrams
-	composed, err = plain.Compose(ctx, sampleIn(theme))
+	composed, err = plain.compose(ctx, sampleIn(theme))
 	composed.Key = key
 	return composed, err
 }

@@ -1,0 +1,76 @@
+package pdf_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+	"unsafe"
+
+	"presswork"
+	"presswork/internal/pdf"
+)
+
+// TestADocumentIsComposedAgainOnlyWhereItMayDiffer composes pairs of documents and
+// looks whether the second page is the first one's, in memory.
+func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	c := converter(t, pdf.Options{Now: func() time.Time { return now }, Fetch: func(context.Context, string) ([]byte, string, error) {
+		return nil, "", presswork.Errorf(presswork.InvalidURL, "not there")
+	}})
+	none := func(string) ([]byte, error) { return nil, presswork.Errorf(presswork.InvalidOption, "not there") }
+	plain := func() pdf.Document { return pdf.Document{Content: []byte("# A\n\ntext\n"), Asset: none} }
+	same := func(d pdf.Document) bool {
+		t.Helper()
+		pages := [2]pdf.Composed{}
+		for i, d := range []pdf.Document{plain(), d} {
+			var err error
+			if pages[i], err = c.Compose(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, err := c.Compose(t.Context(), d)
+		if err != nil || again.Key != pages[1].Key {
+			t.Errorf("again the key is %s, it was %s (%v)", again.Key, pages[1].Key, err)
+		}
+		return unsafe.StringData(pages[0].Page.HTML) == unsafe.StringData(pages[1].Page.HTML)
+	}
+	if !same(plain()) {
+		t.Error("an equal document is composed anew")
+	}
+	others := map[string]pdf.Document{
+		"Content": {Content: []byte("# B\n")}, "Theme": {Theme: "nord"}, "Options": {Options: presswork.Options{NumberedHeadings: new(true)}},
+		"Output": {Output: presswork.HTML}, "Filename": {Filename: "b.md"}, "Path": {Path: "a/b.md"}, "Parts": {Parts: []pdf.Part{{Path: "b.md", Content: []byte("# C\n")}}},
+		"Asset": {},
+	}
+	for field := range reflect.TypeFor[pdf.Document]().Fields() {
+		if !field.IsExported() {
+			continue
+		}
+		d := plain()
+		to, from := reflect.ValueOf(&d).Elem().FieldByIndex(field.Index), reflect.ValueOf(others[field.Name]).FieldByIndex(field.Index)
+		if to.Set(from); same(d) {
+			t.Errorf("documents that differ in %s have one page", field.Name)
+		}
+	}
+	first, err := c.Compose(t.Context(), plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(0, 0, 1)
+	if next, err := c.Compose(t.Context(), plain()); err != nil || next.Page.HTML == "" || unsafe.StringData(first.Page.HTML) == unsafe.StringData(next.Page.HTML) {
+		t.Errorf("the next day has the page of the day before (%v)", err)
+	}
+	for _, content := range []string{"![](a.png)\n", "![](https://example.com/a.png)\n"} {
+		var pages [2]pdf.Composed
+		for i := range pages {
+			if pages[i], err = c.Compose(t.Context(), pdf.Document{Content: []byte(content), Asset: none}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if unsafe.StringData(pages[0].Page.HTML) == unsafe.StringData(pages[1].Page.HTML) {
+			t.Errorf("%q is not asked for again", content)
+		}
+	}
+}
