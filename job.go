@@ -138,6 +138,10 @@ const (
 	PDFUAIncomplete WarningCode = "pdf_ua_incomplete"
 	// FrontMatterIgnored is a value that another program's front matter may have.
 	FrontMatterIgnored WarningCode = "front_matter_ignored"
+	// SyntaxDropped is what only another program's readers see, such as MDX's code.
+	SyntaxDropped WarningCode = "syntax_dropped"
+	// IncludeFailed is a file that a document includes and that is not printed.
+	IncludeFailed WarningCode = "include_failed"
 	// TimesMissing is a transcript whose model gives no times: what was asked for in
 	// a format with times has those of the parts in which the recording was sent.
 	TimesMissing WarningCode = "times_missing"

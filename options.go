@@ -56,6 +56,9 @@ type Options struct {
 	Strict       *bool      `json:"strict,omitempty"`
 	// RawHTML is sanitized (default) or escaped.
 	RawHTML string `json:"raw_html,omitempty"`
+	// Markdown is the dialect: gfm, pandoc, obsidian or mdx. Default: by what the
+	// document holds.
+	Markdown string `json:"markdown,omitempty"`
 	// RemoteImages allows http(s) images, through the guard (default true).
 	RemoteImages *bool `json:"remote_images,omitempty"`
 	// Resolution is that of pictures of pages, in pixels to the inch.

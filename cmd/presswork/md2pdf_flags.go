@@ -50,6 +50,7 @@ func optionHelp() map[string]string {
 		"strict":            "fail where there would be warnings",
 		"raw_html":          "raw HTML is `HOW`: sanitized or escaped (default sanitized)",
 		"resolution":        "`DPI` of pictures of pages, 36 to 600 (default 150)",
+		"markdown":          "`DIALECT` of the Markdown: gfm, pandoc, obsidian or mdx (default by what it holds)",
 		"remote_images":     "show http and https images (default true)",
 	}
 }

@@ -87,8 +87,9 @@ func tooComplex(format string, args ...any) error {
 	return presswork.Errorf(presswork.ContentTooComplex, format, args...).WithParam("content")
 }
 
-// parse runs goldmark within the budget.
-func parse(ctx context.Context, p parser.Parser, src []byte, references bool) (root ast.Node, err error) {
+// parse runs goldmark within the budget, for a document of a dialect, with
+// references or without.
+func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, references bool) (root ast.Node, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -104,6 +105,7 @@ func parse(ctx context.Context, p parser.Parser, src []byte, references bool) (r
 	}
 	pc := parser.NewContext()
 	pc.Set(budgetKey, &budget{ctx: ctx, references: references})
+	pc.Set(dialectKey, dialect)
 	root = p.Parse(text.NewReader(src), parser.WithContext(pc))
 	return root, checkDepth(root)
 }

@@ -56,6 +56,8 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 		"| a | b |\n|---|:-:|\n| `c|d` | *e* |\n| f |\n",
 		"``` a ` b `` c ``\n`d\ne` ``f``` `\n", "~a~~b~~~c~~~~\n~~~~ d\n", "[a]: b 'c'\n[d]: e\n\n[a] [d][] [f][a] [[a]] ![a]\n",
 		"!!! note \"a\"\n    b\n\n:::tip\n> c\n:::\n", "[a *b*]{.c} *d*{.e} ==f== ++g++ H~2~O x^2^ :smile:\n{#h}\n\n*[f]: g\n",
+		"[[a]] [[a|b]] [[#c]] ![[d.png|9]] %%e%%\n\n%%\nf\n%%\n", "{++a++} {--b--} {~~c~>d~~} {==e==}{>>f<<} {++*g\nh*++}\n", "{/* a */} b {/* c */}\n",
+		"a. b\nb. c\n   i. d\n   ii. e\n\n(@) f\n(@g) h (@g)\n\n#. i\n1. j\n", "import a from \"b\"\n\n<C />\n\nexport default d\n", "> [!e]- f\n> g\n",
 		"*a **b* c** ***d** e* _f__g_ *[h*](i) [*j](k)*\n", "[^1\n[^2]: x\n[^3][a](b",
 		"[^b] ![^a][^b] [^\\]] [^[x] [^none]\n\n[^a]: one [^c]\n[^b]: two\n\n    more\n[^c]:\n[^a]: again\n[^\\]]: x\n> [^q]: in a quote [^q]\n",
 	} {
@@ -70,7 +72,10 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 			return
 		}
 		source := normalizeNewlines([]byte(src))
-		root, err := parse(context.Background(), guarded, source, HasLabels(source))
+		dialect := detect(source)
+		pc := parser.NewContext()
+		pc.Set(dialectKey, dialect)
+		root, err := parse(context.Background(), guarded, source, dialect, HasLabels(source))
 		if err != nil {
 			if presswork.CodeOf(err) != presswork.ContentTooComplex && presswork.CodeOf(err) != presswork.RenderFailed {
 				t.Fatal(err)
@@ -81,7 +86,7 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 		if err := r.Render(&got, source, root); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Render(&want, source, bare.Parse(text.NewReader(source))); err != nil {
+		if err := r.Render(&want, source, bare.Parse(text.NewReader(source), parser.WithContext(pc))); err != nil {
 			t.Fatal(err)
 		}
 		if got.String() != want.String() {
@@ -100,7 +105,9 @@ func superLinear() []string {
 		"{", "]{.a}", "[a]{.b}", "[[a]{.b}", "`a`{.b} ", "*a*{.b}", "{.a b=\"", "{a=[", "a {.b}\n", "a\n\n{.b}\n\n", "a~b", "~a~", "a~b~c~", "^a", "^a^", "x^",
 		"==a", "a==", "==a== ", "++a ++", "==a ++b ", "=", "+", ":", ":a", ":smile:", "::smile:", "*[a]: b\n", "*[a", "*[a b]: c\n\na a a ", "![a](b =", "![a](b \"", "![a](b =1x",
 		"!!! note\n", "!!! note\n    ", "!!!", "??? a \"", ":::a\n", ":::a\n:::\n", ":::", "::: {.a\n", "> :::a\n", "|a|\n|-|\n\n: b\n\n", "# a {#b}\n", "```a {", "[[toc]]\n\n",
-		"> ", "- ", "1. ", ">- ", "* - ", "* * * ", "#", "a|b\n", "-|-\n", "a\n: b\n\n", "][](\"(]", "[]:---\n '**", "]([^b",
+		"> ", "- ", "1. ", ">- ", "* - ", "* * * ", "#", "a|b\n", "-|-\n", "a\n: b\n\n", "[[a", "[[a|b]] ", "![[a|", "[[#a]] ", "[[a]][[b|c]]", "![[a|b]]%%", "![[a|b]]\n\n%%a\n", "{/*", "{/* */", "{/*\n\n", "*/} {/*",
+		"{++", "{++a", "{++a++}", "{--a", "--} {--", "{~~a~>", "{>>a<<} ", "{++{--", "a. b\n", "a. b\nb. c\n", "i. b\n\n", "> a. b\n", "(@) a\n", "(@a) ", "#. a\n", "#. ",
+		"> [!a] b\n", "> [!a]- *b\n", "::: columns\n", "import \"a\"\n<A/>\n", "export {\n", "][](\"(]", "[]:---\n '**", "]([^b",
 	}
 }
 
@@ -129,7 +136,7 @@ func soon(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("too slow"))
 	defer cancel()
 	began := time.Now()
-	_, err := parse(ctx, p, []byte(src), HasLabels([]byte(src)))
+	_, err := parse(ctx, p, []byte(src), detect([]byte(src)), HasLabels([]byte(src)))
 	if took := time.Since(began); took > limit || ctx.Err() != nil {
 		t.Errorf("%.20q took %s (%v)", src, took, err)
 	}
@@ -183,7 +190,7 @@ func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 		if err := Check([]byte(src)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := parse(t.Context(), newParser(), []byte(src), false); err != nil {
+		if _, err := parse(t.Context(), newParser(), []byte(src), "", false); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -212,7 +219,7 @@ func TestParsingEndsWithItsContext(t *testing.T) {
 	cause := errors.New("the caller left")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
-	if _, err := parse(ctx, newParser(), []byte("# x"), false); !errors.Is(err, cause) {
+	if _, err := parse(ctx, newParser(), []byte("# x"), "", false); !errors.Is(err, cause) {
 		t.Errorf("got %v, want the cause", err)
 	}
 }

@@ -6,6 +6,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 
 	"github.com/microcosm-cc/bluemonday"
@@ -38,6 +39,9 @@ type Options struct {
 	// FirstLine is the source line the Markdown begins on, for warnings: 1
 	// (default) without front matter.
 	FirstLine int
+	// Dialect is how what plain Markdown does not have is read. Default: by what
+	// the document holds.
+	Dialect string
 	// EscapeHTML shows raw HTML as text instead of sanitising it.
 	EscapeHTML bool
 	// LineNumbers numbers the lines of code blocks.
@@ -145,12 +149,13 @@ type Heading struct {
 // ContentTooComplex, StoreUnavailable (Asset's), those of Diagrams, ctx's cause.
 func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = normalizeNewlines(src)
+	dialect := cmp.Or(o.Dialect, detect(src))
 	references := o.Labels != nil || HasLabels(src)
-	root, err := parse(ctx, r.parser, src, references)
+	root, err := parse(ctx, r.parser, src, dialect, references)
 	if err != nil {
 		return Document{}, err
 	}
-	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, formulas: r.formulas, references: references, counters: newCounters(o.Numbering == ByChapter, o.Counts)}
+	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, dialect: dialect, formulas: r.formulas, references: references, counters: newCounters(o.Numbering == ByChapter, o.Counts)}
 	if o.Hyphenate {
 		d.words = r.words.For(o.Lang)
 	}
@@ -186,6 +191,7 @@ type draft struct {
 	src      []byte
 	lines    lineIndex
 	options  Options
+	dialect  string
 	headings []Heading
 	links    []fragmentLink
 	formulas *tex.Renderer
@@ -217,9 +223,11 @@ func (d *draft) transform(root ast.Node) {
 	} else {
 		tameRawHTML(root, d.src)
 	}
+	d.dropComments(root)
 	d.placeBlocks(root)
 	placeFormulas(root, d.src)
 	headings := d.anchorHeadings(root)
+	d.placeWikiLinks(root)
 	setType(root, d.src, d.options.Lang)
 	d.numberElements(root, headings)
 	d.resolveReferences(root)

@@ -65,9 +65,10 @@ func TestRenderGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			input, _, _ := strings.Cut(string(pair), line)
-			// lang-fr.txt is in French.
+			// lang-fr.txt is in French, lists-dialect-pandoc.txt in the dialect of Pandoc.
 			_, lang, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".txt"), "lang-")
-			d := render(t, input, markdown.Options{Asset: assets, Lang: lang})
+			_, dialect, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".txt"), "dialect-")
+			d := render(t, input, markdown.Options{Asset: assets, Lang: lang, Dialect: dialect})
 			var out bytes.Buffer
 			out.WriteString(input + line + d.HTML)
 			for _, w := range d.Warnings {
@@ -155,9 +156,12 @@ func FuzzRender(f *testing.F) {
 		f.Add(src, false)
 	}
 	f.Add("> [!NOTE]\n> x\n\n\\newpage\n\n# h\n[^1]: x\n", true)
+	f.Add("![[a.png|<b>|9]] [[a|<script>]] [[#<i>]] %%<b%%\n\n{++<b>++} {~~a~><i>~~}\n\n(@\"a) b\n\n> [!a\"]- <b>\n", false)
+	f.Add("import a from 'b'\n\n{/* <b> */}\n\n<A b={c}/>\n\na. b\nb. <c\n\n::: {.column width=\"9%\"}\n", true)
 	r := markdown.New()
+	dialects := append(markdown.Dialects(), "")
 	f.Fuzz(func(t *testing.T, src string, escape bool) {
-		d, err := r.Render(context.Background(), []byte(src), markdown.Options{EscapeHTML: escape, LineNumbers: escape, NumberHeadings: !escape, Asset: assets})
+		d, err := r.Render(context.Background(), []byte(src), markdown.Options{Dialect: dialects[len(src)%len(dialects)], EscapeHTML: escape, LineNumbers: escape, NumberHeadings: !escape, Asset: assets})
 		if err != nil {
 			return
 		}

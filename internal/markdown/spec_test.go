@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
@@ -43,6 +44,8 @@ func plainRenderer() renderer.Renderer {
 		util.Prioritized(blockRenderer{}, 100),
 		util.Prioritized(inlineRenderer{}, 100),
 		util.Prioritized(formulaRenderer{}, 100),
+		util.Prioritized(commentRenderer{}, 100),
+		util.Prioritized(wikiSource{}, 100),
 		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
 		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
 		util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
@@ -52,12 +55,24 @@ func plainRenderer() renderer.Renderer {
 	))
 }
 
+// wikiSource renders wiki links as text, which they become in plain documents.
+type wikiSource struct{}
+
+func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindWikiLink, func(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			_, _ = w.Write(util.EscapeHTML(n.(*wikiLink).source.Value(src)))
+		}
+		return ast.WalkSkipChildren, nil
+	})
+}
+
 // The parser is the one that documents are parsed with: all extensions on, all
 // guards on.
 func specified(t *testing.T, e example) string {
 	t.Helper()
 	src := normalizeNewlines([]byte(e.Markdown))
-	root, err := parse(t.Context(), newParser(), src, false)
+	root, err := parse(t.Context(), newParser(), src, "", false)
 	if err != nil {
 		t.Fatalf("example %d: %v", e.Example, err)
 	}

@@ -111,6 +111,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o presswork.Options, theme themes.Theme) markdown.Options {
 	settings := markdown.Options{
 		FirstLine:      matter.BodyLine,
+		Dialect:        dialectOf(d, o),
 		EscapeHTML:     o.RawHTML == "escaped",
 		Lang:           o.Lang,
 		Language:       guessLanguage,
@@ -134,6 +135,14 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		return d.watched(settings)
 	}
 	return settings
+}
+
+// dialectOf is the dialect of a document that names it, or whose file's name does.
+func dialectOf(d Document, o presswork.Options) string {
+	if o.Markdown == "" && (path.Ext(d.Filename) == ".mdx" || path.Ext(d.Path) == ".mdx") {
+		return markdown.MDX
+	}
+	return o.Markdown
 }
 
 // keyed sets the key: a digest of all that decides what the result looks like.

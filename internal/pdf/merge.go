@@ -66,7 +66,7 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 				return markdown.Document{}, inPart(p.Path, err)
 			}
 		}
-		settings := c.markdownOptions(Document{Asset: p.Asset}, matter, o, theme)
+		settings := c.markdownOptions(Document{Path: p.Path, Asset: p.Asset}, matter, o, theme)
 		if i > 0 {
 			settings.Lang = drafts[0].body.Lang // one language for all
 		}

@@ -110,6 +110,10 @@ func CheckOptions(o presswork.Options) error {
 	if err := checkSheet(o.CSS, 0); err != nil {
 		return err.WithParam("options.css")
 	}
+	if dialects := markdown.Dialects(); o.Markdown != "" && !slices.Contains(dialects, o.Markdown) {
+		return invalid("markdown", "markdown %q is not allowed%s; allowed: %s", short(o.Markdown),
+			input.DidYouMean(o.Markdown, dialects), strings.Join(dialects, ", "))
+	}
 	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
 		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", short(o.RawHTML),
 			input.DidYouMean(o.RawHTML, []string{"sanitized", "escaped"}))

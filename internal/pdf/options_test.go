@@ -59,6 +59,7 @@ func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
 		{presswork.Options{PageRanges: "0"}, "page_ranges", "1-3,5"},
 		{presswork.Options{PageRanges: "1,,2"}, "page_ranges", "1-3,5"},
 		{presswork.Options{Tagged: new(false), Outline: new(true)}, "outline", "needs tagged"},
+		{presswork.Options{Markdown: "obsidan"}, "markdown", `did you mean "obsidian"?; allowed: gfm, pandoc, obsidian, mdx`},
 		{presswork.Options{RawHTML: "raw"}, "raw_html", "sanitized, escaped"},
 		{presswork.Options{PDFA: new(presswork.PDFALevel("1b"))}, "pdf_a", "PDF/A-1 has no transparency"},
 		{presswork.Options{PDFA: new(presswork.PDFALevel("2a"))}, "pdf_a", "not available; allowed: 2b, 2u, 3b"},
