@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"unicode/utf8"
 
 	"presswork/internal/inference"
 )
@@ -118,6 +119,14 @@ func lenient(b []byte, v any) error {
 	return err
 }
 
+// unescaped is the text of a JSON string that can be taken as it stands.
+func unescaped(value []byte) (text []byte, ok bool) {
+	if len(value) < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 || !utf8.Valid(value) {
+		return nil, false
+	}
+	return value[1 : len(value)-1], true
+}
+
 func null(value []byte) bool { return string(value) == "null" }
 
 // has reports whether a field is there and not null.
@@ -189,6 +198,10 @@ func (d *decoder) choice(c choice) {
 	var reasoning, other string
 	var calls []call
 	var function *calledFunction
+	if inner, ok := unescaped(fields["content"]); ok { // as nearly always
+		said = content(inner)
+		delete(fields, "content")
+	}
 	take("content", &said)
 	take("reasoning", &reasoning)
 	take("reasoning_content", &other) // some engines send both with the same text
