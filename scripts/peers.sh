@@ -4,13 +4,13 @@
 set -euo pipefail
 dir=$1
 md_to_pdf=5.2.5 weasyprint=70.0 pandoc=1.17 # pypandoc_binary, which carries pandoc
-litellm=1.106.2
-versions="$md_to_pdf $weasyprint $pandoc $litellm"
+litellm=1.106.2 gotenberg=v8.31.0
+versions="$md_to_pdf $weasyprint $pandoc $litellm $gotenberg"
 [ "$(cat "$dir/.done" 2>/dev/null)" = "$versions" ] && exit 0
 for tool in npm python3; do
   command -v $tool >/dev/null || { printf 'bench: %s is not installed; the comparison with others is left out\n' $tool >&2; exit 0; }
 done
-printf 'bench: installing md-to-pdf %s, WeasyPrint %s, pandoc and LiteLLM %s to compare with\n' $md_to_pdf $weasyprint $litellm >&2
+printf 'bench: installing md-to-pdf %s, WeasyPrint %s, pandoc, LiteLLM %s and Gotenberg %s to compare with\n' $md_to_pdf $weasyprint $litellm $gotenberg >&2
 rm -rf "$dir"
 mkdir -p "$dir"
 PUPPETEER_SKIP_DOWNLOAD=1 npm install --silent --no-fund --no-audit --prefix "$dir/npm" "md-to-pdf@$md_to_pdf" >&2
@@ -18,6 +18,14 @@ python3 -m pip install --quiet --root-user-action=ignore --target "$dir/python" 
 # Bifrost's npm package downloads its binary from a server of its own, and is
 # left out.
 python3 -m pip install --quiet --root-user-action=ignore --target "$dir/litellm" "litellm[proxy]==$litellm" >&2
+# From its source. Not by go install, which asks for the list of its versions first.
+source=$(mktemp -d)
+trap 'rm -rf "$source"' EXIT
+package=github.com/gotenberg/gotenberg/v8
+printf 'module peer\n\nrequire %s %s\n' $package $gotenberg >"$source/go.mod"
+printf 'package peer\n\nimport _ "%s/pkg/standard"\n' $package >"$source/peer.go"
+(cd "$source" && GOFLAGS='' go build -mod=mod -trimpath -o "$dir/gotenberg" $package/cmd/gotenberg) >&2 ||
+  printf 'bench: Gotenberg cannot be built; the comparison with it is left out\n' >&2
 printf '#!/bin/sh\nexec python3 -m weasyprint --quiet "$@"\n' >"$dir/weasyprint"
 chmod +x "$dir/weasyprint"
 echo "$versions" >"$dir/.done"

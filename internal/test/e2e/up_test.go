@@ -99,7 +99,7 @@ func (f *fleetScript) logged(name, text string) bool {
 	return false
 }
 
-func freePorts(t *testing.T, n int) (ports []string) {
+func freePorts(t testing.TB, n int) (ports []string) {
 	t.Helper()
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

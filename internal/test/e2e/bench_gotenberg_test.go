@@ -1,0 +1,128 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork/internal/test/documents"
+	"presswork/internal/test/e2e"
+)
+
+// BenchmarkServiceAgainstGotenberg runs the reference document through the whole
+// service, and through Gotenberg's Markdown route with the same browser: there as
+// goldmark's plain page, with five rules. Blocks alternate.
+func BenchmarkServiceAgainstGotenberg(b *testing.B) {
+	const blocks, size, fewer, clients = 4, 80, 16, 8
+	peer := startGotenberg(b)
+	_, c := e2e.Serve(b, nil)
+	document := documents.All()[0].Markdown
+	next := 0
+	ours := func() float64 { return throughput(b, c, size, &next, document) }
+	theirs := func() float64 {
+		todo := make(chan string, fewer)
+		for range fewer {
+			next++
+			todo <- document(next)
+		}
+		close(todo)
+		began := time.Now()
+		var wg sync.WaitGroup
+		for range clients {
+			wg.Go(func() {
+				for content := range todo {
+					peer.convert(b, content)
+				}
+			})
+		}
+		wg.Wait()
+		return fewer / time.Since(began).Seconds()
+	}
+	for b.Loop() {
+		ours()
+		theirs()
+		var ratios, speeds, floors []float64
+		for range blocks {
+			floor, speed := theirs(), ours()
+			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
+		}
+		report(b, "the reference document, REST to downloaded PDF, eight clients, against Gotenberg 8.31.0 and its text with five rules, both with the headless shell",
+			fmt.Sprintf("%.1f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)), "≥ 6 ×")
+	}
+}
+
+// gotenberg is one that runs, by the address of its Markdown route.
+type gotenberg string
+
+// startGotenberg starts the one that `make bench` has built.
+func startGotenberg(b *testing.B) gotenberg {
+	b.Helper()
+	binary := filepath.Join(os.Getenv("PRESSWORK_PEERS"), "gotenberg")
+	if _, err := os.Stat(binary); err != nil || os.Getenv("PRESSWORK_PEERS") == "" {
+		b.Skip("Gotenberg is not built; `make bench` builds it")
+	}
+	port := freePorts(b, 1)[0]
+	home := b.TempDir()
+	cmd := exec.Command(binary, "--api-bind-ip=127.0.0.1", "--api-port="+port, "--chromium-auto-start", "--chromium-restart-after=0")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "OTEL_LOGS_EXPORTER=none", "OTEL_METRICS_EXPORTER=none", "OTEL_TRACES_EXPORTER=none",
+		"CHROMIUM_BIN_PATH=/usr/lib/chromium/chromium-headless-shell", "CHROMIUM_HYPHEN_DATA_DIR_PATH=" + home}
+	for _, unused := range []string{"PDFTK", "LIBREOFFICE", "UNOCONVERTER", "PDFCPU", "EXIFTOOL", "QPDF"} {
+		cmd.Env = append(cmd.Env, unused+"_BIN_PATH=/bin/true")
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	base := "http://127.0.0.1:" + port
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		res, err := http.Get(base + "/health")
+		if err == nil {
+			res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return gotenberg(base + "/forms/chromium/convert/markdown")
+			}
+		}
+		if time.Now().After(deadline) {
+			b.Fatalf("Gotenberg does not answer: %v", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (g gotenberg) convert(b *testing.B, content string) {
+	page := fewRules(b, "")
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	files := map[string]string{"index.html": strings.Replace(page.HTML, "</body>", `{{ toHTML "file.md" }}</body>`, 1), "file.md": content}
+	for name, text := range files {
+		w, err := form.CreateFormFile("files", name)
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		io.WriteString(w, text)
+	}
+	for _, name := range []string{"generateTaggedPdf", "generateDocumentOutline", "preferCssPageSize", "printBackground"} {
+		form.WriteField(name, "true")
+	}
+	form.Close()
+	res, err := http.Post(string(g), form.FormDataContentType(), &body)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	defer res.Body.Close()
+	pdf, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || !bytes.HasPrefix(pdf, []byte("%PDF")) {
+		b.Errorf("Gotenberg answered %d: %.200s (%v)", res.StatusCode, pdf, err)
+	}
+}
