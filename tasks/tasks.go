@@ -209,8 +209,8 @@ type Transcription struct {
 
 // Ticket is the payload of ServeCall and ServeTools.
 type Ticket struct {
-	// ID is the ticket's own: that of the call which it was issued for, and
-	// which another ticket may have served meanwhile.
+	// ID is the ticket's own: that of the caller for whom it was issued, and whose
+	// call another ticket may have served meanwhile.
 	ID string `json:"id"`
 }
 

@@ -89,9 +89,10 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 // store transcribes the recording and stores the text.
 func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 	transcript, err := h.listen(ctx)
-	// The ledger does not hold the answer up.
+	// The ledger does not hold the answer up, and what becomes of the answer is not its business.
 	var recording sync.WaitGroup
-	recording.Go(func() { h.record(ctx, transcript.Duration, err) })
+	failure := err
+	recording.Go(func() { h.record(ctx, transcript.Duration, failure) })
 	defer recording.Wait()
 	if err != nil {
 		return storage.Info{}, err
@@ -165,14 +166,15 @@ func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
 	// The first part does not wait until the job says so.
 	told := make(chan error, 1)
 	go func() { told <- h.run.Progress(ctx, presswork.StageTranscribing, heardFrom, h.message(0)) }()
-	group, ctx := errgroup.WithContext(ctx)
+	// The end of the group's context must not cut that off.
+	group, sending := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, h.model.Audio.Parallel))
 	for n := range parts {
-		if ctx.Err() != nil {
+		if sending.Err() != nil {
 			break
 		}
 		group.Go(func() error {
-			piece, err := h.hear(ctx, n, parts[n])
+			piece, err := h.hear(sending, n, parts[n])
 			if err != nil {
 				return err
 			}
@@ -188,7 +190,7 @@ func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
 			if done == len(parts) {
 				return nil // the end is news of its own
 			}
-			return h.run.Progress(ctx, presswork.StageTranscribing, heardFrom+done*(heardTo-heardFrom)/len(parts), h.message(done))
+			return h.run.Progress(sending, presswork.StageTranscribing, heardFrom+done*(heardTo-heardFrom)/len(parts), h.message(done))
 		})
 	}
 	return errors.Join(group.Wait(), <-told)

@@ -67,13 +67,13 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	var in transcript
 	if err := lenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
-		return nil, garbled("its transcript is not a JSON object")
+		return nil, illegible("its transcript is not a JSON object")
 	}
 	if has(in.Error) {
 		return nil, failure(http.StatusBadGateway, b)
 	}
 	if len(in.Text) == 0 || in.Text[0] != '"' {
-		return nil, garbled("its transcript has no text")
+		return nil, illegible("its transcript has no text")
 	}
 	t := &inference.Transcript{Text: unquoted(in.Text), Language: bounded(in.Language, 64), Duration: float64(in.Duration)}
 	var nested []inference.Word
@@ -89,6 +89,14 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 		}
 	}
 	return t, nil
+}
+
+// illegible is garbled where the same engine would answer the same recording in the
+// same way.
+func illegible(how string) error {
+	e := garbled(how)
+	e.Retryable = false
+	return e
 }
 
 func (s segment) read(id int) inference.Segment {

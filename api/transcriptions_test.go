@@ -1,0 +1,292 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/api"
+	"presswork/internal/guard"
+	"presswork/internal/inference"
+	"presswork/internal/inference/meter"
+	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// hears gives a server a model "ears" that transcribes, and "m", which does not. Recordings may have
+// 100 KB.
+func hears(t *testing.T) func(*api.Options) {
+	t.Helper()
+	models := filepath.Join(t.TempDir(), "models.yaml")
+	if err := os.WriteFile(models, []byte("models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}, {id: ears, capabilities: [transcription], upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: models})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := guard.New(guard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rdb, err := tasks.Dial(redistest.Start(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rdb.Close() })
+	return func(o *api.Options) {
+		o.Inference = &api.Inference{Models: source.Current, Vendor: "presswork"}
+		o.Meter = meter.New(rdb, slog.New(slog.DiscardHandler))
+		o.Recordings, o.MaxAudioBytes = policy, 100_000
+	}
+}
+
+// sound begins as a WAV file does and has so many bytes; the API looks no further.
+func sound(size int) string {
+	head := "RIFF\x00\x00\x00\x00WAVEfmt "
+	return head + strings.Repeat("s", size-len(head))
+}
+
+// recorded is the body of a form with a recording, and fields as name=value.
+func recorded(parts ...part) (contentType string, body []byte) {
+	var b bytes.Buffer
+	for _, p := range parts {
+		fmt.Fprintf(&b, "--x\r\nContent-Disposition: %s\r\n\r\n%s\r\n", p.disposition, p.data)
+	}
+	b.WriteString("--x--\r\n")
+	return "multipart/form-data; boundary=x", b.Bytes()
+}
+
+func (h *house) transcribe(path string, parts []part, headers ...string) reply {
+	h.t.Helper()
+	contentType, body := recorded(parts...)
+	return h.do("POST", path, bytes.NewReader(body), append([]string{"Content-Type: " + contentType}, headers...)...)
+}
+
+func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
+	t.Parallel()
+	h := serve(t, hears(t))
+	half := .5
+	for name, tc := range map[string]struct {
+		path   string
+		fields []part
+		want   tasks.Transcription
+		named  string
+	}{
+		"nothing but the model": {"transcriptions", nil, tasks.Transcription{Task: "transcribe", Format: "json"}, "Talk.json"},
+		"all of it": {"transcriptions", []part{
+			field("response_format", "verbose_json"), field("language", "pt-BR"), field("prompt", "Ada."), field("temperature", "0.5"),
+			field("timestamp_granularities[]", "word"), field("timestamp_granularities[]", "segment"), field("user", "x"),
+		}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Language: "pt", Prompt: "Ada.", Temperature: &half, Segments: true, Words: true}, "Talk.json"},
+		"words alone":             {"transcriptions", []part{field("response_format", "verbose_json"), field("timestamp_granularities", "word")}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Words: true}, "Talk.json"},
+		"verbose is of segments":  {"transcriptions", []part{field("response_format", "verbose_json")}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Segments: true}, "Talk.json"},
+		"a translation is to one": {"translations", []part{field("language", "de"), field("response_format", "srt")}, tasks.Transcription{Task: "translate", Format: "srt"}, "Talk.srt"},
+	} {
+		// The model comes first and last: nothing depends on the order.
+		for n, parts := range [][]part{
+			append([]part{field("model", "ears")}, append(slices.Clone(tc.fields), file("file", "dir/Talk.mp3", sound(50_000)))...),
+			append([]part{file("file", "Talk.wav", sound(50_000)), field("model", "ears")}, tc.fields...),
+		} {
+			headers := []string{"Prefer: respond-async"}
+			if n == 1 {
+				headers = append(headers, "Idempotency-Key: "+name)
+			}
+			res := h.transcribe("/v1/audio/"+tc.path, parts, headers...)
+			res.want(t, http.StatusAccepted, "")
+			sub := h.queue.last()
+			var got tasks.Transcription
+			if err := json.Unmarshal(sub.Task.Payload, &got); err != nil {
+				t.Fatal(err)
+			}
+			if stored := h.stored(got.Key); string(stored) != sound(50_000) || !strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
+				t.Errorf("%s: %d bytes under %s", name, len(stored), got.Key)
+			}
+			tc.want.Key, tc.want.Model, tc.want.Vendor = got.Key, "ears", "presswork"
+			if diff := cmp.Diff(tc.want, got); diff != "" || sub.Filename != tc.named || sub.Kind != presswork.KindTranscription {
+				t.Errorf("%s: %s %s (-want +got) %s", name, sub.Kind, sub.Filename, diff)
+			}
+		}
+	}
+	// An address is left to the worker; one that holds the recording is not.
+	h.transcribe("/v1/audio/transcriptions", []part{field("model", "ears"), field("url", "https://Example.com/a.wav")}, "Prefer: respond-async").want(t, http.StatusAccepted, "")
+	if p := string(h.queue.last().Task.Payload); !strings.Contains(p, `"url":"https://example.com/a.wav"`) || strings.Contains(p, `"key"`) {
+		t.Errorf("%s", p)
+	}
+	data := "data:audio/wav;base64," + base64.StdEncoding.EncodeToString([]byte(sound(60_000)))
+	h.transcribe("/v1/audio/transcriptions", []part{field("url", data), field("model", "ears")}, "Prefer: respond-async").want(t, http.StatusAccepted, "")
+	var got tasks.Transcription
+	if err := json.Unmarshal(h.queue.last().Task.Payload, &got); err != nil || string(h.stored(got.Key)) != sound(60_000) {
+		t.Errorf("%v %+v", err, got)
+	}
+}
+
+// TestARefusedRecordingLeavesNothing asks with the model after the recording, which is
+// on its way into the store by then.
+func TestARefusedRecordingLeavesNothing(t *testing.T) {
+	t.Parallel()
+	a := accept(t, tasks.Options{}, hears(t))
+	wav, model := file("file", "a.wav", sound(50_000)), field("model", "ears")
+	many := []part{wav}
+	for n := range 100 {
+		many = append(many, field(fmt.Sprint("f", n), ""))
+	}
+	for name, tc := range map[string]struct {
+		parts  []part
+		status int
+		code   string
+		param  string
+	}{
+		"no model":              {[]part{wav}, 400, "invalid_option", "model"},
+		"an unknown model":      {[]part{wav, field("model", "nobody")}, 404, "model_not_found", "model"},
+		"a model of chats":      {[]part{wav, field("model", "m")}, 400, "invalid_option", "model"},
+		"no recording":          {[]part{model}, 400, "invalid_option", "file"},
+		"two recordings":        {[]part{wav, wav, model}, 400, "invalid_type", "file"},
+		"a file and an address": {[]part{wav, field("url", "https://example.com/a"), model}, 400, "invalid_option", "url"},
+		"a field twice":         {[]part{wav, model, model}, 400, "invalid_type", "model"},
+		"not UTF-8":             {[]part{wav, model, field("prompt", "\xff")}, 400, "content_not_utf8", "prompt"},
+		"too many fields":       {many, 400, "invalid_request", ""},
+		"a long field":          {[]part{wav, model, field("x", strings.Repeat("x", 65<<10))}, 413, "content_too_large", "x"},
+		"a long prompt":         {[]part{wav, model, field("prompt", strings.Repeat("x", 9<<10))}, 400, "invalid_option", "prompt"},
+		"empty":                 {[]part{file("file", "a.wav", ""), model}, 400, "content_empty", "file"},
+		"no audio":              {[]part{file("file", "a.wav", "#EXTM3U\nfile:///etc/passwd\n"), model}, 400, "invalid_option", "file"},
+		"too large":             {[]part{file("file", "a.wav", sound(100_001)), model}, 413, "content_too_large", "file"},
+		"the format":            {[]part{wav, model, field("response_format", "vtt2")}, 400, "invalid_option", "response_format"},
+		"no such granularity":   {[]part{wav, model, field("response_format", "verbose_json"), field("timestamp_granularities[]", "letter")}, 400, "invalid_option", "timestamp_granularities"},
+		"times without verbose": {[]part{wav, model, field("timestamp_granularities[]", "word")}, 400, "invalid_option", "timestamp_granularities"},
+		"temperature":           {[]part{wav, model, field("temperature", "1.1")}, 400, "invalid_option", "temperature"},
+		"no temperature":        {[]part{wav, model, field("temperature", "NaN")}, 400, "invalid_option", "temperature"},
+		"language":              {[]part{wav, model, field("language", "English!")}, 400, "invalid_option", "language"},
+		"a stream":              {[]part{wav, model, field("stream", "true")}, 400, "invalid_option", "stream"},
+		"a file's address":      {[]part{model, field("url", "file:///etc/passwd")}, 400, "invalid_url", "url"},
+		"ffmpeg's protocols":    {[]part{model, field("url", "concat:/etc/passwd|/etc/shadow")}, 400, "invalid_url", "url"},
+		"the metadata":          {[]part{model, field("url", "http://169.254.169.254/latest")}, 403, "address_not_allowed", "url"},
+		"plain data":            {[]part{model, field("url", "data:audio/wav,abc")}, 400, "invalid_url", "url"},
+		"broken data":           {[]part{model, field("url", "data:audio/wav;base64,"+base64.StdEncoding.EncodeToString([]byte(sound(30_000)))+"$$$")}, 400, "invalid_url", "url"},
+	} {
+		res := a.transcribe("/v1/audio/transcriptions", tc.parts)
+		var e struct {
+			Error struct{ Message, Code, Param string }
+		}
+		if err := json.Unmarshal(res.body, &e); err != nil || res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param || e.Error.Message == "" {
+			t.Errorf("%s: %d %s, want %d %s of %s", name, res.StatusCode, res.body, tc.status, tc.code, tc.param)
+		}
+	}
+	for name, headers := range map[string][]string{
+		"JSON": {"Content-Type: application/json"}, "no boundary": {"Content-Type: multipart/form-data"}, "packed": {"Content-Type: multipart/form-data; boundary=x", "Content-Encoding: gzip"},
+	} {
+		if res := a.do("POST", "/v1/audio/transcriptions", strings.NewReader("--x"), headers...); res.StatusCode != 400 && res.StatusCode != 415 {
+			t.Errorf("%s: %d %s", name, res.StatusCode, res.body)
+		}
+	}
+	// A form that ends early, within the recording.
+	_, body := recorded(model, wav)
+	res := a.do("POST", "/v1/audio/transcriptions", bytes.NewReader(body[:30_000]), "Content-Type: multipart/form-data; boundary=x")
+	res.want(t, http.StatusBadRequest, presswork.InvalidRequest)
+	// A caller who goes in the middle.
+	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url(""), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: %d\r\n\r\n%s", testKey, len(body), body[:40_000])
+	a.awaitCounted(t, 1)
+	conn.Close()
+	a.awaitCounted(t, 0)
+	if keys := a.storedKeys(); len(keys) != 0 {
+		t.Errorf("stored are %q", keys)
+	}
+	// Of the same key with another recording there is one job, and one recording.
+	again := func(size int) reply {
+		return a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(size))}, "Prefer: respond-async", "Idempotency-Key: k")
+	}
+	again(20_000).want(t, http.StatusAccepted, "")
+	again(20_000).want(t, http.StatusAccepted, "")
+	again(20_001).want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	if keys := a.storedKeys(); len(keys) != 1 {
+		t.Errorf("stored are %q", keys)
+	}
+	if total, err := a.rdb.Get(t.Context(), "pw:{keep}:total").Int(); err != nil || total != 20_000 {
+		t.Errorf("counted are %d bytes, %v", total, err)
+	}
+}
+
+// awaitCounted waits until so many objects are counted.
+func (a *accepting) awaitCounted(t *testing.T, n int64) {
+	t.Helper()
+	wait.Until(t, fmt.Sprint(n, " objects are counted"), func() bool { return a.rdb.HLen(t.Context(), "pw:{keep}:size").Val() == n })
+}
+
+func TestARecordingThatArrivesIsCountedWithItsSize(t *testing.T) {
+	t.Parallel()
+	a := accept(t, tasks.Options{}, hears(t))
+	parts := []part{field("model", "ears"), file("file", "a.wav", sound(90_000))}
+	a.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async").want(t, http.StatusAccepted, "")
+	if total, err := a.rdb.Get(t.Context(), "pw:{keep}:total").Int(); err != nil || total != 90_000 {
+		t.Errorf("counted are %d bytes, %v", total, err)
+	}
+}
+
+func TestWhoWaitsForATranscriptTakesTheJobAlong(t *testing.T) {
+	t.Parallel()
+	h := serve(t, hears(t))
+	contentType, body := recorded(field("model", "ears"), file("file", "a.wav", sound(50_000)))
+	ask := func(headers ...string) net.Conn {
+		t.Helper()
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url(""), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: %s\r\n%sContent-Length: %d\r\n\r\n%s",
+			testKey, contentType, strings.Join(headers, ""), len(body), body)
+		return conn
+	}
+	conn := ask()
+	wait.Until(t, "the job is there and watched", func() bool { return h.queue.count() == 1 && h.queue.watching() == 1 })
+	left := h.queue.last()
+	var payload tasks.Transcription
+	if err := json.Unmarshal(left.Task.Payload, &payload); err != nil || !strings.HasPrefix(payload.Key, storage.Passing+left.ID) || payload.Keep != 600 {
+		t.Errorf("%v %+v", err, payload)
+	}
+	conn.Close()
+	wait.Until(t, "the job is cancelled", func() bool {
+		rec, err := h.queue.Job(t.Context(), left.ID)
+		return err == nil && rec.Status == presswork.Cancelled
+	})
+	// Who can come back finds it as it was, and gets what came of it.
+	conn = ask("Idempotency-Key: k\r\n")
+	wait.Until(t, "the second job is there and watched", func() bool { return h.queue.count() == 2 && h.queue.watching() == 1 })
+	kept := h.queue.last()
+	if err := json.Unmarshal(kept.Task.Payload, &payload); err != nil || strings.HasPrefix(payload.Key, storage.Passing) {
+		t.Errorf("%v %+v", err, payload)
+	}
+	conn.Close()
+	wait.Until(t, "nobody watches", func() bool { return h.queue.watching() == 0 })
+	if rec, err := h.queue.Job(t.Context(), kept.ID); err != nil || rec.Status != presswork.Queued {
+		t.Errorf("%s %v", rec.Status, err)
+	}
+	text := []byte("one two\n")
+	key := storage.ArtifactKeyOf(kept.ID, "text/plain")
+	if _, err := h.store.Put(t.Context(), key, bytes.NewReader(text), int64(len(text)), storage.Attrs{ContentType: "text/plain"}); err != nil {
+		t.Fatal(err)
+	}
+	h.queue.complete(kept.ID, presswork.Artifact{ContentType: "text/plain", Size: int64(len(text)), Filename: "a.txt", ExpiresAt: time.Now().Add(time.Hour)})
+	res := h.do("POST", "/v1/audio/transcriptions", bytes.NewReader(body), "Content-Type: "+contentType, "Idempotency-Key: k")
+	if res.StatusCode != http.StatusOK || string(res.body) != string(text) || res.Header.Get("Idempotent-Replayed") != "true" || res.Header.Get("x-job-id") != kept.ID {
+		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
+	}
+}

@@ -1,0 +1,328 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/inference"
+	"presswork/internal/inference/audio"
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/inference/meter"
+	"presswork/internal/inference/openai"
+	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
+	"presswork/storage"
+	"presswork/storage/retention"
+	"presswork/tasks"
+	"presswork/worker"
+)
+
+// hearing is a worker for recordings on a real queue, with a scripted model server.
+// It has no ffmpeg, and cuts recordings after 6 seconds.
+type hearing struct {
+	*shop
+	engine *inferencetest.Server
+	counts *meter.Meter
+}
+
+func setupHearing(t *testing.T, models ...string) *hearing {
+	t.Helper()
+	address := redistest.Start(t)
+	index, err := tasks.Dial(address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { index.Close() })
+	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := tasks.NewClient(address, tasks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Audio}, DrainTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, base := inferencetest.Start(t)
+	known := []inference.Model{{ID: "chat", Upstreams: []inference.Upstream{{BaseURL: base}}}}
+	for _, name := range models {
+		known = append(known, inference.Model{
+			ID: name, Capabilities: []string{inference.CanTranscribe}, Audio: inference.Audio{Part: 6 * time.Second, Parallel: 1},
+			Upstreams: []inference.Upstream{{Name: "one", BaseURL: base, Model: name}},
+			Routing:   inference.Routing{Timeout: time.Minute},
+		})
+	}
+	catalogue := inference.NewCatalogue(known)
+	current := func() *inference.Catalogue { return catalogue }
+	h := &hearing{engine: engine, counts: meter.New(index, slog.New(slog.DiscardHandler))}
+	h.shop = &shop{t: t, client: client, store: &faultyStore{Store: disk}, index: index}
+	w := worker.New(worker.Options{
+		Store: h.store, Keeper: retention.New(retention.Options{Store: disk, Redis: index}), Models: current,
+		Gateway: inference.NewGateway(inference.GatewayOptions{Catalogue: current, Open: openai.New}), Meter: h.counts,
+		Recordings: audio.Options{MaxDuration: time.Minute}, Retention: 48 * time.Hour, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Download: func(_ context.Context, url string, w io.Writer) error {
+			switch {
+			case strings.HasSuffix(url, "/talk.wav"):
+				_, err := w.Write(talk8k(2))
+				return err
+			case strings.HasSuffix(url, "/private"):
+				return presswork.Errorf(presswork.AddressNotAllowed, "the address is not allowed")
+			}
+			return presswork.Errorf(presswork.NotFound, "it answered 404")
+		},
+	})
+	tasks.Handle(server, tasks.TranscribeAudio, w.Transcribe)
+	if err := errors.Join(client.Start(t.Context()), server.Start(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := errors.Join(server.Stop(ctx), client.Stop(ctx)); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// talk8k is a WAV file of 8 kHz, loud but for a pause at the end of every other second.
+func talk8k(seconds int) []byte {
+	const rate = 8000
+	size := uint32(seconds * rate * 2)
+	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data"...)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	for n := range seconds * rate {
+		v := int16(12000 * math.Sin(float64(n)/3))
+		if n%(2*rate) > 3*rate/2 {
+			v = 0
+		}
+		b = binary.LittleEndian.AppendUint16(b, uint16(v))
+	}
+	return b
+}
+
+// submit stores the recording, where there is one, and submits its transcription under an
+// id.
+func (h *hearing) submit(id string, recording []byte, payload tasks.Transcription) string {
+	h.t.Helper()
+	if recording != nil {
+		payload.Key = storage.AssetKey(id, id, "recording")
+		h.put(payload.Key, recording)
+	}
+	payload.Task, payload.Vendor = "transcribe", "presswork"
+	if payload.Format == "" {
+		payload.Format = audio.Text
+	}
+	task, err := tasks.TranscribeAudio.Task(payload)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	sub := tasks.Submission{ID: id, Kind: presswork.KindTranscription, Owner: "ann", Filename: "talk.txt", Task: task}
+	if _, _, err := h.client.Submit(h.t.Context(), sub); err != nil {
+		h.t.Fatal(err)
+	}
+	return id
+}
+
+func (h *hearing) put(key string, b []byte) {
+	h.t.Helper()
+	if _, err := h.store.Put(h.t.Context(), key, bytes.NewReader(b), int64(len(b)), storage.Attrs{}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *hearing) get(key string) []byte {
+	h.t.Helper()
+	r, _, err := h.store.Get(context.Background(), key, storage.Range{})
+	if err != nil {
+		h.t.Error(err)
+		return nil
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		h.t.Error(err)
+	}
+	return b
+}
+
+// awaitOnlyArtifacts waits until the store has neither recordings nor parts.
+func (h *hearing) awaitOnlyArtifacts() {
+	h.t.Helper()
+	wait.Until(h.t, "only transcripts are left", func() bool {
+		for info, err := range h.store.List(h.t.Context(), "") {
+			if err != nil || !strings.HasPrefix(info.Key, storage.Artifacts) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (h *hearing) seconds() (n int64) {
+	h.t.Helper()
+	key, now := "ann", time.Now()
+	rows, err := h.counts.Query(h.t.Context(), meter.Query{From: now.Add(-time.Hour), To: now, Key: &key, By: []string{"key"}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, r := range rows {
+		n += r.AudioSeconds
+	}
+	return n
+}
+
+func TestATranscriptIsStoredAndItsRecordingIsNot(t *testing.T) {
+	t.Parallel()
+	h := setupHearing(t, "ears", "ears-untimed")
+	for name, tc := range map[string]struct {
+		seconds int
+		payload tasks.Transcription
+		text    string
+		kept    time.Duration
+	}{
+		"one part":        {3, tasks.Transcription{Model: "ears"}, "one two three\n", 48 * time.Hour},
+		"kept for a time": {2, tasks.Transcription{Model: "ears", Keep: 600}, "one two\n", 10 * time.Minute},
+		"several parts":   {11, tasks.Transcription{Model: "ears", Format: audio.SRT}, "1\n00:00:00,000 --> 00:00:0", 48 * time.Hour},
+		"an address":      {0, tasks.Transcription{Model: "ears", URL: "https://example.com/talk.wav"}, "one two\n", 48 * time.Hour},
+		"without times":   {3, tasks.Transcription{Model: "ears-untimed", Format: audio.VTT}, "WEBVTT\n\n00:00:00.000 --> 00:00:03.000\none two three\n", 48 * time.Hour},
+	} {
+		var recording []byte
+		if tc.seconds > 0 {
+			recording = talk8k(tc.seconds)
+		}
+		before := time.Now()
+		rec := h.ended(h.submit(tasks.NewID(), recording, tc.payload))
+		if rec.Status != presswork.Completed {
+			t.Errorf("%s: %s %v", name, rec.Status, rec.Error)
+			continue
+		}
+		if early, late := before.Add(tc.kept-time.Minute), time.Now().Add(tc.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) || rec.Artifact.ExpiresAt.After(late) {
+			t.Errorf("%s: it expires at %s", name, rec.Artifact.ExpiresAt)
+		}
+		if warned := len(rec.Warnings) == 1 && rec.Warnings[0].Code == presswork.TimesMissing; warned != (tc.payload.Model == "ears-untimed") {
+			t.Errorf("%s: %v", name, rec.Warnings)
+		}
+		if text := string(h.get(storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType))); !strings.HasPrefix(text, tc.text) || rec.Artifact.Filename != "talk.txt" {
+			t.Errorf("%s: %s %q", name, rec.Artifact.Filename, text)
+		}
+	}
+	h.awaitOnlyArtifacts()
+	if n := h.seconds(); n != 3+2+11+2+3 {
+		t.Errorf("%d seconds are in the ledger", n)
+	}
+}
+
+func TestATranscriptionFailsForOneReason(t *testing.T) {
+	t.Parallel()
+	h := setupHearing(t, "ears", "ears-broken", "ears-short:4")
+	for name, tc := range map[string]struct {
+		recording []byte
+		payload   tasks.Transcription
+		code      presswork.Code
+		param     string
+		sent      int
+	}{
+		"no audio":           {[]byte("#EXTM3U\nfile:///etc/passwd\n"), tasks.Transcription{Model: "ears"}, presswork.InvalidOption, "file", 0},
+		"too long":           {talk8k(61), tasks.Transcription{Model: "ears"}, presswork.ContentTooLarge, "file", 0},
+		"no ffmpeg":          {append(talk8k(1)[:20:20], make([]byte, 25<<20)...), tasks.Transcription{Model: "ears"}, presswork.ContentTooLarge, "file", 0},
+		"a model of chats":   {talk8k(1), tasks.Transcription{Model: "chat"}, presswork.InvalidOption, "model", 0},
+		"no such model":      {talk8k(1), tasks.Transcription{Model: "gone"}, inference.ModelNotFound, "model", 0},
+		"nothing there":      {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/none"}, presswork.InvalidURL, "url", 0},
+		"a private place":    {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/private"}, presswork.AddressNotAllowed, "url", 0},
+		"the engine refuses": {talk8k(5), tasks.Transcription{Model: "ears-short:4"}, presswork.InvalidRequest, "", 1},
+		// What cannot be read is so again: it is tried once more, as all upstreams are, and
+		// not for long although nobody waits.
+		"an answer in pieces": {talk8k(1), tasks.Transcription{Model: "ears-broken"}, inference.UpstreamError, "", 2},
+	} {
+		before := len(h.engine.Recordings())
+		rec := h.ended(h.submit(tasks.NewID(), tc.recording, tc.payload))
+		if rec.Status != presswork.Failed || rec.Error.Code != tc.code || rec.Error.Param != tc.param {
+			t.Errorf("%s: %s %+v, want %s of %s", name, rec.Status, rec.Error, tc.code, tc.param)
+		}
+		if sent := len(h.engine.Recordings()) - before; sent != tc.sent {
+			t.Errorf("%s: %d recordings were sent, want %d", name, sent, tc.sent)
+		}
+		if rec.Attempts > 1 {
+			t.Errorf("%s: %d attempts", name, rec.Attempts)
+		}
+	}
+}
+
+func TestACancelledTranscriptionLeavesTheEngine(t *testing.T) {
+	t.Parallel()
+	h := setupHearing(t, "ears-hang")
+	id := h.submit(tasks.NewID(), talk8k(1), tasks.Transcription{Model: "ears-hang"})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := h.engine.WaitRecordings(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.client.Cancel(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.engine.WaitLeft(ctx, 1); err != nil {
+		t.Fatalf("the engine works on: %v", err)
+	}
+	if rec := h.ended(id); rec.Status != presswork.Cancelled {
+		t.Errorf("%s %v", rec.Status, rec.Error)
+	}
+	if _, err := h.store.Stat(t.Context(), storage.ArtifactKeyOf(id, "text/plain")); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("a transcript is stored: %v", err)
+	}
+}
+
+// TestWhatADeadWorkerHeardIsNotHeardAgain ends a run that has heard everything, with a part
+// of another text, and one that was cut elsewhere.
+func TestWhatADeadWorkerHeardIsNotHeardAgain(t *testing.T) {
+	t.Parallel()
+	h := setupHearing(t, "ears")
+	id := tasks.NewID()
+	change := func(n int, f func(*audio.Piece)) {
+		key := storage.TranscriptKey(id, n)
+		var p audio.Piece
+		if err := json.Unmarshal(h.get(key), &p); err != nil {
+			t.Error(err)
+		}
+		f(&p)
+		b, err := json.Marshal(p)
+		if err = errors.Join(err, h.store.Delete(context.Background(), key)); err != nil {
+			t.Error(err)
+		}
+		h.put(key, b)
+	}
+	var died atomic.Bool
+	h.store.beforePut = func(key string) error {
+		if !strings.HasPrefix(key, storage.Artifacts) || !died.CompareAndSwap(false, true) {
+			return nil
+		}
+		change(0, func(p *audio.Piece) { p.Text = "as the dead one heard it" })
+		change(1, func(p *audio.Piece) { p.Text, p.End = "of another cut", p.End-1 })
+		return storage.ErrFull
+	}
+	rec := h.ended(h.submit(id, talk8k(16), tasks.Transcription{Model: "ears"}))
+	if rec.Status != presswork.Completed || rec.Attempts != 2 {
+		t.Fatalf("%s after %d attempts: %v", rec.Status, rec.Attempts, rec.Error)
+	}
+	if text := string(h.get(storage.ArtifactKeyOf(id, "text/plain"))); !strings.HasPrefix(text, "as the dead one heard it one two") || strings.Contains(text, "of another cut") {
+		t.Errorf("%q", text)
+	}
+	if sent := len(h.engine.Recordings()); sent != 4 {
+		t.Errorf("%d parts were sent, want 3 and one again", sent)
+	}
+	h.awaitOnlyArtifacts()
+}
