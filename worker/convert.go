@@ -131,6 +131,7 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert
 	ctx, ended := w.stage(ctx, presswork.StageRendering)
 	defer ended()
 	var composed pdf.Composed
+	files := w.assets(ctx, task.Assets)
 	err = meanwhile(func() error {
 		return run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown")
 	}, func() error {
@@ -140,7 +141,8 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert
 			Theme:    theme,
 			Options:  task.Options,
 			Filename: task.Filename,
-			Asset:    w.assets(ctx, task.Assets),
+			Asset:    files,
+			Include:  files,
 		})
 		return err
 	})

@@ -74,14 +74,32 @@ func (a *assets) open(name string) ([]byte, error) {
 	}
 	for _, dir := range a.dirs {
 		if rel, err := filepath.Rel(dir.path, target); err == nil && filepath.IsLocal(rel) {
-			return readImage(dir.root, rel)
+			return readFile(dir.root, rel)
 		}
 	}
 	return nil, presswork.Errorf(presswork.Forbidden,
 		"it lies outside the document's folder; --allow %s lets it in", filepath.Dir(target))
 }
 
-func readImage(root *os.Root, name string) ([]byte, error) {
+// include reads a text file below the document's own folder. No part of its path
+// may be a link: what a document shows of the disk is to be seen in its folder.
+func (a *assets) include(name string) ([]byte, error) {
+	rel := filepath.FromSlash(name)
+	if !filepath.IsLocal(rel) {
+		return nil, presswork.Errorf(presswork.Forbidden, "files are included from the document's folder only")
+	}
+	a.mu.Lock()
+	a.sources.add(filepath.Join(a.own.path, rel))
+	a.mu.Unlock()
+	for at := rel; at != "."; at = filepath.Dir(at) {
+		if info, err := a.own.root.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, presswork.Errorf(presswork.Forbidden, "files are not included through links: %s is one", filepath.ToSlash(at))
+		}
+	}
+	return readFile(a.own.root, rel)
+}
+
+func readFile(root *os.Root, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, presswork.Errorf(presswork.NotFound, "there is no such file")

@@ -139,12 +139,12 @@ func (c *Converter) document(ctx context.Context, in Input, sources Snapshot) (d
 		case err != nil:
 			return d, closeFiles, err
 		case i == 0:
-			d = pdf.Document{Output: c.o.Output, Content: content, Theme: in.Theme, Options: in.Options, Path: slashed(path), Asset: opened[0].open}
+			d = pdf.Document{Output: c.o.Output, Content: content, Theme: in.Theme, Options: in.Options, Path: slashed(path), Asset: opened[0].open, Include: opened[0].include}
 			if path != Std {
 				d.Filename = filepath.Base(path)
 			}
 		default:
-			d.Parts = append(d.Parts, pdf.Part{Content: content, Path: slashed(path), Asset: opened[i].open})
+			d.Parts = append(d.Parts, pdf.Part{Content: content, Path: slashed(path), Asset: opened[i].open, Include: opened[i].include})
 		}
 	}
 	return d, closeFiles, nil

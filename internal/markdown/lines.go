@@ -13,6 +13,9 @@ import (
 type lineIndex struct {
 	first  int
 	breaks []int
+	// of are the lines, counted from 0, where the lines of a text with includes
+	// come from; nil: it has none.
+	of []int
 }
 
 func newLineIndex(src []byte, first int) lineIndex {
@@ -30,7 +33,11 @@ func (x lineIndex) at(offset int) int {
 	if offset < 0 {
 		return 0
 	}
-	return x.first + sort.SearchInts(x.breaks, offset)
+	line := sort.SearchInts(x.breaks, offset)
+	if x.of != nil {
+		line = x.of[min(line, len(x.of)-1)]
+	}
+	return x.first + line
 }
 
 // maxWarnings keeps a hostile document from filling the job record.

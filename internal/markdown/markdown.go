@@ -88,6 +88,10 @@ type Options struct {
 	// Nil: none came. A StoreUnavailable error of it ends the rendering, any
 	// other leaves a warning. Asset and Fetch are called from several goroutines.
 	Asset func(name string) ([]byte, error)
+	// Include opens a text file that the document includes, by its clean path below
+	// the document's folder. Nil: nothing is included. A StoreUnavailable error of it
+	// ends the rendering, any other leaves a warning.
+	Include func(name string) ([]byte, error)
 	// Fetch gets an http(s) image. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// DarkPage is set when the page is dark. Images that are dark drawings on
@@ -150,12 +154,16 @@ type Heading struct {
 func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = normalizeNewlines(src)
 	dialect := cmp.Or(o.Dialect, detect(src))
-	references := o.Labels != nil || HasLabels(src)
-	root, err := parse(ctx, r.parser, src, dialect, references)
+	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, dialect: dialect, formulas: r.formulas, counters: newCounters(o.Numbering == ByChapter, o.Counts)}
+	if err := d.expand(dialect); err != nil {
+		return Document{}, err
+	}
+	src = d.src
+	d.references = o.Labels != nil || HasLabels(src)
+	root, err := parse(ctx, r.parser, src, dialect, d.references)
 	if err != nil {
 		return Document{}, err
 	}
-	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, dialect: dialect, formulas: r.formulas, references: references, counters: newCounters(o.Numbering == ByChapter, o.Counts)}
 	if o.Hyphenate {
 		d.words = r.words.For(o.Lang)
 	}

@@ -157,11 +157,12 @@ func FuzzRender(f *testing.F) {
 	}
 	f.Add("> [!NOTE]\n> x\n\n\\newpage\n\n# h\n[^1]: x\n", true)
 	f.Add("![[a.png|<b>|9]] [[a|<script>]] [[#<i>]] %%<b%%\n\n{++<b>++} {~~a~><i>~~}\n\n(@\"a) b\n\n> [!a\"]- <b>\n", false)
+	f.Add("{{#include a}}\n```{.include}\n<b>\n```\n!include <c>\n![[d#<e>]]\n", false)
 	f.Add("import a from 'b'\n\n{/* <b> */}\n\n<A b={c}/>\n\na. b\nb. <c\n\n::: {.column width=\"9%\"}\n", true)
 	r := markdown.New()
 	dialects := append(markdown.Dialects(), "")
 	f.Fuzz(func(t *testing.T, src string, escape bool) {
-		d, err := r.Render(context.Background(), []byte(src), markdown.Options{Dialect: dialects[len(src)%len(dialects)], EscapeHTML: escape, LineNumbers: escape, NumberHeadings: !escape, Asset: assets})
+		d, err := r.Render(context.Background(), []byte(src), markdown.Options{Dialect: dialects[len(src)%len(dialects)], EscapeHTML: escape, LineNumbers: escape, NumberHeadings: !escape, Asset: assets, Include: folder(map[string]string{"a": "<b>{{#include a}}"})})
 		if err != nil {
 			return
 		}

@@ -49,18 +49,24 @@ func (c *Converter) documentKey(d Document) string {
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
 	_ = json.NewEncoder(h).Encode([]any{version, c.themes.Edition(), c.now().Format(time.DateOnly),
-		d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Asset == nil})
+		d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Asset == nil, d.Include == nil})
 	h.Write(d.Content)
 	return string(h.Sum(nil))
 }
 
 // watched are settings by which d.outside learns of what comes from elsewhere.
 func (d Document) watched(o markdown.Options) markdown.Options {
-	asset, fetch, diagrams := o.Asset, o.Fetch, o.Diagrams
+	asset, include, fetch, diagrams := o.Asset, o.Include, o.Fetch, o.Diagrams
 	if asset != nil {
 		o.Asset = func(name string) ([]byte, error) {
 			d.outside.Store(true)
 			return asset(name)
+		}
+	}
+	if include != nil {
+		o.Include = func(name string) ([]byte, error) {
+			d.outside.Store(true)
+			return include(name)
 		}
 	}
 	if fetch != nil {

@@ -121,6 +121,7 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		Numbered:       numberedKinds(o),
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
+		Include:        d.Include,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),
 		Diagrams:       c.drawer(theme, o),
 	}

@@ -24,8 +24,8 @@ type Part struct {
 	// Path is where it lies, slash-separated. A link to it from the document or
 	// another Part leads to its pages. Warnings and errors begin with its base.
 	Path string
-	// Asset is as in Document.
-	Asset func(name string) ([]byte, error)
+	// Asset and Include are as in Document.
+	Asset, Include func(name string) ([]byte, error)
 }
 
 // merger puts the parts of a document together.
@@ -59,14 +59,14 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 	chapter := 1
 	var counts map[markdown.Kind]int
 	var drafts []partDraft
-	for i, p := range append([]Part{{Content: d.Content, Path: d.Path, Asset: d.Asset}}, d.Parts...) {
+	for i, p := range append([]Part{{Content: d.Content, Path: d.Path, Asset: d.Asset, Include: d.Include}}, d.Parts...) {
 		if i > 0 {
 			var err error
 			if matter, err = Check(p.Content, presswork.Options{}); err != nil {
 				return markdown.Document{}, inPart(p.Path, err)
 			}
 		}
-		settings := c.markdownOptions(Document{Path: p.Path, Asset: p.Asset}, matter, o, theme)
+		settings := c.markdownOptions(Document{Path: p.Path, Asset: p.Asset, Include: p.Include}, matter, o, theme)
 		if i > 0 {
 			settings.Lang = drafts[0].body.Lang // one language for all
 		}

@@ -85,6 +85,9 @@ type Document struct {
 	// Asset opens an image that came with the document, by the path
 	// in its Markdown. It is called from several goroutines. Nil: none came.
 	Asset func(name string) ([]byte, error)
+	// Include opens a text file that the document includes, by its clean path below
+	// the document's folder. Nil: nothing is included.
+	Include func(name string) ([]byte, error)
 
 	// outside is set when the page depends on what comes from elsewhere. Nil: nobody
 	// asks.
