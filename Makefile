@@ -9,6 +9,8 @@ export PRESSWORK_ENGINES := $(TOOLS)/engines
 export PRESSWORK_MINIO := $(TOOLS)/minio-$(MINIO_VERSION)
 VERAPDF_VERSION := 1.30.2
 export PRESSWORK_VERAPDF := $(TOOLS)/verapdf-$(VERAPDF_VERSION).jar
+EPUBCHECK_VERSION := 5.2.1
+export PRESSWORK_EPUBCHECK := $(TOOLS)/epubcheck-$(EPUBCHECK_VERSION)
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK_VERSION := v1.8.0
@@ -27,10 +29,11 @@ setup-tools: ## Install what code run for models may import as well: numpy, pand
 	@scripts/setup.sh tools
 
 .PHONY: setup-test
-setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, golangci-lint
+setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, EPUBCheck, golangci-lint
 	@scripts/setup.sh test
 	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
 	@scripts/verapdf.sh "$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"
+	@scripts/epubcheck.sh "$(EPUBCHECK_VERSION)" "$(PRESSWORK_EPUBCHECK)"
 	@scripts/gotool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint "$(GOLANGCI_LINT_VERSION)" "$(GOLANGCI_LINT)"
 
 .PHONY: build

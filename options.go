@@ -114,7 +114,7 @@ const (
 )
 
 // Outputs lists every output, the default first.
-func Outputs() []Output { return []Output{PDF, HTML} }
+func Outputs() []Output { return []Output{PDF, HTML, EPUB} }
 
 // ContentType is the media type of the file; pictures of pages are a zip archive.
 func (o Output) ContentType() string {

@@ -199,3 +199,11 @@ func (n Names) ofNeeds(all needs) {
 		}
 	}
 }
+
+// Rules writes those rules of a stylesheet that could match something in a page,
+// with the theme's values in place of var().
+func (t Theme) Rules(page Names, sheet *Stylesheet) string {
+	f := fitting{page: page, known: t.properties()}
+	f.items(sheet.items)
+	return string(f.out)
+}

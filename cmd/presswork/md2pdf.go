@@ -64,8 +64,8 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	m := &md2pdf{program: p}
 	cmd := &cobra.Command{
 		Use:   "md2pdf FILE.md [FILE.md...]",
-		Short: "Convert Markdown files to PDF or HTML on this machine, without server or queue",
-		Long: "Convert Markdown files to PDF or HTML on this machine, without server or queue. \"-\" reads standard input.\n" +
+		Short: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue",
+		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads standard input.\n" +
 			"FILE.pdf is written beside each input unless -o says otherwise. Flags win over a file's front matter.\n" +
 			"When a conversion fails, no partial result is left and an older one stays as it is.\n\n" +
 			"Exit status: 0 done; 1 a file failed; 2 wrong usage; 3 no Chromium; 130 interrupted.",
@@ -73,7 +73,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 			"  presswork md2pdf letter.md --ai-theme --mood=elegant\n" +
 			"  presswork md2pdf docs/*.md -o out/ --jobs 4\n" +
 			"  presswork md2pdf --merge intro.md usage.md -o manual.pdf --toc --cover\n" +
-			"  presswork md2pdf report.md -o report.html\n" +
+			"  presswork md2pdf novel.md -o novel.epub\n" +
 			"  cat notes.md | presswork md2pdf - > notes.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.stdin = cmd.InOrStdin()
@@ -83,7 +83,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&m.output, "output", "o", "", "`FILE`, or a folder (always one for several inputs), or - for standard output")
-	f.StringVar(&m.to, "to", "", "`FORMAT`: pdf or html (one file that needs nothing else); without it the name of -o decides, else pdf")
+	f.StringVar(&m.to, "to", "", "`FORMAT`: pdf, html (one file that needs nothing else) or epub (a book); without it the name of -o decides, else pdf")
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
 	addPreferenceFlags(cmd, &m.preference)

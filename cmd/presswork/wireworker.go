@@ -77,6 +77,9 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) (*chromium
 		return nil, err
 	}
 	p.diagrams = diagram.New(diagram.Options{Script: browser.Script, Log: p.log.With("component", "diagram")})
+	picture := func(ctx context.Context, page presswork.Page) ([]byte, error) {
+		return browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
+	}
 	jobs := worker.New(worker.Options{
 		Store:  p.store,
 		Keeper: p.keeper,
@@ -85,11 +88,10 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) (*chromium
 			Themes:   p.themes,
 			Fetch:    p.fetcher().Fetch,
 			Diagrams: p.diagrams,
+			Picture:  picture,
 			Log:      p.log.With("component", "pdf"),
 		}),
-		Picture: func(ctx context.Context, page presswork.Page) ([]byte, error) {
-			return browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
-		},
+		Picture:       picture,
 		Diagrams:      p.diagrams,
 		Exporter:      exporter,
 		Themes:        p.themes,

@@ -30,3 +30,8 @@ func Picture(ctx context.Context, browser, html string, width, height int) ([]by
 	sheet := presswork.Sheet{Width: float64(width) / pixelsPerInch, Height: float64(height) / pixelsPerInch}
 	return b.Screenshot(ctx, presswork.Page{HTML: html, Sheet: sheet}, chromium.ScreenshotOptions{Density: 2})
 }
+
+// picture shows a page as large as its sheet.
+func (c *Converter) picture(ctx context.Context, page presswork.Page) ([]byte, error) {
+	return c.browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
+}

@@ -41,6 +41,9 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	if err := cmp.Or(err, unknown); err != nil {
 		return Composed{}, err
 	}
+	if d.Output == presswork.EPUB {
+		o = onBookPages(o, theme)
+	}
 	body, err := c.renderAll(ctx, d, matter, o, theme)
 	if err != nil {
 		return Composed{}, err
@@ -81,10 +84,17 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		}
 	}
 	contents := contentsOf(body, o.TOC)
+	if d.Output == presswork.EPUB { // its contents are the reader's
+		contents = nil
+	}
 	text, lists := placeLists(body, o, lang)
 	text = head.place(placeContents(text, contents, lang, isTrue(o.Cover), lists), body.Headings)
-	if d.Output == presswork.HTML {
-		page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright, body: webBody(text)}
+	if d.Output == presswork.HTML || d.Output == presswork.EPUB {
+		page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright}
+		if d.Output == presswork.EPUB {
+			return c.book(d, page, body, text), nil
+		}
+		page.body = webBody(text)
 		return c.keyed(Composed{Output: d.Output, Page: presswork.Page{HTML: page.webDocument()}, Meta: meta, Theme: theme.Name, Warnings: body.Warnings}), nil
 	}
 	fitted, doubtful := fitSections(text, sheet)
@@ -154,7 +164,7 @@ func (c *Converter) keyed(d Composed) Composed {
 	}
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
-	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Output, d.Page, d.Meta, d.Finish, d.strict})
+	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Output, d.Page, d.Meta, d.Finish, d.strict, d.book})
 	d.Key = hex.EncodeToString(h.Sum(nil))
 	return d
 }

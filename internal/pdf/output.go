@@ -45,10 +45,14 @@ type Made struct {
 	Warnings []presswork.Warning
 }
 
-// Make makes a composed document into its output. Errors: Print's.
+// Make makes a composed document into its output. Errors: Print's, those of
+// Options.Picture.
 func (c *Converter) Make(ctx context.Context, d Composed) (Made, error) {
-	if d.Output == presswork.HTML {
+	switch d.Output {
+	case presswork.HTML:
 		return Made{Data: []byte(d.Page.HTML), Warnings: d.Warnings}, nil
+	case presswork.EPUB:
+		return c.makeBook(ctx, d)
 	}
 	printed, err := c.Print(ctx, d)
 	return Made{Data: printed.PDF, Pages: printed.Pages, Warnings: printed.Warnings}, err

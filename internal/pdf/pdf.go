@@ -15,6 +15,7 @@ import (
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/markdown/recent"
+	"presswork/internal/pdf/epub"
 	"presswork/internal/pdf/file"
 	"presswork/themes"
 )
@@ -30,6 +31,9 @@ type Options struct {
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Diagrams draws Mermaid diagrams. Nil: they stay source, with a warning.
 	Diagrams *diagram.Renderer
+	// Picture shows a page in a browser, as large as its sheet, and returns a PNG:
+	// the covers of books. Nil: books have no cover.
+	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
 	// Now is the clock behind {date}. Default time.Now.
 	Now func() time.Time
 	// Epoch, if not zero, is the time of everything: {date} and the PDF's own
@@ -48,13 +52,14 @@ type Converter struct {
 	epoch    time.Time
 	log      *slog.Logger
 	diagrams *diagram.Renderer
+	picture  func(ctx context.Context, page presswork.Page) ([]byte, error)
 	markdown *markdown.Renderer
 	composed *recent.Cache[Composed]
 }
 
 // New wires a Converter.
 func New(o Options) *Converter {
-	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, now: o.Now, epoch: o.Epoch,
+	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, picture: o.Picture, now: o.Now, epoch: o.Epoch,
 		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), markdown: markdown.New(),
 		composed: recent.New[Composed](composedBytes)}
 	if c.now == nil {
@@ -98,7 +103,7 @@ type Document struct {
 type Composed struct {
 	// Output is the Document's.
 	Output presswork.Output
-	// Page is what is printed; of HTML it is the file itself.
+	// Page is what is printed; of HTML it is the file itself, of EPUB the cover.
 	Page presswork.Page
 	// Meta goes into the PDF's Info dictionary and XMP.
 	Meta file.Meta
@@ -114,6 +119,7 @@ type Composed struct {
 	// strict makes an error of warnings.
 	strict     bool
 	revision   *revision
+	book       *epub.Book
 	preflight  preflight
 	background string // of the pages, a CSS colour
 }

@@ -1,0 +1,251 @@
+package epub
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"presswork/internal/imagetype"
+)
+
+// picture is an image with a file of its own.
+type picture struct {
+	file, media string
+	data        []byte
+}
+
+// image writes an img element, or the words that stand for it.
+func (w *writer) image(n *html.Node) {
+	alt := attribute(n, "alt")
+	p, err := w.pictureOf(attribute(n, "src"))
+	if err != nil {
+		w.left = append(w.left, Left{alt, err.Error()})
+		if alt == "" {
+			alt = "image"
+		}
+		w.out.WriteString(`<span class="image-missing">` + text(alt) + "</span>")
+		return
+	}
+	more := []string{"src", p.file, "alt", alt}
+	for _, key := range []string{"width", "height"} {
+		if size, err := strconv.Atoi(strings.TrimSuffix(attribute(n, key), "px")); err == nil && size > 0 {
+			more = append(more, key, strconv.Itoa(size))
+		}
+	}
+	w.start(n, "img", more...)
+}
+
+// pictureOf puts an image into the book, once.
+func (w *writer) pictureOf(uri string) (*picture, error) {
+	if p := w.images[uri]; p != nil {
+		return p, nil
+	}
+	if !strings.HasPrefix(uri, "data:") {
+		return nil, errors.New("it is not there")
+	}
+	data, err := imagetype.ReadDataURI(uri)
+	if err != nil {
+		return nil, errors.New("it is not there")
+	}
+	info, err := imagetype.Inspect(data)
+	if err != nil {
+		return nil, err
+	}
+	extension := map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg"}[info.ContentType]
+	switch extension {
+	case "":
+		return nil, fmt.Errorf("books hold no %s; PNG, JPEG, GIF, WebP and SVG are allowed", info.ContentType)
+	case ".svg":
+		if data, err = drawing(data); err != nil {
+			return nil, fmt.Errorf("books hold drawings only: %w", err)
+		}
+	}
+	p := &picture{file: fmt.Sprintf("image-%03d%s", len(w.order)+1, extension), media: info.ContentType, data: data}
+	w.images[uri], w.order = p, append(w.order, p)
+	return p, nil
+}
+
+// shapes are the elements that a drawing in a book has; names are those that do
+// not come from drawing programs.
+var shapes = words("svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient stop clipPath symbol use title desc mask pattern style")
+
+// outside is what makes a stylesheet or a value refer to something.
+var outside = regexp.MustCompile(`(?i)url\(\s*["']?[^"'#)\s]|@import|expression|javascript:|\\`)
+
+// drawing writes an SVG anew, of shapes and plain attributes; what a drawing
+// program adds for itself is left out.
+func drawing(data []byte) ([]byte, error) {
+	const space, links = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+	d := xml.NewDecoder(bytes.NewReader(data))
+	d.Entity = map[string]string{}
+	var out strings.Builder
+	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
+	depth, skipped := 0, 0
+	ids := map[string]bool{}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, errors.New("it is not well-formed")
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if skipped > 0 || (t.Name.Space != space && t.Name.Space != "") || !shapes[t.Name.Local] {
+				if depth == 0 {
+					return nil, errors.New("it is no SVG")
+				}
+				if t.Name.Local == "foreignObject" || t.Name.Local == "image" || t.Name.Local == "script" {
+					return nil, fmt.Errorf("it holds the element %s", t.Name.Local)
+				}
+				skipped++
+				continue
+			}
+			out.WriteString("<" + t.Name.Local)
+			if depth == 0 {
+				out.WriteString(` xmlns="` + space + `" xmlns:xlink="` + links + `"`)
+			}
+			depth++
+			for _, a := range t.Attr {
+				name := a.Name.Local
+				switch {
+				case a.Name.Space == links && name == "href" || a.Name.Space == "" && name == "href":
+					if name = "xlink:href"; !strings.HasPrefix(a.Value, "#") {
+						return nil, errors.New("it refers to something outside")
+					}
+				case a.Name.Space != "" || name == "xmlns" || strings.HasPrefix(name, "on") || strings.HasPrefix(name, "data-") || strings.HasPrefix(name, "aria-"):
+					continue
+				case name == "id" && (ids[a.Value] || a.Value == "" || strings.ContainsAny(a.Value, " \t\n")):
+					continue
+				case name == "id":
+					ids[a.Value] = true
+				}
+				if outside.MatchString(a.Value) {
+					return nil, errors.New("it refers to something outside")
+				}
+				out.WriteString(" " + name + `="` + text(a.Value) + `"`)
+			}
+			out.WriteString(">")
+		case xml.EndElement:
+			if skipped > 0 {
+				skipped--
+				continue
+			}
+			depth--
+			out.WriteString("</" + t.Name.Local + ">")
+		case xml.CharData:
+			if depth > 0 && skipped == 0 {
+				if outside.Match(t) {
+					return nil, errors.New("it refers to something outside")
+				}
+				out.WriteString(text(string(t)))
+			}
+		}
+	}
+	if depth != 0 || !strings.Contains(out.String(), "<svg") {
+		return nil, errors.New("it is not well-formed")
+	}
+	return []byte(out.String()), nil
+}
+
+// foreign writes a formula or a drawing that is a part of the page, as the
+// markdown package made it.
+func (w *writer) foreign(n *html.Node) {
+	space := "http://www.w3.org/1998/Math/MathML"
+	switch n.Data {
+	case "math":
+		w.chapter.maths = true
+	case "svg":
+		w.chapter.svg = true
+		space = "http://www.w3.org/2000/svg"
+	default:
+		return
+	}
+	w.part(n, ` xmlns="`+space+`"`)
+}
+
+// part writes an element of another namespace, with what is in it.
+func (w *writer) part(n *html.Node, namespace string) {
+	switch {
+	case n.Type == html.TextNode:
+		w.out.WriteString(text(n.Data))
+		return
+	case n.Type != html.ElementNode:
+		return
+	case n.Namespace == "", !xmlName.MatchString(n.Data): // such as a span around the number of an equation
+		for c := range n.ChildNodes() {
+			w.part(c, "")
+		}
+		return
+	}
+	name := n.Data
+	switch {
+	case name == "menclose": // what it encloses with is in a stylesheet's hands
+		name = "mrow"
+	case name == "mrow" && (attribute(n, "scriptlevel") != "" || attribute(n, "displaystyle") != ""):
+		name = "mstyle"
+	}
+	w.out.WriteString("<" + name + namespace)
+	for _, a := range n.Attr {
+		if a.Namespace == "" && (n.Namespace == "svg" && drawingAttribute(a) || n.Namespace == "math" && mathAttribute(name, a.Key)) {
+			w.write(a.Key, a.Val)
+		}
+	}
+	w.out.WriteString(">")
+	for c := range n.ChildNodes() {
+		w.part(c, "")
+	}
+	w.out.WriteString("</" + name + ">")
+}
+
+// xmlName is a name without a prefix.
+var xmlName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+// drawingAttribute reports whether a drawing within the text keeps an attribute.
+func drawingAttribute(a html.Attribute) bool {
+	return xmlName.MatchString(a.Key) && a.Key != "xmlns" && a.Key != "href" && a.Key != "src" && !strings.HasPrefix(strings.ToLower(a.Key), "on") && !outside.MatchString(a.Val)
+}
+
+// mathAttribute reports whether an element of MathML 3 has an attribute
+// (https://www.w3.org/TR/MathML3/appendixa.html).
+func mathAttribute(name, key string) bool {
+	switch key {
+	case "class", "mathcolor", "mathbackground":
+		return true
+	case "mathvariant", "mathsize":
+		return name == "mi" || name == "mn" || name == "mo" || name == "mtext" || name == "mstyle"
+	case "fence", "separator", "stretchy", "symmetric", "maxsize", "minsize", "largeop", "movablelimits", "form", "rspace":
+		return name == "mo"
+	case "lspace":
+		return name == "mo" || name == "mpadded"
+	case "width", "height", "depth":
+		return name == "mspace" || name == "mpadded" || key == "width" && name == "mtable"
+	case "voffset":
+		return name == "mpadded"
+	case "linethickness":
+		return name == "mfrac"
+	case "accent":
+		return name == "mo" || name == "mover" || name == "munderover"
+	case "accentunder":
+		return name == "munder" || name == "munderover"
+	case "columnalign":
+		return name == "mtable" || name == "mtr" || name == "mtd"
+	case "rowspacing":
+		return name == "mtable"
+	case "displaystyle":
+		return name == "math" || name == "mstyle" || name == "mtable"
+	case "scriptlevel":
+		return name == "mstyle"
+	case "display", "alttext":
+		return name == "math"
+	}
+	return false
+}

@@ -1,0 +1,364 @@
+package epub
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/text/language"
+)
+
+// writer is a book being written.
+type writer struct {
+	book     Book
+	chapters []*chapter
+	// places has the file of each anchor.
+	places map[string]string
+	images map[string]*picture // by data URI
+	order  []*picture
+	left   []Left
+
+	chapter *chapter
+	out     strings.Builder
+}
+
+// model is what may stand in a place.
+type model struct {
+	// phrasing: no blocks. inLink: nothing that is clicked. plain: neither
+	// headings nor tables.
+	phrasing, inLink, plain bool
+}
+
+// renderAll writes the content of all chapters, and returns the anchors that got
+// lost on the way.
+func (w *writer) renderAll() (lost []string) {
+	w.images, w.order, w.left = map[string]*picture{}, nil, nil
+	for _, c := range w.chapters {
+		c.ids = map[string]bool{}
+		for id, file := range w.places {
+			if file == c.file {
+				c.ids[id] = true
+			}
+		}
+		w.render(c)
+		lost = slices.AppendSeq(lost, maps.Keys(c.ids))
+	}
+	return lost
+}
+
+// render writes the content of a chapter.
+func (w *writer) render(c *chapter) {
+	w.chapter = c
+	w.out.Reset()
+	for _, n := range c.nodes {
+		if c.title == "" && headingLevel(n.DataAtom) > 0 {
+			c.title = strings.Join(strings.Fields(plainText(n)), " ")
+		}
+		if n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {
+			w.out.WriteString("<p>" + text(n.Data) + "</p>")
+			continue
+		}
+		w.node(n, model{})
+	}
+	c.xhtml = w.out.String()
+}
+
+func headingLevel(a atom.Atom) int {
+	return slices.Index([]atom.Atom{0: atom.Body, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}, a)
+}
+
+func plainText(n *html.Node) string {
+	var b strings.Builder
+	for d := range descendants(n) {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}
+
+// renamed are elements that no XHTML has, or whose places in it have rules that
+// nothing is won by following, and what is written instead.
+var renamed = map[string]string{
+	"big": "span", "font": "span", "center": "div", "tt": "code", "strike": "s", "menu": "ul", "rb": "span", "time": "span", "dfn": "i",
+	"section": "div", "article": "div", "aside": "div", "header": "div", "footer": "div", "nav": "div", "main": "div", "address": "div",
+}
+
+var (
+	blocks  = words("h1 h2 h3 h4 h5 h6 p div blockquote pre hr figure details ul ol dl table")
+	inlines = words("span br b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo wbr code a img ruby")
+	// onlyPhrasing hold no blocks.
+	onlyPhrasing = words("h1 h2 h3 h4 h5 h6 p pre span b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo code a summary")
+	empty        = words("br hr img wbr col")
+)
+
+func words(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// node writes a node where m is allowed.
+func (w *writer) node(n *html.Node, m model) {
+	switch {
+	case n.Type == html.TextNode:
+		w.out.WriteString(text(strings.ReplaceAll(n.Data, "\u00ad", ""))) // readers divide words themselves
+		return
+	case n.Type != html.ElementNode:
+		return
+	case n.Namespace == "svg" || n.Namespace == "math":
+		w.foreign(n)
+		return
+	}
+	name := n.Data
+	if other, ok := renamed[name]; ok {
+		name = other
+	}
+	switch {
+	case name == "input":
+		w.checkbox(n)
+		return
+	case name == "img":
+		w.image(n)
+		return
+	case hasClass(n, "toc-here") || isPageBreak(n):
+		if id := attribute(n, "id"); id != "" && w.chapter.ids[id] {
+			w.out.WriteString(`<span id="` + text(id) + `"></span>`)
+		}
+		return
+	case name == "rp": // brackets for readers without ruby
+		return
+	case name == "a" && (m.inLink || w.href(n) == ""):
+		name = "span"
+	case blocks[name] && (m.phrasing || m.plain && (headingLevel(n.DataAtom) > 0 || name == "table")):
+		name = outOfPlace(name, m)
+	case name == "rt":
+		name = "span"
+	case !blocks[name] && !inlines[name]: // a part of a list or table outside of one
+		name = outOfPlace("div", m)
+	}
+	switch name {
+	case "ul", "ol":
+		w.list(n, name, m)
+	case "dl":
+		w.definitions(n, m)
+	case "table":
+		w.table(n, m)
+	case "details":
+		w.details(n, m)
+	case "figure":
+		w.figure(n, m)
+	case "ruby":
+		w.ruby(n, m)
+	default:
+		w.element(n, name, m)
+	}
+}
+
+// outOfPlace is what a block is written as where it may not stand.
+func outOfPlace(name string, m model) string {
+	switch {
+	case name == "hr":
+		return "br"
+	case m.phrasing:
+		return "span"
+	}
+	return "div"
+}
+
+// element writes an element with everything in it.
+func (w *writer) element(n *html.Node, name string, m model) {
+	w.start(n, name)
+	if empty[name] {
+		return
+	}
+	m.phrasing = m.phrasing || onlyPhrasing[name]
+	m.inLink = m.inLink || name == "a"
+	w.children(n, m)
+	w.out.WriteString("</" + name + ">")
+}
+
+func (w *writer) children(n *html.Node, m model) {
+	for c := range n.ChildNodes() {
+		w.node(c, m)
+	}
+}
+
+// start writes a start tag; that of an empty element is all of it.
+func (w *writer) start(n *html.Node, name string, more ...string) {
+	w.out.WriteString("<" + name)
+	classes := strings.Fields(attribute(n, "class"))
+	for _, key := range []string{"align", "valign"} {
+		if v := strings.ToLower(attribute(n, key)); v != "" && name != "img" {
+			classes = append(classes, key+"-"+v)
+		}
+	}
+	if n.Data != name && renamed[n.Data] != "" {
+		classes = append(classes, n.Data)
+	}
+	if len(classes) > 0 {
+		w.write("class", strings.Join(classes, " "))
+	}
+	id := attribute(n, "id")
+	if id == "" && n.DataAtom == atom.A {
+		id = attribute(n, "name")
+	}
+	if w.chapter.ids[id] {
+		w.write("id", id)
+		delete(w.chapter.ids, id) // once
+	}
+	for _, a := range n.Attr {
+		if a.Namespace == "" {
+			w.attribute(name, a.Key, a.Val)
+		}
+	}
+	if dir := strings.ToLower(attribute(n, "dir")); name == "bdo" && dir != "ltr" && dir != "rtl" {
+		w.write("dir", "ltr")
+	}
+	if name == "a" {
+		w.write("href", w.href(n))
+		switch {
+		case hasClass(n, "footnote-ref"):
+			w.write("epub:type", "noteref")
+			w.write("role", "doc-noteref")
+		case hasClass(n, "footnote-backref"):
+			w.write("epub:type", "backlink")
+			w.write("role", "doc-backlink")
+		}
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		w.write(more[i], more[i+1])
+	}
+	if empty[name] {
+		w.out.WriteString("/>")
+		return
+	}
+	w.out.WriteString(">")
+}
+
+func (w *writer) write(key, value string) { w.out.WriteString(" " + key + `="` + text(value) + `"`) }
+
+// attribute writes an attribute that needs no look at the others.
+func (w *writer) attribute(name, key, value string) {
+	number := func(least, most int) bool {
+		n, err := strconv.Atoi(value)
+		value = strconv.Itoa(n)
+		return err == nil && n >= least && n <= most
+	}
+	cell := name == "td" || name == "th"
+	switch key {
+	case "title":
+	case "dir":
+		if value = strings.ToLower(value); value != "ltr" && value != "rtl" && value != "auto" {
+			return
+		}
+		if name == "bdo" && value == "auto" {
+			return
+		}
+	case "lang":
+		if _, err := language.Parse(value); err != nil {
+			return
+		}
+		w.write("xml:lang", value)
+	case "colspan":
+		if !cell || !number(1, 1000) {
+			return
+		}
+	case "rowspan":
+		if !cell || !number(0, 65534) {
+			return
+		}
+	case "span":
+		if name != "col" && name != "colgroup" || !number(1, 1000) {
+			return
+		}
+	case "start":
+		if name != "ol" || !number(-1<<31, 1<<31-1) {
+			return
+		}
+	case "value":
+		if name != "li" || !number(-1<<31, 1<<31-1) {
+			return
+		}
+	case "reversed":
+		if name != "ol" {
+			return
+		}
+		value = "reversed"
+	case "type":
+		if name != "ol" || len(value) != 1 || !strings.Contains("1aAiI", value) {
+			return
+		}
+	default:
+		return
+	}
+	w.write(key, value)
+}
+
+// goodLink is a URL that all readers of URLs take.
+var goodLink = regexp.MustCompile(`^(?i:https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?([/?#]([a-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9a-f]{2})*)?|mailto:([a-z0-9._~!$&'*+,;=:@/?-]|%[0-9a-f]{2})+|tel:[0-9+().-]+)$`)
+
+// href is where a link leads in the book, "" for nowhere.
+func (w *writer) href(n *html.Node) string {
+	href := strings.TrimSpace(attribute(n, "href"))
+	if id, ok := strings.CutPrefix(href, "#"); ok {
+		if plain, err := url.PathUnescape(id); err == nil && w.places[id] == "" {
+			id = plain
+		}
+		switch w.places[id] {
+		case "":
+			return ""
+		case w.chapter.file:
+			return "#" + fragment(id)
+		}
+		return w.places[id] + "#" + fragment(id)
+	}
+	u, err := url.Parse(href)
+	if err != nil {
+		return ""
+	}
+	if u.Opaque == "" {
+		u.RawQuery = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "|", "%7C", "{", "%7B", "}", "%7D", "^", "%5E", "`", "%60", `"`, "%22", "<", "%3C", ">", "%3E", `\`, "%5C").Replace(u.RawQuery)
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return ""
+		}
+	}
+	if href = u.String(); !goodLink.MatchString(href) || strings.Count(href, "#") > 1 {
+		return ""
+	}
+	return href
+}
+
+// fragment writes an anchor as a part of a URL.
+func fragment(id string) string { return (&url.URL{Fragment: id}).EscapedFragment() }
+
+// text escapes what is no markup, and leaves out what XML cannot hold.
+func text(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000:
+			return r
+		}
+		return -1
+	}, s)
+	return html.EscapeString(s)
+}
+
+func (w *writer) checkbox(n *html.Node) {
+	mark := "☐"
+	for _, a := range n.Attr {
+		if a.Key == "checked" {
+			mark = "☑"
+		}
+	}
+	w.out.WriteString(`<span class="task">` + mark + "</span> ")
+}
