@@ -49,7 +49,7 @@ func (c *Converter) book(d Document, p page, body markdown.Document, content str
 		ContentsTitle: contentsTitle(p.lang), CoverTitle: p.meta.Title,
 		ShowContents: body.TOC || p.options.TOC != nil && *p.options.TOC > 0,
 		CSS:          theme.Rules(themes.NamesIn(content), bookSheet()),
-		Body:         strings.ReplaceAll(content, tocHere, ""),
+		Body:         strings.ReplaceAll(content, paperOnly, ""),
 	}
 	depth := presswork.Depth(defaultDepth)
 	if p.options.TOC != nil && *p.options.TOC > 0 {
