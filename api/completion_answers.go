@@ -69,14 +69,14 @@ func (s *Server) collectCompletion(c *fiber.Ctx, ctx context.Context, cmpl *comp
 		if errors.Is(err, io.EOF) {
 			return s.sendJSON(c, whole.Append(nil))
 		}
-		if err != nil {
-			return err
-		}
 		for _, f := range frames {
 			if f.Chunk != nil {
 				whole.Add(f.Chunk)
 				setQueueTime(c, f)
 			}
+		}
+		if err != nil {
+			return whole.Failed(inferenceError(err))
 		}
 	}
 }

@@ -417,3 +417,24 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 		t.Errorf("%v, after %d bytes %s", err, len(answer), end)
 	}
 }
+
+func TestAFailureTellsWhichToolsHaveRun(t *testing.T) {
+	t.Parallel()
+	h := chats(t, func(_ context.Context, run *stream.Run) error {
+		send(t, run, first())
+		send(t, run, inference.Frame{Chunk: &inference.Chunk{Executed: []inference.ExecutedTool{{
+			BuiltinCall: inference.BuiltinCall{Name: inference.PythonFunction, Arguments: `{"code":"6*7"}`}, ToolResult: inference.ToolResult{Output: "42"},
+		}}}})
+		return finish(run, inference.Frame{Error: inference.Errorf(http.StatusBadRequest, inference.ToolUseFailed, "it called on and on")})
+	})
+	res := h.chat(asked)
+	res.holds(t, `"code":"tool_use_failed"`, `"executed_tools":[{`, `"output":"42"`)
+	if res.StatusCode != http.StatusBadRequest {
+		t.Error(res.StatusCode)
+	}
+	// A stream has told of it before.
+	res = h.chat(streamed)
+	if text := string(res.body); res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 || !strings.Contains(text, `"code":"tool_use_failed"}}`) {
+		t.Errorf("%d %s", res.StatusCode, res.body)
+	}
+}

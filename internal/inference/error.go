@@ -61,6 +61,8 @@ type Error struct {
 	Type   string `json:"type"`
 	// FailedGeneration is what the model wrote, when that was the failure.
 	FailedGeneration string `json:"failed_generation,omitempty"`
+	// Executed are the built-in tools that ran before the failure.
+	Executed []ExecutedTool `json:"-"`
 	// Retryable is whether the same request may succeed later: x-should-retry.
 	Retryable bool `json:"retryable,omitempty"`
 	// RetryAfter is when; 0 leaves it to the caller.

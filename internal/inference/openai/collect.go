@@ -62,6 +62,13 @@ func (c *collected) add(chunk *inference.Chunk) {
 	}
 }
 
+// Failed returns a failure with the built-in tools that had run by then.
+func (c *Collector) Failed(e *inference.Error) *inference.Error {
+	failed := *e
+	failed.Executed = c.choices[0].executed
+	return &failed
+}
+
 // Append appends the response, a JSON object, to dst.
 func (c *Collector) Append(dst []byte) []byte {
 	h := &c.head

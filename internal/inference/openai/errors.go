@@ -15,6 +15,9 @@ func AppendError(dst []byte, e *inference.Error) []byte {
 	if e.FailedGeneration != "" {
 		dst = appendString(append(dst, `,"failed_generation":`...), e.FailedGeneration)
 	}
+	if len(e.Executed) > 0 {
+		dst = appendExecuted(append(dst, ','), e.Executed)
+	}
 	return append(dst, "}}"...)
 }
 
