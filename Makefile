@@ -13,6 +13,7 @@ EPUBCHECK_VERSION := 5.2.1
 export PRESSWORK_EPUBCHECK := $(TOOLS)/epubcheck-$(EPUBCHECK_VERSION)
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+NFPM_VERSION := v2.44.1
 GOVULNCHECK_VERSION := v1.8.0
 FUZZTIME ?= 10s
 
@@ -156,6 +157,11 @@ down: ## Stop what `make up` started
 .PHONY: demo
 demo: setup-test build ## Run a fleet, kill its workers while documents are printed, and count what is lost
 	@scripts/demo.sh
+
+.PHONY: release
+release: ## Build archives, packages, checksums and the SBOM of a release into dist/
+	@scripts/gotool.sh github.com/goreleaser/nfpm/v2/cmd/nfpm "$(NFPM_VERSION)" "$(TOOLS)/nfpm-$(NFPM_VERSION)"
+	@scripts/release.sh "$(TOOLS)/nfpm-$(NFPM_VERSION)" dist
 
 .PHONY: image
 image: ## Build the container image

@@ -13,16 +13,27 @@ import (
 const release = "0.1.0"
 
 func newVersionCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var sbom bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if sbom {
+				info, _ := debug.ReadBuildInfo()
+				list, err := billOf(info)
+				if err != nil {
+					return err
+				}
+				return p.encode(list)
+			}
 			_, commit := build()
 			_, err := fmt.Fprintf(p.stdout, "presswork %s (%s, %s %s/%s)\n", version(), cmp.Or(commit, "no commit"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&sbom, "sbom", false, "print what the program is made of, as CycloneDX JSON")
+	return cmd
 }
 
 // version is the release, or "dev" for a build of files that no commit has.

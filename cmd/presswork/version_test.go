@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"regexp"
+	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -29,5 +34,25 @@ func TestTheDescriptionHasTheVersionOfTheProgram(t *testing.T) {
 	}
 	if m := regexp.MustCompile(`(?m)^  version: "(.+)"$`).FindSubmatch(description); m == nil || string(m[1]) != release {
 		t.Errorf("openapi.yaml has the version %s, the program %s", m, release)
+	}
+}
+
+func TestTheBillNamesEveryModule(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if code := run(t.Context(), []string{"version", "--sbom"}, func(string) string { return "" }, &out, &out); code != exitOK {
+		t.Fatal(out.String())
+	}
+	var b bill
+	if err := json.Unmarshal(out.Bytes(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if b.Format != "CycloneDX" || b.Metadata.Component.Version != version() {
+		t.Errorf("%+v", b.Metadata)
+	}
+	for _, want := range []string{"pkg:golang/stdlib@" + runtime.Version(), "pkg:golang/github.com/hibiken/asynq@v"} {
+		if !slices.ContainsFunc(b.Components, func(c component) bool { return strings.HasPrefix(c.URL, want) }) {
+			t.Errorf("%s is missing", want)
+		}
 	}
 }
