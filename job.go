@@ -128,14 +128,18 @@ type WarningCode string
 
 // The warnings.
 const (
-	GlyphMissing    WarningCode = "glyph_missing"
-	ImageFailed     WarningCode = "image_failed"
-	LineOverflow    WarningCode = "line_overflow"
-	HeadingSkipped  WarningCode = "heading_skipped"
-	AltMissing      WarningCode = "alt_missing"
-	LinkBroken      WarningCode = "link_broken"
-	DiagramFailed   WarningCode = "diagram_failed"
-	PDFUAIncomplete WarningCode = "pdf_ua_incomplete"
+	GlyphMissing   WarningCode = "glyph_missing"
+	ImageFailed    WarningCode = "image_failed"
+	LineOverflow   WarningCode = "line_overflow"
+	HeadingSkipped WarningCode = "heading_skipped"
+	AltMissing     WarningCode = "alt_missing"
+	LinkBroken     WarningCode = "link_broken"
+	DiagramFailed  WarningCode = "diagram_failed"
+	// CitationMissing is a citation of a work that no bibliography has,
+	// BibliographyFailed a bibliography, or a part of one, that cannot be read.
+	CitationMissing    WarningCode = "citation_missing"
+	BibliographyFailed WarningCode = "bibliography_failed"
+	PDFUAIncomplete    WarningCode = "pdf_ua_incomplete"
 	// FrontMatterIgnored is a value that another program's front matter may have.
 	FrontMatterIgnored WarningCode = "front_matter_ignored"
 	// SyntaxDropped is what only another program's readers see, such as MDX's code.

@@ -24,6 +24,12 @@ type Options struct {
 	// (default) or chapter (2.1). With it all that have a caption are numbered,
 	// without it those that have a label.
 	Numbering string `json:"numbering,omitempty"`
+	// Bibliography are the files of the works that the document cites, BibTeX or
+	// CSL-JSON; they come with it as its images do. CSL is the citation style: a name
+	// or such a file. NoCite names works that are listed without being cited.
+	Bibliography Files  `json:"bibliography,omitempty"`
+	CSL          string `json:"csl,omitempty"`
+	NoCite       string `json:"nocite,omitempty"`
 	// LOF, LOT and LOL are lists of figures, tables and listings.
 	LOF         *bool `json:"lof,omitempty"`
 	LOT         *bool `json:"lot,omitempty"`
@@ -78,6 +84,9 @@ type Depth int
 
 // Keywords are a document's, without commas in them.
 type Keywords []string
+
+// Files are names of files that come with a document.
+type Files []string
 
 // PDFALevel is "2b", "2u" or "3b"; "" is no PDF/A.
 type PDFALevel string

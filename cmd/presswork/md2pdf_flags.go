@@ -28,6 +28,9 @@ func optionHelp() map[string]string {
 		"cover":             "cover page from title, subject, author and date",
 		"numbered_headings": "number the headings",
 		"numbering":         "number all that have a caption: through the `SCOPE` document or chapter (default: what has a label)",
+		"bibliography":      "`FILE` of the works that are cited, BibTeX or CSL-JSON, beside the document; several with commas",
+		"csl":               "citation `STYLE`: apa, ieee, vancouver… or a .csl file (default chicago-author-date)",
+		"nocite":            "`KEYS` that are listed without being cited, \"@a, @b\" or \"@*\"",
 		"lof":               "list of figures",
 		"lot":               "list of tables",
 		"lol":               "list of listings",
@@ -81,6 +84,8 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 			flags.BoolFunc(name, help[key], func(s string) error { return setJSON(field, s, "a heading level 1 to 6") })
 		case **presswork.PDFALevel:
 			flags.BoolFunc(name, help[key], func(s string) error { return setLevel(field, s) })
+		case *presswork.Files:
+			flags.Func(name, help[key], func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
 		case *presswork.Keywords:
 			flags.Func(name, help[key], func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
 		case *presswork.Margins:

@@ -86,7 +86,7 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 
 // DecodeValue fills what dst points to from a JSON value. People may write some
 // options in shorter forms: a Depth also as true (3) or false (0), a PDFALevel as
-// true ("2b"), false ("") or "PDF/A-2b", Keywords as one string with commas.
+// true ("2b"), false ("") or "PDF/A-2b", Keywords and Files as one string with commas.
 func DecodeValue(raw []byte, dst any) error {
 	switch dst := dst.(type) {
 	case **presswork.Depth:
@@ -100,7 +100,11 @@ func DecodeValue(raw []byte, dst any) error {
 		return nil
 	case *presswork.Keywords:
 		if bytes.HasPrefix(raw, []byte(`"`)) {
-			return decodeKeywords(raw, dst)
+			return decodeWords(raw, (*[]string)(dst))
+		}
+	case *presswork.Files:
+		if bytes.HasPrefix(raw, []byte(`"`)) {
+			return decodeWords(raw, (*[]string)(dst))
 		}
 	}
 	return json.Unmarshal(raw, dst)
@@ -117,7 +121,7 @@ func forBool(raw []byte, yes, no string) []byte {
 	return raw
 }
 
-func decodeKeywords(raw []byte, dst *presswork.Keywords) error {
+func decodeWords(raw []byte, dst *[]string) error {
 	var list string
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return err
@@ -153,7 +157,7 @@ func want(t reflect.Type) string {
 		return "true, false or a heading level 1 to 6"
 	case reflect.TypeFor[*presswork.PDFALevel]():
 		return `true, false or a level ("2b", "2u", "3b")`
-	case reflect.TypeFor[presswork.Keywords]():
+	case reflect.TypeFor[presswork.Keywords](), reflect.TypeFor[presswork.Files]():
 		return "a list of strings or one comma-separated string"
 	}
 	switch t.Kind() {

@@ -175,7 +175,7 @@ func cleanID(id string) string {
 // to the print sheet. A document cannot use them, neither in braces nor in raw
 // HTML, so that its "cover" is not laid out as the title page.
 func reservedFamilies() []string {
-	return []string{"alert", "chapter", "chroma", "code", "cover", "diagram", "footnote", "footnotes", "image", "line", "math", "toc", "xref"}
+	return []string{"alert", "chapter", "chroma", "code", "cover", "csl", "diagram", "footnote", "footnotes", "image", "line", "math", "toc", "xref"}
 }
 
 func reservedClass(name string) bool {

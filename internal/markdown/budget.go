@@ -37,12 +37,11 @@ type budget struct {
 	spent int
 	look  int
 
-	block    ast.Node // whose inline content is being parsed
-	marks    []mark
-	brackets []int // offsets of the open ones
-	notes    notes
-	// references is set when @key may refer to something.
-	references bool
+	block      ast.Node // whose inline content is being parsed
+	marks      []mark
+	brackets   []int // offsets of the open ones
+	notes      notes
+	references references
 
 	ticksOf ast.Node // the block that ticks is of
 	ticks   map[int]int
@@ -88,8 +87,8 @@ func tooComplex(format string, args ...any) error {
 }
 
 // parse runs goldmark within the budget, for a document of a dialect, with
-// references or without.
-func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, references bool) (root ast.Node, err error) {
+// references of a syntax.
+func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syntax references) (root ast.Node, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -104,7 +103,7 @@ func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, ref
 		return nil, context.Cause(ctx)
 	}
 	pc := parser.NewContext()
-	pc.Set(budgetKey, &budget{ctx: ctx, references: references})
+	pc.Set(budgetKey, &budget{ctx: ctx, references: syntax})
 	pc.Set(dialectKey, dialect)
 	root = p.Parse(text.NewReader(src), parser.WithContext(pc))
 	return root, checkDepth(root)

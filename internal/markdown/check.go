@@ -38,7 +38,7 @@ func Check(src []byte) error {
 	if !looksLikeBomb(body) {
 		return nil
 	}
-	_, err := parse(context.Background(), newParser(), body, detect(body), HasLabels(body))
+	_, err := parse(context.Background(), newParser(), body, detect(body), labelSyntax(body))
 	return err
 }
 

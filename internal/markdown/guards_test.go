@@ -75,7 +75,7 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 		dialect := detect(source)
 		pc := parser.NewContext()
 		pc.Set(dialectKey, dialect)
-		root, err := parse(context.Background(), guarded, source, dialect, HasLabels(source))
+		root, err := parse(context.Background(), guarded, source, dialect, labelSyntax(source))
 		if err != nil {
 			if presswork.CodeOf(err) != presswork.ContentTooComplex && presswork.CodeOf(err) != presswork.RenderFailed {
 				t.Fatal(err)
@@ -136,7 +136,7 @@ func soon(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("too slow"))
 	defer cancel()
 	began := time.Now()
-	_, err := parse(ctx, p, []byte(src), detect([]byte(src)), HasLabels([]byte(src)))
+	_, err := parse(ctx, p, []byte(src), detect([]byte(src)), labelSyntax([]byte(src)))
 	if took := time.Since(began); took > limit || ctx.Err() != nil {
 		t.Errorf("%.20q took %s (%v)", src, took, err)
 	}
@@ -190,7 +190,7 @@ func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 		if err := Check([]byte(src)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := parse(t.Context(), newParser(), []byte(src), "", false); err != nil {
+		if _, err := parse(t.Context(), newParser(), []byte(src), "", noReferences); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestParsingEndsWithItsContext(t *testing.T) {
 	cause := errors.New("the caller left")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
-	if _, err := parse(ctx, newParser(), []byte("# x"), "", false); !errors.Is(err, cause) {
+	if _, err := parse(ctx, newParser(), []byte("# x"), "", noReferences); !errors.Is(err, cause) {
 		t.Errorf("got %v, want the cause", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 
 	"presswork"
+	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/hyphen"
 	"presswork/internal/markdown/tex"
 )
@@ -27,11 +28,12 @@ type Renderer struct {
 	policy   *bluemonday.Policy
 	formulas *tex.Renderer
 	words    *hyphen.Library
+	styles   *cite.Library
 }
 
 // New makes a Renderer.
 func New() *Renderer {
-	return &Renderer{parser: newParser(), renderer: newHTMLRenderer(), policy: newPolicy(), formulas: tex.New(), words: hyphen.New()}
+	return &Renderer{parser: newParser(), renderer: newHTMLRenderer(), policy: newPolicy(), formulas: tex.New(), words: hyphen.New(), styles: cite.New()}
 }
 
 // Options are the choices about one document.
@@ -78,6 +80,14 @@ type Options struct {
 	// Labels are those of the documents that are printed with this one. Not nil: it
 	// may refer to them.
 	Labels map[string]Label
+	// Bibliography are the files of the works that it cites, which Asset opens:
+	// BibTeX or CSL-JSON. None: @name is no citation.
+	Bibliography []string
+	// CitationStyle is one of CitationStyles or a .csl file that Asset opens; ""
+	// and what cannot be read: chicago-author-date.
+	CitationStyle string
+	// NoCite names works that are listed all the same: "@a, @b", or "@*" for all.
+	NoCite string
 	// Links resolves a link, found on a source line, to another document that is
 	// printed with this one: to a fragment that this one need not have. Nil:
 	// there is none.
@@ -160,7 +170,11 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	}
 	src = d.src
 	d.references = o.Labels != nil || HasLabels(src)
-	root, err := parse(ctx, r.parser, src, dialect, d.references)
+	var err error
+	if d.works, err = d.openBibliography(r.styles); err != nil {
+		return Document{}, err
+	}
+	root, err := parse(ctx, r.parser, src, dialect, d.syntax())
 	if err != nil {
 		return Document{}, err
 	}
@@ -173,7 +187,9 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	d.addTitle(root)
 	src = d.src
 	upright := hasUpright(src)
-	d.transform(root)
+	if err := d.transform(ctx, root, r.styles); err != nil {
+		return Document{}, err
+	}
 	if upright || Direction(d.options.Lang) == "rtl" {
 		setDirections(root, src, d.options.Lang)
 	}
@@ -210,6 +226,7 @@ type draft struct {
 	references bool
 	targets    targets
 	counters   counters
+	works      *bibliography // nil: it cites nothing
 	captions   []Caption
 	unresolved bool
 	// toc reports whether the contents have a place.
@@ -225,7 +242,7 @@ type fragmentLink struct {
 }
 
 // transform changes the tree after parsing; each step is linear.
-func (d *draft) transform(root ast.Node) {
+func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Library) error {
 	if d.options.EscapeHTML {
 		escapeRawHTML(root, d.src)
 	} else {
@@ -234,14 +251,19 @@ func (d *draft) transform(root ast.Node) {
 	d.dropComments(root)
 	d.placeBlocks(root)
 	placeFormulas(root, d.src)
+	d.placeCitations(root)
 	headings := d.anchorHeadings(root)
 	d.placeWikiLinks(root)
 	setType(root, d.src, d.options.Lang)
 	d.numberElements(root, headings)
 	d.resolveReferences(root)
+	if err := d.writeCitations(ctx, styles); err != nil {
+		return err
+	}
 	d.finishHeadings(headings)
 	d.noteLinksAndImages(root)
 	prepareCode(root, d.src, d.options)
+	return nil
 }
 
 func (d *draft) title() string {

@@ -74,7 +74,7 @@ func ReadOutline(src []byte) (Outline, error) {
 		o.FrontMatter, src = string(matter.text), matter.rest
 	}
 	src = normalizeNewlines(src)
-	root, err := parse(context.Background(), outlineParser(), src, detect(src), HasLabels(src))
+	root, err := parse(context.Background(), outlineParser(), src, detect(src), labelSyntax(src))
 	if err != nil {
 		return o, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,6 +29,8 @@ type reference struct {
 	bracketed bool
 	source    string
 	offset    int
+	// citation is the HTML that it became, "" if it does not cite.
+	citation string
 	// linked are the elements that it names, in order; nil when one is missing.
 	linked []*target
 	words  vocabulary
@@ -46,6 +49,37 @@ func (n *reference) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil,
 
 var kindReference = ast.NewNodeKind("Reference")
 
+// references says which @keys of a document are references.
+type references int
+
+const (
+	noReferences references = iota
+	toLabels
+	toWorks // and to labels
+)
+
+// syntax is what the document may refer to.
+func (d *draft) syntax() references {
+	switch {
+	case d.works != nil:
+		return toWorks
+	case d.references:
+		return toLabels
+	}
+	return noReferences
+}
+
+// labelSyntax is the syntax of a document of which no more is known than its text.
+func labelSyntax(src []byte) references {
+	if HasLabels(src) {
+		return toLabels
+	}
+	return noReferences
+}
+
+// takes reports whether a key may be one of a reference.
+func (s references) takes(key string) bool { return s == toWorks || labelKind(key) != "" }
+
 // referenceParser parses references in documents that have something to refer to.
 // All others keep their @names and [@names] as they are.
 type referenceParser struct{}
@@ -53,23 +87,28 @@ type referenceParser struct{}
 func (referenceParser) Trigger() []byte { return []byte{'@', '['} }
 
 func (referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	if b, ok := pc.Get(budgetKey).(*budget); !ok || !b.references {
+	b, ok := pc.Get(budgetKey).(*budget)
+	if !ok || b.references == noReferences {
 		return nil
 	}
 	line, segment := block.PeekLine()
 	if line[0] == '@' {
 		before := block.PrecendingCharacter()
 		key, size := readKey(line)
-		if !mayPrecedeKey(before) || labelKind(key) == "" {
+		if size == 0 || !mayPrecedeKey(before) || !b.references.takes(key) {
 			return nil
 		}
 		block.Advance(size)
-		return &reference{items: []referenceItem{{key: key, bare: before == '-'}}, source: string(line[:size]), offset: segment.Start}
+		n := &reference{items: []referenceItem{{key: key, bare: before == '-'}}, source: string(line[:size]), offset: segment.Start}
+		if b.references == toWorks && labelKind(key) == "" {
+			n.items[0].suffix = readPlace(block)
+		}
+		return n
 	}
 	row, at := block.Position()
 	source, ok := readBrackets(block)
 	if ok {
-		if n := bracketedReference(source); n != nil {
+		if n := bracketedReference(source, b.references); n != nil {
 			if _, taken := pc.Reference(util.ToLinkReference([]byte(source))); !taken {
 				n.offset = segment.Start
 				return n
@@ -102,13 +141,27 @@ func readBrackets(block text.Reader) (source string, ok bool) {
 	return "", false
 }
 
+// readPlace reads the place in a work that stands in brackets behind its key: [p. 3].
+func readPlace(block text.Reader) string {
+	row, at := block.Position()
+	line, _ := block.PeekLine()
+	if rest := bytes.TrimPrefix(line, []byte(" ")); len(rest) > 0 && rest[0] == '[' {
+		block.Advance(len(line) - len(rest))
+		if source, ok := readBrackets(block); ok && !strings.ContainsAny(source, "@^") {
+			return ", " + strings.Join(strings.Fields(source), " ")
+		}
+	}
+	block.SetPosition(row, at)
+	return ""
+}
+
 // bracketedReference reads the inside of brackets, nil if it is none: each part
 // between semicolons has a key.
-func bracketedReference(source string) *reference {
+func bracketedReference(source string, syntax references) *reference {
 	n := &reference{bracketed: true, source: "[" + strings.Join(strings.Fields(source), " ") + "]"}
 	for part := range strings.SplitSeq(source, ";") {
 		item, ok := readItem(strings.Join(strings.Fields(part), " "))
-		if !ok || labelKind(item.key) == "" {
+		if !ok || !syntax.takes(item.key) {
 			return nil
 		}
 		n.items = append(n.items, item)
@@ -180,7 +233,7 @@ func readKey(line []byte) (key string, size int) {
 // resolveReferences gives references what they refer to. One that names nothing
 // stays as it is typed, with a warning.
 func (d *draft) resolveReferences(root ast.Node) {
-	if !d.references {
+	if !d.references && d.works == nil {
 		return
 	}
 	w := wordsOf(d.options.Lang)
@@ -192,6 +245,9 @@ func (d *draft) resolveReferences(root ast.Node) {
 		r.words = w
 		if t, ok := r.PreviousSibling().(*ast.Text); ok && !r.bracketed && r.items[0].bare {
 			t.Segment = t.Segment.WithStop(t.Segment.Stop - 1) // the -
+		}
+		if d.works != nil && d.works.cites(r) { // within a link it stays a text
+			return
 		}
 		for _, item := range r.items {
 			t := d.targets.find(item.key)
@@ -213,9 +269,14 @@ func (d *draft) resolveReferences(root ast.Node) {
 // text is the reference as it is read.
 func (n *reference) text() string {
 	var b strings.Builder
+	if n.citation != "" {
+		return html.UnescapeString(anyTag.ReplaceAllString(n.citation, ""))
+	}
 	n.write(func(text string, _ *target) { b.WriteString(text) })
 	return b.String()
 }
+
+var anyTag = regexp.MustCompile(`<[^>]*>`)
 
 // write gives the pieces of the reference in order, each with what it links to or
 // nil. Neighbours of one kind share its word: "Figures 1, 2 and 3".
@@ -270,6 +331,8 @@ func (n *reference) writeRun(from, to int, piece func(string, *target)) {
 	}
 }
 
+var anchorTag = regexp.MustCompile(`</?a\b[^>]*>`)
+
 // inLink reports whether a node is part of a link's text.
 func inLink(n ast.Node) bool {
 	for n = n.Parent(); n != nil && n.Type() == ast.TypeInline; n = n.Parent() {
@@ -282,6 +345,13 @@ func inLink(n ast.Node) bool {
 
 func (inlineRenderer) reference(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
+		if cited := node.(*reference).citation; cited != "" {
+			if inLink(node) {
+				cited = anchorTag.ReplaceAllString(cited, "")
+			}
+			_, _ = w.WriteString(cited)
+			return ast.WalkSkipChildren, nil
+		}
 		within := inLink(node)
 		node.(*reference).write(func(text string, to *target) {
 			if to == nil || within {

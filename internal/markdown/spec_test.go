@@ -72,7 +72,7 @@ func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 func specified(t *testing.T, e example) string {
 	t.Helper()
 	src := normalizeNewlines([]byte(e.Markdown))
-	root, err := parse(t.Context(), newParser(), src, "", false)
+	root, err := parse(t.Context(), newParser(), src, "", noReferences)
 	if err != nil {
 		t.Fatalf("example %d: %v", e.Example, err)
 	}

@@ -18,6 +18,8 @@ import (
 const (
 	maxText = file.MaxText // characters of a title, header and so on
 	maxCSS  = 256 << 10    // bytes of the extra stylesheet
+	// maxNoCite bounds the keys that are listed without being cited, in characters.
+	maxNoCite = 10_000
 
 	minResolution, maxResolution = 36, 600 // pixels to the inch
 )
@@ -104,6 +106,9 @@ func CheckOptions(o presswork.Options) error {
 		return invalid("numbering", "numbering %q is not allowed%s; allowed: document, chapter", short(o.Numbering),
 			input.DidYouMean(o.Numbering, []string{"document", markdown.ByChapter}))
 	}
+	if err := checkCitations(o); err != nil {
+		return err
+	}
 	if len(o.CSS) > maxCSS {
 		return invalid("css", "css is larger than %d KB", maxCSS>>10)
 	}
@@ -123,6 +128,31 @@ func CheckOptions(o presswork.Options) error {
 	}
 	if o.Outline != nil && *o.Outline && o.Tagged != nil && !*o.Tagged {
 		return invalid("outline", "outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")
+	}
+	return nil
+}
+
+// checkCitations refuses files that could never come with a document, and styles
+// that do not exist.
+func checkCitations(o presswork.Options) error {
+	const most = 20 // files
+	if len(o.Bibliography) > most {
+		return invalid("bibliography", "bibliography names %d files; at most %d are allowed", len(o.Bibliography), most)
+	}
+	for _, name := range o.Bibliography {
+		if name == "" || len(name) > 512 || strings.ContainsAny(name, "\x00\n\\") {
+			return invalid("bibliography", "bibliography %q is not the name of a file", short(name))
+		}
+	}
+	if utf8.RuneCountInString(o.NoCite) > maxNoCite {
+		return invalid("nocite", "nocite is longer than %d characters", maxNoCite)
+	}
+	if o.CSL == "" || markdown.IsStyleFile(o.CSL) && len(o.CSL) <= 512 {
+		return nil
+	}
+	if styles := markdown.CitationStyles(); !slices.Contains(styles, o.CSL) {
+		return invalid("csl", "csl %q does not exist%s; allowed: %s, or a .csl file that comes with the document", short(o.CSL),
+			input.DidYouMean(o.CSL, styles), strings.Join(styles, ", "))
 	}
 	return nil
 }

@@ -1,0 +1,284 @@
+package markdown
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"maps"
+	"net/url"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+
+	"presswork"
+	"presswork/internal/input"
+	"presswork/internal/markdown/cite"
+)
+
+const (
+	// defaultStyle is the style of citations that nobody chose: as in Pandoc.
+	defaultStyle = "chicago-author-date"
+	// maxBibliographies bounds the files of one document.
+	maxBibliographies = 20
+	// maxProblems bounds the warnings about one file.
+	maxProblems = 10
+)
+
+// CitationStyles lists the citation styles of the program by name.
+func CitationStyles() []string { return cite.StyleNames() }
+
+// IsStyleFile reports whether a citation style is given as a file, not by name.
+func IsStyleFile(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".csl") }
+
+// bibliography is what a document cites, and how.
+type bibliography struct {
+	items   map[string]*cite.Item
+	style   *cite.Style
+	anchors map[string]string
+	// place is where the bibliography goes.
+	place *rawBlock
+	// cited are the references that cite, in order.
+	cited []*reference
+}
+
+// openBibliography reads the files of works and the style. What cannot be read
+// leaves a warning; only a store that does not answer is an error.
+func (d *draft) openBibliography(styles *cite.Library) (*bibliography, error) {
+	if len(d.options.Bibliography) == 0 {
+		return nil, nil
+	}
+	b := &bibliography{items: map[string]*cite.Item{}, anchors: map[string]string{}}
+	for _, name := range d.options.Bibliography[:min(len(d.options.Bibliography), maxBibliographies)] {
+		data, err := d.openFile(name, true)
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			continue
+		}
+		works, err := cite.Read(data, d.options.Lang)
+		if err != nil {
+			d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("bibliography %q: %v", clip(name), err))
+			continue
+		}
+		for i, p := range works.Problems {
+			if i == maxProblems {
+				d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("bibliography %q: and %d more", clip(name), len(works.Problems)-i))
+				break
+			}
+			d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("bibliography %q, line %d: %s", clip(name), p.Line, p.Text))
+		}
+		maps.Copy(b.items, works.Items)
+	}
+	if len(b.items) == 0 {
+		return nil, nil // what looks like a citation stays as it is
+	}
+	name := d.options.CitationStyle
+	own := path.Base(strings.TrimSuffix(name, path.Ext(name)))
+	if IsStyleFile(name) {
+		data, err := d.openFile(name, styles.Style(own) == nil)
+		if err != nil {
+			return nil, err
+		}
+		if data != nil {
+			if b.style, err = cite.ParseStyle(data); err != nil {
+				d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("citation style %q: %v", clip(name), err))
+			}
+		}
+	} else {
+		b.style = styles.Style(name)
+	}
+	if b.style == nil && IsStyleFile(name) {
+		b.style = styles.Style(own) // apa.csl is a file that many have
+	}
+	if b.style == nil {
+		b.style = styles.Style(defaultStyle)
+	}
+	return b, nil
+}
+
+// openFile opens a file that came with the document, nil if it cannot: with a
+// warning where it is needed.
+func (d *draft) openFile(name string, needed bool) (data []byte, err error) {
+	err = os.ErrNotExist
+	if d.options.Asset != nil {
+		data, err = d.options.Asset(path.Clean(name))
+	}
+	switch {
+	case err == nil:
+		return data, nil
+	case presswork.CodeOf(err) == presswork.StoreUnavailable:
+		return nil, err
+	case needed:
+		d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("%q cannot be read: it did not come with the document", clip(name)))
+	}
+	return nil, nil
+}
+
+// cites reports whether a reference is a citation: it names a work, or nothing
+// that could be a label.
+func (b *bibliography) cites(r *reference) bool {
+	return slices.ContainsFunc(r.items, func(i referenceItem) bool { return b.items[i.key] != nil || labelKind(i.key) == "" })
+}
+
+// placeCitations finds the citations and makes the place of the bibliography: where
+// the source has ::: {#refs}, else at the end, under a heading of its own unless
+// the document ends with one.
+func (d *draft) placeCitations(root ast.Node) {
+	if d.works == nil {
+		return
+	}
+	var place ast.Node
+	eachNode(root, func(n ast.Node) {
+		switch n := n.(type) {
+		case *reference:
+			if d.works.cites(n) && !inLink(n) {
+				d.works.cited = append(d.works.cited, n)
+			}
+		case *division:
+			if attributeText(n, "id") == "refs" {
+				place = n
+			}
+		}
+	})
+	if len(d.works.cited) == 0 && d.options.NoCite == "" {
+		return
+	}
+	d.works.place = &rawBlock{}
+	if place != nil {
+		place.AppendChild(place, d.works.place)
+		return
+	}
+	last := root.LastChild()
+	if last != nil && last.Kind() == east.KindFootnoteList {
+		last = last.PreviousSibling()
+	}
+	if last == nil {
+		root.InsertBefore(root, root.FirstChild(), d.works.place)
+		return
+	}
+	root.InsertAfter(root, last, d.works.place)
+	if last.Kind() != ast.KindHeading {
+		var headings []*ast.Heading
+		eachBlock(root, func(n ast.Node) {
+			if h, ok := n.(*ast.Heading); ok {
+				headings = append(headings, h)
+			}
+		})
+		h := ast.NewHeading(1)
+		if len(headings) > 0 {
+			h.Level = newNumbering(headings, 0).top
+		}
+		title := ast.NewString([]byte(wordsOf(d.options.Lang).references))
+		title.SetRaw(true)
+		h.AppendChild(h, title)
+		addClass(h, unnumbered)
+		root.InsertBefore(root, d.works.place, h)
+	}
+}
+
+var emphasis = regexp.MustCompile(`\*([^*]+)\*|\b_([^_]+)_\b`)
+
+// writeCitations has the citations and the bibliography written. Errors: ctx's
+// cause.
+func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error {
+	if d.works == nil || len(d.works.cited) == 0 && d.options.NoCite == "" {
+		return nil
+	}
+	job := cite.Job{Items: d.works.items, Lang: d.options.Lang, Anchor: func(key string) string { return url.PathEscape(d.works.anchor(key)) }}
+	for _, r := range d.works.cited {
+		c := cite.Citation{InText: !r.bracketed && !r.items[0].bare}
+		for _, item := range r.items {
+			one := cite.Cite{Key: item.key, Prefix: emphasis.ReplaceAllString(item.prefix, "<i>$1$2</i>"), SuppressAuthor: item.bare}
+			one.Label, one.Locator, one.Suffix = styles.Locator(item.suffix, d.options.Lang)
+			one.Suffix = emphasis.ReplaceAllString(one.Suffix, "<i>$1$2</i>")
+			c.Cites = append(c.Cites, one)
+			if d.works.items[item.key] == nil {
+				d.warn(presswork.CitationMissing, d.lines.at(r.offset), fmt.Sprintf("citation of %q, but no bibliography has that key%s", clip(item.key), d.works.meant(item.key)))
+			}
+		}
+		job.Citations = append(job.Citations, c)
+	}
+	job.Uncited = d.uncited()
+	result, err := d.works.style.Process(ctx, styles, job)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return tooComplex("the citations take too long: the style calls its macros too often, or the document cites too much")
+	}
+	for i, r := range d.works.cited {
+		r.citation = result.Citations[i]
+	}
+	if len(result.Entries) > 0 {
+		d.works.place.html = d.works.entriesHTML(result)
+	}
+	return nil
+}
+
+// meant offers a key that is like one that is not there.
+func (b *bibliography) meant(key string) string {
+	const most = 2000 // more take too long to compare
+	if len(b.items) > most {
+		return ""
+	}
+	return input.DidYouMean(key, slices.Sorted(maps.Keys(b.items)))
+}
+
+// uncited are the works that are listed without being cited: those of nocite.
+func (d *draft) uncited() (keys []string) {
+	for word := range strings.FieldsFuncSeq(d.options.NoCite, func(r rune) bool { return r == ' ' || r == ',' || r == ';' || r == '\n' || r == '[' || r == ']' }) {
+		if word == "@*" {
+			return slices.Sorted(maps.Keys(d.works.items))
+		}
+		key, size := readKey([]byte(word))
+		if size == 0 {
+			continue
+		}
+		if d.works.items[key] == nil {
+			d.warn(presswork.CitationMissing, 0, fmt.Sprintf("nocite names %q, but no bibliography has that key%s", clip(key), d.works.meant(key)))
+			continue
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// anchor is the id of a work's entry.
+func (b *bibliography) anchor(key string) string {
+	if id, ok := b.anchors[key]; ok {
+		return id
+	}
+	id := "ref-" + key
+	if !isID(id) {
+		id = "ref-" + strconv.Itoa(len(b.anchors)+1)
+	}
+	b.anchors[key] = id
+	return id
+}
+
+// entriesHTML is the bibliography.
+func (b *bibliography) entriesHTML(result cite.Result) []byte {
+	var out strings.Builder
+	class := "csl-entries"
+	if result.Hanging {
+		class += " csl-hanging"
+	}
+	out.WriteString(`<div class="` + class + `" role="doc-bibliography">` + "\n")
+	for _, e := range result.Entries {
+		id := html.EscapeString(b.anchor(e.Key))
+		if e.Label != "" {
+			out.WriteString(`<div id="` + id + `" class="csl-entry csl-labelled"><span class="csl-label">` + e.Label + `</span><span class="csl-text">` + e.HTML + "</span></div>\n")
+		} else {
+			out.WriteString(`<div id="` + id + `" class="csl-entry">` + e.HTML + "</div>\n")
+		}
+	}
+	out.WriteString("</div>\n")
+	return []byte(out.String())
+}

@@ -1,0 +1,138 @@
+package markdown_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"presswork"
+	"presswork/internal/markdown"
+)
+
+const (
+	refs = `@book{doe99, author = {Doe, Jane}, title = {A Book}, publisher = {Press}, year = 1999}
+@article{roe01, author = {Roe, Richard}, title = {<script>alert(1)</script> {\'E}t\'e}, journal = {J}, year = 2001, pages = {1--9}, url = {javascript:alert(1)}}
+@book{other, author = {Other, Ann}, title = {Uncited}, year = 2000}
+@misc{broken, title = {`
+	numericStyle = `<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0"><citation><layout prefix="{" suffix="}" delimiter="+"><text variable="citation-number"/></layout></citation>` +
+		`<bibliography><layout><text variable="title"/></layout></bibliography></style>`
+)
+
+func library(name string) ([]byte, error) {
+	switch name {
+	case "refs.bib":
+		return []byte(refs), nil
+	case "own.csl":
+		return []byte(numericStyle), nil
+	case "bad.csl":
+		return []byte("<style>"), nil
+	case "store.bib":
+		return nil, presswork.Errorf(presswork.StoreUnavailable, "the store is away")
+	}
+	return nil, os.ErrNotExist
+}
+
+func citing(t *testing.T, src string, o markdown.Options) (html string, warnings []string) {
+	t.Helper()
+	o.Asset = library
+	if o.Bibliography == nil {
+		o.Bibliography = []string{"refs.bib"}
+	}
+	d := render(t, src, o)
+	for _, w := range d.Warnings {
+		if !strings.Contains(w.Message, "line 4") { // of the broken entry
+			warnings = append(warnings, string(w.Code)+" "+w.Message)
+		}
+	}
+	return strings.ReplaceAll(d.HTML, "\u00a0", " "), warnings
+}
+
+func TestCitationsBecomeLinksToTheirEntries(t *testing.T) {
+	t.Parallel()
+	html, warnings := citing(t, `# Title
+
+As @doe99 [p. 5] and others [see @roe01, pp. 3--4, *esp.* here; -@doe99] say, -@doe99; a@b.de, [@doe99](#title) \@doe99 `+"`@doe99`"+` and [wrapped
+@doe99].
+
+::: {#refs}
+:::
+
+## Last
+`, markdown.Options{Lang: "en"})
+	for _, want := range []string{
+		`<a href="#ref-doe99" class="xref">Doe</a> (<a href="#ref-doe99" class="xref">1999, 5</a>)`,
+		`(<a href="#ref-roe01" class="xref">see Roe 2001, 3–4, <em>esp.</em> here</a>; <a href="#ref-doe99" class="xref">1999</a>) say, (<a href="#ref-doe99" class="xref">1999</a>);`,
+		`a@b.de`, `<a href="#title">@doe99</a> @doe99 <code>@doe99</code>`, `(<a href="#ref-doe99" class="xref">wrapped Doe 1999</a>).`,
+		`<div id="refs">`, `<div id="ref-doe99" class="csl-entry">Doe, Jane. 1999. <em>A Book</em>. Press.</div>`,
+		`“&lt;Script&gt;alert(1)&lt;/script&gt; Été.”`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("it lacks %s", want)
+		}
+	}
+	if strings.Contains(html, "<script") || strings.Contains(html, "Uncited") || strings.Contains(html, `href="javascript`) || strings.Index(html, "ref-doe99\" class=\"csl") > strings.Index(html, "Last") {
+		t.Errorf("it should not be so: %s", html)
+	}
+	if len(warnings) > 0 {
+		t.Errorf("warnings %q", warnings)
+	}
+}
+
+func TestTheBibliographyStandsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, src, lang, want string }{
+		{"under a heading of ours", "# Title\n\n@doe99[^1]\n\n[^1]: Note.\n", "de", "<h2 class=\"unnumbered\" id=\"literatur\">Literatur</h2>\n<div class=\"csl-entries csl-hanging\""},
+		{"under the document's own", "# Title\n\n@doe99\n\n## Sources\n", "en", "<h2 id=\"sources\">Sources</h2>\n<div class=\"csl-entries"},
+		{"without headings", "@doe99\n", "fr", "<h1 class=\"unnumbered\" id=\"bibliographie\">Bibliographie</h1>"},
+	} {
+		if html, _ := citing(t, c.src, markdown.Options{Lang: c.lang}); !strings.Contains(html, c.want) {
+			t.Errorf("%s: no %s in %s", c.name, c.want, html)
+		}
+	}
+	html, warnings := citing(t, "text\n", markdown.Options{NoCite: "@other, @nobody"})
+	if !strings.Contains(html, "Uncited") || strings.Contains(html, "A Book") || !cmp.Equal(warnings, []string{`citation_missing nocite names "nobody", but no bibliography has that key`}) {
+		t.Errorf("nocite: %s %q", html, warnings)
+	}
+	if html, _ = citing(t, "text\n", markdown.Options{NoCite: "@*"}); !strings.Contains(html, "Uncited") || !strings.Contains(html, "A Book") {
+		t.Errorf("nocite of all: %s", html)
+	}
+}
+
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, src string
+		options   markdown.Options
+		html      string
+		warnings  []string
+	}{
+		{"a key", "x [@doe98; @roe01] @nobody\n", markdown.Options{}, "<strong>doe98?</strong>; <a", []string{
+			`citation_missing citation of "doe98", but no bibliography has that key; did you mean "doe99"?`, `citation_missing citation of "nobody", but no bibliography has that key`}},
+		{"the file", "x [@doe99] @nobody\n", markdown.Options{Bibliography: []string{"none.bib"}}, "<p>x [@doe99] @nobody</p>\n", []string{`bibliography_failed "none.bib" cannot be read: it did not come with the document`}},
+		{"a bibliography that is none", "x [@doe99]\n", markdown.Options{Bibliography: []string{"own.csl"}}, "<p>x [@doe99]</p>\n",
+			[]string{`bibliography_failed bibliography "own.csl": it is neither CSL-JSON nor BibTeX: no @ begins an entry`}},
+		{"the style", "x [@doe99]\n", markdown.Options{CitationStyle: "bad.csl"}, ">Doe 1999</a>", []string{`bibliography_failed citation style "bad.csl": it is not XML: XML syntax error on line 1: unexpected EOF`}},
+		{"nothing", "[@doe99] [@roe01]\n", markdown.Options{CitationStyle: "own.csl"}, `{<a href="#ref-doe99" class="xref">1</a>} {<a href="#ref-roe01" class="xref">2</a>}`, nil},
+		{"a file by the name of a style", "[@doe99]\n", markdown.Options{CitationStyle: "ieee.csl"}, `<span class="csl-label">[1]</span>`, []string{}},
+		{"labels beside works", "[@fig:a; @doe99] @fig:a @fig:none\n\n![A](x.png){#fig:a}\n", markdown.Options{}, `Figure 1</a> @fig:none</p>`, nil},
+	} {
+		html, warnings := citing(t, c.src, c.options)
+		if !strings.Contains(html, c.html) {
+			t.Errorf("%s: no %s in %s", c.name, c.html, html)
+		}
+		if c.warnings != nil && !cmp.Equal(warnings, c.warnings, cmpopts.EquateEmpty()) {
+			t.Errorf("%s: warnings %q, want %q", c.name, warnings, c.warnings)
+		}
+	}
+	_, err := markdown.New().Render(t.Context(), []byte("@a"), markdown.Options{Asset: library, Bibliography: []string{"store.bib"}})
+	if presswork.CodeOf(err) != presswork.StoreUnavailable {
+		t.Errorf("a store that is away: %v", err)
+	}
+	if _, err := markdown.New().Render(t.Context(), []byte("@a"), markdown.Options{Bibliography: []string{"x.bib"}}); err != nil {
+		t.Errorf("without files: %v", errors.Unwrap(err))
+	}
+}

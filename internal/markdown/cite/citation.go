@@ -1,0 +1,254 @@
+package cite
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// written is a work of a citation, written.
+type writtenCite struct {
+	cite  Cite
+	work  *work
+	out   rich
+	names string
+	year  string
+}
+
+// citation writes one citation.
+func (p *processor) citation(c Citation) string {
+	layout := p.style.citation.child("layout")
+	if c.InText && len(c.Cites) > 0 {
+		if w := p.works[c.Cites[0].Key]; w != nil {
+			return p.inText(c, w)
+		}
+		return rich{{text: "@" + c.Cites[0].Key + "?", look: bold}}.html()
+	}
+	cites := p.sorted(c.Cites)
+	var all []writtenCite
+	for i := range cites {
+		all = append(all, p.write(cites[i], cites[i].SuppressAuthor))
+	}
+	body := p.collapsed(all)
+	return p.around(layout, body)
+}
+
+// around puts the layout's affixes and look around the works of a citation.
+func (p *processor) around(layout *node, body []piece) string {
+	prefix, suffix := layout.attr["prefix"], layout.attr["suffix"]
+	if len(body) > 0 && strings.HasSuffix(prefix, " ") && strings.HasPrefix(body[0].out.plain(), " ") {
+		prefix = strings.TrimRight(prefix, " ")
+	}
+	var out rich
+	links := []piece{}
+	out = p.locale.join(out, formatted(layout, plain(prefix)))
+	var b strings.Builder
+	b.WriteString(out.html())
+	for _, x := range body {
+		links = append(links, piece{out: formatted(layout, x.out), key: x.key})
+	}
+	for i, x := range links {
+		if i == len(links)-1 {
+			text := x.out.plain()
+			if last, first := []rune(text), []rune(suffix); len(last) > 0 && len(first) > 0 {
+				if _, second := keep(last[len(last)-1], first[0]); !second {
+					suffix = string(first[1:])
+				}
+			}
+		}
+		b.WriteString(p.linked(x))
+	}
+	b.WriteString(formatted(layout, plain(suffix)).html())
+	return b.String()
+}
+
+// piece is a part of a citation; it leads to a work, or to none.
+type piece struct {
+	out rich
+	key string
+}
+
+func (p *processor) linked(x piece) string {
+	html := x.out.html()
+	if x.key == "" || p.job.Anchor == nil || p.style.bibliography == nil || html == "" || p.works[x.key] == nil {
+		return html
+	}
+	return `<a href="#` + escape(p.job.Anchor(x.key)) + `" class="xref">` + html + "</a>"
+}
+
+// sorted puts the works of a citation into the style's order.
+func (p *processor) sorted(cites []Cite) []Cite {
+	if p.style.citation.child("sort") == nil || len(cites) < 2 {
+		return cites
+	}
+	var works []*work
+	byWork := map[*work][]Cite{}
+	var missing []Cite
+	for _, c := range cites {
+		w := p.works[c.Key]
+		if w == nil {
+			missing = append(missing, c)
+			continue
+		}
+		if byWork[w] == nil {
+			works = append(works, w)
+		}
+		byWork[w] = append(byWork[w], c)
+	}
+	p.sort(p.style.citation, works, "citation")
+	var out []Cite
+	for _, w := range works {
+		out = append(out, byWork[w]...)
+	}
+	return append(out, missing...)
+}
+
+// write writes one work of a citation with its prefix and suffix.
+func (p *processor) write(c Cite, withoutNames bool) writtenCite {
+	w := p.works[c.Key]
+	if w == nil {
+		return writtenCite{cite: c, out: rich{{text: c.Key + "?", look: bold}}}
+	}
+	r := p.renderer(w, &c, "citation")
+	r.withoutNames = withoutNames
+	layout := p.style.citation.child("layout")
+	out, _ := r.all(layout.kids, layout.attr["delimiter-inside"])
+	out = slices.Clone(out)
+	if withoutNames && len(out) > 0 {
+		out[0].text = strings.TrimLeft(out[0].text, " ,")
+	}
+	if c.Prefix != "" {
+		out = p.locale.join(parseText(c.Prefix+separated(c.Prefix)), out)
+	}
+	if c.Suffix != "" {
+		suffix := c.Suffix
+		if !strings.ContainsAny(suffix[:1], " ,.;:") {
+			suffix = " " + suffix
+		}
+		out = p.locale.join(out, parseText(suffix))
+	}
+	return writtenCite{cite: c, work: w, out: out, names: r.firstNames.plain(), year: itoa(w.item.Dates["issued"].From[0])}
+}
+
+// collapsed joins the works of a citation: [1–3], (Doe 1999, 2001).
+func (p *processor) collapsed(all []writtenCite) []piece {
+	layout := p.style.citation.child("layout")
+	delimiter := layout.attr["delimiter"]
+	var out []piece
+	add := func(between string, x writtenCite) {
+		if len(out) > 0 && between != "" {
+			last := []rune(out[len(out)-1].out.plain())
+			if first := []rune(between); len(last) > 0 {
+				if _, second := keep(last[len(last)-1], first[0]); !second {
+					between = string(first[1:])
+				}
+			}
+			out = append(out, piece{out: plain(between)})
+		}
+		out = append(out, piece{out: x.out, key: x.cite.Key})
+	}
+	collapse := p.style.citation.attr["collapse"]
+	switch collapse {
+	case "citation-number":
+		for i := 0; i < len(all); {
+			end := i + 1
+			for end < len(all) && p.follows(all[end-1], all[end]) {
+				end++
+			}
+			if end-i > 2 {
+				add(delimiter, all[i])
+				add("–", all[end-1])
+			} else {
+				for _, x := range all[i:end] {
+					add(delimiter, x)
+				}
+			}
+			i = end
+		}
+	case "year", "year-suffix", "year-suffix-ranged":
+		between := cmp.Or(p.style.citation.attr["cite-group-delimiter"], ", ")
+		for i := 0; i < len(all); {
+			end := i + 1
+			for end < len(all) && all[i].work != nil && all[end].work != nil && all[end].names == all[i].names && all[i].names != "" && all[end].cite.Prefix == "" && !all[i].cite.SuppressAuthor {
+				end++
+			}
+			add(delimiter, all[i])
+			for j := i + 1; j < end; j++ {
+				short := p.write(all[j].cite, true)
+				sep := between
+				if collapse != "year" && all[j].work.suffix > 0 && all[j-1].year == all[j].year && all[j-1].cite.Locator == "" && all[j].cite.Locator == "" {
+					short.out = plain(letters(all[j].work.suffix))
+					sep = cmp.Or(p.style.citation.attr["year-suffix-delimiter"], delimiter)
+				}
+				if len(short.out) == 0 {
+					continue
+				}
+				if all[j-1].cite.Suffix != "" || all[j-1].cite.Locator != "" {
+					sep = cmp.Or(p.style.citation.attr["after-collapse-delimiter"], delimiter)
+				}
+				add(sep, short)
+			}
+			if end < len(all) && end-i > 1 {
+				if after := p.style.citation.attr["after-collapse-delimiter"]; after != "" {
+					add(after, all[end])
+					i = end + 1
+					continue
+				}
+			}
+			i = end
+		}
+	default:
+		for _, x := range all {
+			add(delimiter, x)
+		}
+	}
+	return out
+}
+
+// follows reports whether b is the next number behind a, and both are nothing but
+// their numbers.
+func (p *processor) follows(a, b writtenCite) bool {
+	bare := func(x writtenCite) bool {
+		return x.work != nil && x.cite.Prefix == "" && x.cite.Suffix == "" && x.cite.Locator == ""
+	}
+	return bare(a) && bare(b) && b.work.number == a.work.number+1
+}
+
+// inText writes "Doe (1999)": the names of the first work as the style writes them
+// in its citations, else as it would.
+func (p *processor) inText(c Citation, w *work) string {
+	first := c.Cites[0]
+	first.Prefix = ""
+	named := p.write(first, false)
+	r := p.renderer(w, &first, "citation")
+	_, _ = r.layout(p.style.citation.child("layout"))
+	names := r.firstNames
+	if len(names) == 0 {
+		names, _ = r.namesOf(&node{attr: map[string]string{"variable": "author"}}, &node{kids: []*node{{name: "name", attr: map[string]string{"form": "short", "and": "text", "et-al-min": "3", "et-al-use-first": "1"}}}})
+		for _, other := range []string{"editor", "translator"} {
+			if len(names) == 0 {
+				names, _ = r.namesOf(&node{attr: map[string]string{"variable": other}}, &node{})
+			}
+		}
+		if len(names) == 0 {
+			names = r.variable("title", "short")
+		}
+	}
+	var rest []writtenCite
+	if without := p.write(first, true); len(without.out) > 0 {
+		rest = append(rest, without)
+	} else if len(names) == 0 {
+		rest = append(rest, named)
+	}
+	for _, cite := range c.Cites[1:] {
+		rest = append(rest, p.write(cite, cite.SuppressAuthor))
+	}
+	out := p.linked(piece{out: names, key: first.Key})
+	if c.Cites[0].Prefix != "" {
+		out = parseText(c.Cites[0].Prefix).html() + " " + out
+	}
+	if len(rest) == 0 {
+		return out
+	}
+	return out + " " + p.around(p.style.citation.child("layout"), p.collapsed(rest))
+}

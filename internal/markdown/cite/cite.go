@@ -1,0 +1,305 @@
+// Package cite writes citations and bibliographies as styles of the Citation Style
+// Language (CSL 1.0.2) have them. Styles, locales and bibliographies may come from
+// strangers: all work is counted, and what is read is bounded.
+package cite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// baseSteps, stepsEach and maxSteps bound the elements of a style that a document's
+	// citations may evaluate: stepsEach is for each citation and each work, and ten
+	// times what the richest style takes. A step takes about 1 µs.
+	baseSteps, stepsEach, maxSteps = 100_000, 3000, 3_000_000
+	// maxOutput bounds the HTML of one document's citations, in bytes.
+	maxOutput = 16 << 20
+	// maxMacros is how deep macros may call each other.
+	maxMacros = 60
+)
+
+// errCostly ends the evaluation of a style that does not come to an end.
+var errCostly = errors.New("the citations take too long; the style calls its macros too often, or the document cites too much")
+
+// Cite is one work in a citation.
+type Cite struct {
+	// Key names the Item.
+	Key string
+	// Prefix and Suffix stand around it. Locator is "3–4", Label its kind, "page" or
+	// "chapter".
+	Prefix, Suffix, Locator, Label string
+	// SuppressAuthor leaves the names out.
+	SuppressAuthor bool
+}
+
+// Citation is a place in the text that cites works.
+type Citation struct {
+	Cites []Cite
+	// InText writes the authors of the first work as part of the sentence, the rest
+	// in brackets.
+	InText bool
+}
+
+// Entry is one work of the bibliography.
+type Entry struct {
+	Key string
+	// HTML is the entry. Where the style aligns the text behind a number or a label,
+	// Label is that.
+	Label, HTML string
+}
+
+// Result is what a document's citations became.
+type Result struct {
+	// Citations are HTML, one for each. Each work in them links to the fragment that
+	// Job.Anchor gives.
+	Citations []string
+	Entries   []Entry
+	// Hanging is set when the entries' lines hang behind the first.
+	Hanging bool
+}
+
+// Job is the citations of a document.
+type Job struct {
+	Items     map[string]*Item
+	Citations []Citation
+	// Uncited are works that are in the bibliography all the same.
+	Uncited []string
+	// Lang is the document's language (BCP 47), unless the style has its own.
+	Lang string
+	// Anchor is the fragment of a work's entry. Nil: no links.
+	Anchor func(key string) string
+}
+
+// Process writes the citations of a document. Keys without an item are written as
+// the key with a question mark. Errors: of a style that cannot be followed, ctx's
+// cause.
+func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stopped:
+			result, err = Result{}, r.err
+		default:
+			panic(r)
+		}
+	}()
+	p := &processor{style: s, job: job, ctx: ctx, locale: l.locale(s, job.Lang), works: map[string]*work{}}
+	p.number()
+	p.disambiguate()
+	for i, c := range job.Citations {
+		p.place(i, c)
+		html := p.citation(c)
+		if p.written += len(html); p.written > maxOutput {
+			return Result{}, errCostly
+		}
+		result.Citations = append(result.Citations, html)
+	}
+	result.Entries = p.bibliography()
+	if s.bibliography != nil {
+		result.Hanging = s.bibliography.attr["hanging-indent"] == "true"
+	}
+	return result, nil
+}
+
+// stopped ends an evaluation from within.
+type stopped struct{ err error }
+
+// work is a cited item and what distinguishes it.
+type work struct {
+	item   *Item
+	number int
+	// suffix is the a of 2001a, 0 for none.
+	suffix int
+	// names are how many of its names are written beyond what the style writes,
+	// given how much of each name is, by its place: 0 as the style says, 1 initials,
+	// 2 all.
+	names int
+	given map[int]int
+	// ambiguous sets the condition "disambiguate".
+	ambiguous bool
+}
+
+// processor is the work on one document.
+type processor struct {
+	ctx    context.Context
+	style  *Style
+	locale *locale
+	job    Job
+	works  map[string]*work
+	// order are the works in the order of their numbers.
+	order   []*work
+	steps   int
+	written int
+
+	// seen are the works cited so far, last the works of the citation before.
+	seen    map[string]bool
+	last    []Cite
+	current []Cite
+}
+
+// step counts the evaluation of an element.
+func (p *processor) step() {
+	p.steps++
+	if p.steps > min(maxSteps, baseSteps+stepsEach*(len(p.job.Citations)+len(p.order))) {
+		panic(stopped{errCostly})
+	}
+	if p.steps%10_000 == 0 && p.ctx.Err() != nil {
+		panic(stopped{context.Cause(p.ctx)})
+	}
+}
+
+// number collects the works and numbers them: in the order of the bibliography.
+func (p *processor) number() {
+	add := func(key string) {
+		if item := p.job.Items[key]; item != nil && p.works[key] == nil {
+			w := &work{item: item, number: len(p.order) + 1}
+			p.works[key] = w
+			p.order = append(p.order, w)
+		}
+	}
+	for _, c := range p.job.Citations {
+		for _, cite := range c.Cites {
+			add(cite.Key)
+		}
+	}
+	for _, key := range p.job.Uncited {
+		add(key)
+	}
+	if p.style.bibliography != nil {
+		p.sort(p.style.bibliography, p.order, "bibliography")
+	}
+	for i, w := range p.order {
+		w.number = i + 1
+	}
+}
+
+// sort puts works into the order that an area of the style has.
+func (p *processor) sort(area *node, works []*work, name string) {
+	sorting := area.child("sort")
+	if sorting == nil {
+		return
+	}
+	keys := map[*work][]string{}
+	for _, w := range works {
+		for _, key := range sorting.kids {
+			keys[w] = append(keys[w], p.sortKey(key, w, name))
+		}
+	}
+	slices.SortStableFunc(works, func(a, b *work) int {
+		for i, key := range sorting.kids {
+			x, y := keys[a][i], keys[b][i]
+			switch {
+			case x == y:
+				continue
+			case x == "": // what has no key comes last
+				return 1
+			case y == "":
+				return -1
+			}
+			order := p.locale.compare(x, y)
+			if order == 0 {
+				continue
+			}
+			if key.attr["sort"] == "descending" {
+				return -order
+			}
+			return order
+		}
+		return a.number - b.number
+	})
+}
+
+func (p *processor) sortKey(key *node, w *work, area string) string {
+	r := p.renderer(w, nil, area)
+	r.sorting = true
+	r.keyOptions = key
+	if macro := key.attr["macro"]; macro != "" {
+		out, _ := r.macro(macro)
+		return out.plain()
+	}
+	switch name := key.attr["variable"]; {
+	case isDate(name):
+		return w.item.Dates[name].sortable()
+	case w.item.Names[name] != nil:
+		out, _ := r.names(&node{name: "names", attr: map[string]string{"variable": name}})
+		return out.plain()
+	case name == "citation-number":
+		return fmt.Sprintf("%08d", w.number)
+	default:
+		text := r.variable(name, "").plain()
+		if isNumeric(text) {
+			return fmt.Sprintf("%12s", firstNumber(text))
+		}
+		return text
+	}
+}
+
+// place notes where a citation stands: which works were cited before it.
+func (p *processor) place(i int, c Citation) {
+	if p.seen == nil || i == 0 {
+		p.seen = map[string]bool{}
+	}
+	if i > 0 {
+		for _, cite := range p.job.Citations[i-1].Cites {
+			p.seen[cite.Key] = true
+		}
+		p.last = p.job.Citations[i-1].Cites
+	}
+	p.current = c.Cites
+}
+
+// position is "first", "subsequent", "ibid" or "ibid-with-locator" for a work of
+// the current citation.
+func (p *processor) position(cite *Cite) string {
+	if cite == nil || !p.seen[cite.Key] {
+		return "first"
+	}
+	if len(p.last) == 1 && p.last[0].Key == cite.Key && len(p.current) == 1 {
+		switch before := p.last[0].Locator; {
+		case before == cite.Locator:
+			return "ibid"
+		case cite.Locator != "":
+			return "ibid-with-locator"
+		}
+	}
+	return "subsequent"
+}
+
+// bibliography writes the entries.
+func (p *processor) bibliography() []Entry {
+	area := p.style.bibliography
+	if area == nil {
+		return nil
+	}
+	var entries []Entry
+	substitute, hasSubstitute := area.attr["subsequent-author-substitute"]
+	before := ""
+	for _, w := range p.order {
+		r := p.renderer(w, nil, "bibliography")
+		out, _ := r.layout(area.child("layout"))
+		if hasSubstitute {
+			if names := r.firstNames.plain(); names != "" && names == before {
+				again := p.renderer(w, nil, "bibliography")
+				again.replaceNames = &substitute
+				out, _ = again.layout(area.child("layout"))
+			} else {
+				before = names
+			}
+		}
+		e := Entry{Key: w.item.ID}
+		label, rest := out.cut(area.attr["second-field-align"] != "")
+		e.Label, e.HTML = strings.TrimSpace(label.html()), linkURLs(strings.TrimSpace(rest.html()))
+		if e.HTML == "" {
+			e.HTML = escape(w.item.ID)
+		}
+		if p.written += len(e.HTML); p.written > maxOutput {
+			panic(stopped{errCostly})
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}

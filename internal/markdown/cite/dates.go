@@ -1,0 +1,159 @@
+package cite
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// date writes a date element: in a form of the locale, or part by part.
+func (r *renderer) date(n *node) (rich, state) {
+	name := n.attr["variable"]
+	d := r.work.item.Dates[name]
+	if r.suppressed[name] || d.From[0] == 0 && d.Literal == "" {
+		return nil, empty
+	}
+	if r.sorting {
+		return plain(d.sortable()), filled
+	}
+	if d.From[0] == 0 {
+		return r.finished(n, parseText(d.Literal)), filled
+	}
+	parts, delimiter := n.kids, n.attr["delimiter"]
+	if form := n.attr["form"]; form != "" {
+		localized := r.locale.dates[form]
+		if localized == nil {
+			return nil, empty
+		}
+		own := map[string]*node{}
+		for _, k := range n.kids {
+			own[k.attr["name"]] = k
+		}
+		delimiter = localized.attr["delimiter"]
+		parts = nil
+		wanted := n.attr["date-parts"]
+		for _, k := range localized.kids {
+			part := k.attr["name"]
+			if wanted == "year" && part != "year" || wanted == "year-month" && part == "day" {
+				continue
+			}
+			if mine := own[part]; mine != nil { // its formatting wins, the affixes stay
+				merged := &node{name: "date-part", attr: maps.Clone(k.attr)}
+				maps.Copy(merged.attr, mine.attr)
+				k = merged
+			}
+			parts = append(parts, k)
+		}
+	}
+	out := r.dateRange(d, parts, delimiter, name)
+	if len(out) == 0 {
+		return nil, empty
+	}
+	bare := &node{attr: maps.Clone(n.attr)}
+	delete(bare.attr, "delimiter")
+	return r.finished(bare, out), filled
+}
+
+// dateRange writes a date, of a range what differs twice.
+func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich {
+	if d.To[0] == 0 || d.To == d.From {
+		return r.dateParts(d.From, d.Season, parts, delimiter, name, "", "")
+	}
+	index := map[string]int{"year": 0, "month": 1, "day": 2}
+	// The largest part that differs; smaller ones differ with it.
+	differs := 0
+	for differs < 2 && d.From[differs] == d.To[differs] {
+		differs++
+	}
+	varies := func(k *node) bool { return index[k.attr["name"]] >= differs }
+	first := slices.IndexFunc(parts, varies)
+	if first < 0 {
+		return r.dateParts(d.From, d.Season, parts, delimiter, name, "", "")
+	}
+	last := len(parts) - 1
+	for last > first && !varies(parts[last]) {
+		last--
+	}
+	dash := parts[first].attr["range-delimiter"]
+	if dash == "" {
+		dash = "–"
+	}
+	l := r.locale
+	out := r.dateParts(d.From, d.Season, parts[:last+1], delimiter, name, "", "tail")
+	out = l.join(out, plain(dash))
+	return l.join(out, r.dateParts(d.To, 0, parts[first:], delimiter, name, "head", ""))
+}
+
+// dateParts writes the parts that a date has. The prefix of the first one and the
+// suffix of the last go where a range begins or ends there.
+func (r *renderer) dateParts(date [3]int, season int, parts []*node, delimiter, name, head, tail string) (out rich) {
+	for i, k := range parts {
+		r.step()
+		piece := r.datePart(date, season, k, name)
+		if piece == "" {
+			continue
+		}
+		bare := &node{attr: maps.Clone(k.attr)}
+		if head != "" && len(out) == 0 {
+			delete(bare.attr, "prefix")
+		}
+		if tail != "" && i == len(parts)-1 {
+			delete(bare.attr, "suffix")
+		}
+		if len(out) > 0 && delimiter != "" {
+			out = r.locale.join(out, plain(delimiter))
+		}
+		out = r.locale.join(out, r.finished(bare, plain(piece)))
+	}
+	return out
+}
+
+func (r *renderer) datePart(date [3]int, season int, k *node, name string) string {
+	form := k.attr["form"]
+	switch k.attr["name"] {
+	case "year":
+		year := date[0]
+		text := itoa(year)
+		switch {
+		case year < 0:
+			text = itoa(-year) + r.locale.term("bc", "", false)
+		case year < 1000:
+			text += r.locale.term("ad", "", false)
+		case form == "short":
+			text = pad(year % 100)
+		}
+		if name == "issued" && r.work.suffix > 0 && !r.style.yearSuffixed && !r.dated && !r.sorting {
+			text += letters(r.work.suffix)
+			r.dated = true
+		}
+		return text
+	case "month":
+		month := date[1]
+		switch {
+		case month == 0 && season > 0 || month > 12:
+			if month > 12 {
+				season = (month-1)%4 + 1
+			}
+			return r.locale.term("season-0"+itoa(min(season, 4)), "", false)
+		case month == 0:
+			return ""
+		case form == "numeric":
+			return itoa(month)
+		case form == "numeric-leading-zeros":
+			return pad(month)
+		}
+		return r.locale.term("month-"+pad(month), form, false)
+	case "day":
+		switch day := date[2]; {
+		case day == 0:
+			return ""
+		case form == "numeric-leading-zeros":
+			return pad(day)
+		case form == "ordinal" && (day == 1 || !strings.HasPrefix(r.locale.lang, "fr")):
+			return r.locale.ordinal(day, "month-"+pad(date[1]))
+		default:
+			return itoa(day)
+		}
+	}
+	return ""
+}

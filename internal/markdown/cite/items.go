@@ -1,0 +1,266 @@
+package cite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxBibliography bounds a bibliography, in bytes, maxItems its works.
+	maxBibliography = 8 << 20
+	maxItems        = 50_000
+	// maxField bounds one field, in bytes.
+	maxField = 16 << 10
+)
+
+// Item is a work, in the terms of CSL.
+type Item struct {
+	ID, Type string
+	// Vars are texts and numbers, which may hold the markup that CSL has: <i> and
+	// the like.
+	Vars  map[string]string
+	Names map[string][]Name
+	Dates map[string]Date
+}
+
+// Name is a person, or an institution by its Literal name.
+type Name struct {
+	Family, Given, Dropping, NonDropping, Suffix, Literal string
+	CommaSuffix                                           bool
+}
+
+// Date is a day, month or year, or a range of them, or a Literal text.
+type Date struct {
+	From, To [3]int
+	Season   int
+	Circa    bool
+	Literal  string
+}
+
+// sortable is a form that sorts as time does.
+func (d Date) sortable() string {
+	if d.From[0] == 0 {
+		return d.Literal
+	}
+	return fmt.Sprintf("%07d%02d%02d%07d", d.From[0]+1_000_000, d.From[1], d.From[2], d.To[0])
+}
+
+func isDate(variable string) bool {
+	switch variable {
+	case "accessed", "available-date", "event-date", "issued", "original-date", "submitted":
+		return true
+	}
+	return false
+}
+
+// Bibliography is the works of a file, by their keys.
+type Bibliography struct {
+	Items map[string]*Item
+	// Problems are what was left out, each with its line if that is known.
+	Problems []Problem
+}
+
+// Problem is something in a bibliography that cannot be read.
+type Problem struct {
+	Line int
+	Text string
+}
+
+// Read reads a bibliography: CSL-JSON or BibTeX, by what it begins with. Works of
+// BibTeX that do not say their language are in lang (BCP 47). The error
+// is for its author.
+func Read(data []byte, lang string) (Bibliography, error) {
+	if len(data) > maxBibliography {
+		return Bibliography{}, fmt.Errorf("it has %d MB; at most %d are allowed", len(data)>>20, maxBibliography>>20)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	switch text := bytes.TrimSpace(data); {
+	case len(text) == 0:
+		return Bibliography{}, nil
+	case text[0] == '[', text[0] == '{':
+		return readJSON(text)
+	}
+	return readBibTeX(string(data), lang)
+}
+
+func readJSON(data []byte) (Bibliography, error) {
+	var raw []map[string]json.RawMessage
+	if data[0] == '{' {
+		var whole struct {
+			Items []map[string]json.RawMessage `json:"items"`
+		}
+		if err := json.Unmarshal(data, &whole); err != nil {
+			return Bibliography{}, errors.New("it is neither CSL-JSON nor BibTeX")
+		}
+		raw = whole.Items
+	} else if err := json.Unmarshal(data, &raw); err != nil {
+		return Bibliography{}, fmt.Errorf("it is not CSL-JSON: %w", err)
+	}
+	if len(raw) > maxItems {
+		return Bibliography{}, fmt.Errorf("it has %d works; at most %d are allowed", len(raw), maxItems)
+	}
+	b := Bibliography{Items: make(map[string]*Item, len(raw))}
+	for n, fields := range raw {
+		item := itemOf(fields)
+		if item.ID == "" {
+			b.Problems = append(b.Problems, Problem{Text: fmt.Sprintf("work %d has no id", n+1)})
+			continue
+		}
+		b.Items[item.ID] = item
+	}
+	return b, nil
+}
+
+func newItem(id, kind string) *Item {
+	return &Item{ID: id, Type: kind, Vars: map[string]string{}, Names: map[string][]Name{}, Dates: map[string]Date{}}
+}
+
+func itemOf(fields map[string]json.RawMessage) *Item {
+	item := newItem(jsonText(fields["id"]), jsonText(fields["type"]))
+	for key, raw := range fields {
+		switch {
+		case key == "id" || key == "type" || len(raw) > maxField:
+		case isDate(key):
+			item.Dates[key] = jsonDate(raw)
+		case raw[0] == '[':
+			if names := jsonNames(raw); len(names) > 0 {
+				item.Names[key] = names
+			}
+		case raw[0] != '{':
+			if text := jsonText(raw); text != "" {
+				item.Vars[key] = text
+			}
+		}
+	}
+	return item
+}
+
+// jsonText reads a text or a number.
+func jsonText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return strings.Join(strings.Fields(text), " ")
+	}
+	var number json.Number
+	if json.Unmarshal(raw, &number) == nil {
+		return number.String()
+	}
+	return ""
+}
+
+func jsonNames(raw json.RawMessage) (names []Name) {
+	var list []struct {
+		Family      string          `json:"family"`
+		Given       string          `json:"given"`
+		Dropping    string          `json:"dropping-particle"`
+		NonDropping string          `json:"non-dropping-particle"`
+		Suffix      string          `json:"suffix"`
+		CommaSuffix json.RawMessage `json:"comma-suffix"`
+		Literal     string          `json:"literal"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, n := range list {
+		name := Name{Family: n.Family, Given: n.Given, Dropping: n.Dropping, NonDropping: n.NonDropping, Suffix: n.Suffix, Literal: n.Literal,
+			CommaSuffix: len(n.CommaSuffix) > 0 && string(n.CommaSuffix) != "false"}
+		if name.Literal == "" && name.Family == "" {
+			name.Literal, name.Given = name.Given, ""
+		}
+		if name.Family != "" || name.Literal != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func jsonDate(raw json.RawMessage) Date {
+	var value struct {
+		Parts   [][]json.RawMessage `json:"date-parts"`
+		Season  json.RawMessage     `json:"season"`
+		Circa   json.RawMessage     `json:"circa"`
+		Literal string              `json:"literal"`
+		Raw     string              `json:"raw"`
+	}
+	if json.Unmarshal(raw, &value) != nil {
+		return parseDate(jsonText(raw))
+	}
+	if len(value.Parts) == 0 {
+		if value.Raw != "" {
+			return parseDate(value.Raw)
+		}
+		return Date{Literal: value.Literal}
+	}
+	part := func(raws []json.RawMessage) (out [3]int) {
+		for i, r := range raws[:min(len(raws), 3)] {
+			out[i] = clampYear(jsonText(r), i)
+		}
+		return out
+	}
+	d := Date{From: part(value.Parts[0]), Literal: value.Literal}
+	if len(value.Parts) > 1 {
+		d.To = part(value.Parts[1])
+	}
+	d.Season, _ = strconv.Atoi(jsonText(value.Season))
+	if circa := string(value.Circa); circa != "" && circa != "false" && circa != "0" && circa != `""` {
+		d.Circa = true
+	}
+	return d
+}
+
+// clampYear reads a year, a month or a day; 0 for what is none.
+func clampYear(text string, part int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	limit := []int{99_999, 24, 31}[part]
+	if err != nil || n > limit || n < -limit || part > 0 && n < 1 {
+		return 0
+	}
+	return n
+}
+
+// parseDate reads 2001-02-03, 2001/2002, 2001? and the like; other texts stay as
+// they are.
+func parseDate(text string) Date {
+	var d Date
+	value := strings.TrimSpace(text)
+	if v := strings.TrimRight(value, "?~%"); v != value {
+		value, d.Circa = v, true
+	}
+	from, to, _ := strings.Cut(value, "/")
+	if to == "" {
+		if a, b, ok := strings.Cut(value, "--"); ok {
+			from, to = a, b
+		}
+	}
+	read := func(s string) (out [3]int, ok bool) {
+		sign := 1
+		if strings.HasPrefix(s, "-") {
+			s, sign = s[1:], -1
+		}
+		for i, f := range strings.SplitN(s, "-", 4) {
+			if i > 2 {
+				return out, false
+			}
+			if i == 2 && len(f) > 2 {
+				f = f[:2] // a time follows
+			}
+			if out[i] = clampYear(f, i); out[i] == 0 {
+				return out, false
+			}
+		}
+		out[0] *= sign
+		return out, true
+	}
+	var ok bool
+	if d.From, ok = read(strings.TrimSpace(from)); !ok {
+		return Date{Literal: text}
+	}
+	if to != "" {
+		d.To, _ = read(strings.TrimSpace(to))
+	}
+	return d
+}

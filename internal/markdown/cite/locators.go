@@ -1,0 +1,71 @@
+package cite
+
+import (
+	"regexp"
+	"strings"
+)
+
+// locatorTerms are the parts of works that a citation may point to.
+func locatorTerms() []string {
+	return strings.Fields("page chapter section paragraph volume figure line note number part verse column book folio issue opus sub-verbo")
+}
+
+// placeForm is what a locator looks like: 3, iv, 12a, 3–5, 3, 7 and 9.
+var placeForm = regexp.MustCompile(`^(?:[§¶]*\s*)?(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*)(?:\s*(?:--?-?|[–—,&]|\band\b)\s*(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*|ff\b\.?|f\b\.?))*(?:\s?ff?\.?\b)?`)
+
+// Locator reads the place that stands behind a key: ", pp. 3–4 and more" is page,
+// "3–4" and " and more". The words are those of the language (BCP 47) or English.
+func (l *Library) Locator(suffix, lang string) (label, locator, rest string) {
+	text := strings.TrimLeft(suffix, " ,\u00a0")
+	explicit := false
+	if strings.HasPrefix(text, "{") {
+		end := strings.IndexByte(text, '}')
+		if end < 0 {
+			return "", "", suffix
+		}
+		rest, text, explicit = text[end+1:], strings.TrimSpace(text[1:end]), true
+	}
+	word, after := l.locatorWord(text, lang)
+	place := strings.TrimLeft(text[after:], " \u00a0")
+	if explicit {
+		return word, place, rest
+	}
+	m := placeForm.FindString(place)
+	if m == "" || word == "" && !strings.ContainsAny(m[:1], "0123456789") {
+		return "", "", suffix
+	}
+	if word == "" {
+		word = "page"
+	}
+	return word, strings.NewReplacer("---", "–", "--", "–").Replace(m), place[len(m):]
+}
+
+// locatorWord finds the word that a text begins with, and its length.
+func (l *Library) locatorWord(text, lang string) (name string, size int) {
+	switch {
+	case strings.HasPrefix(text, "§"):
+		return "section", len(text) - len(strings.TrimLeft(text, "§"))
+	case strings.HasPrefix(text, "¶"):
+		return "paragraph", len(text) - len(strings.TrimLeft(text, "¶"))
+	}
+	for _, file := range []string{localeName(lang), fallbackLang} {
+		loc := &locale{terms: map[string]term{}, dates: map[string]*node{}}
+		loc.add(l.localeNode(file))
+		for _, candidate := range locatorTerms() {
+			for _, form := range []string{"", "short"} {
+				t := loc.terms[termKey(candidate, form)]
+				for _, word := range []string{t.single, t.multiple} {
+					if len(word) > size && len(text) > len(word) && strings.EqualFold(text[:len(word)], word) && !isLetter(text[len(word)]) {
+						name, size = candidate, len(word)
+					}
+				}
+			}
+		}
+		if name != "" {
+			return name, size
+		}
+	}
+	return "", 0
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }

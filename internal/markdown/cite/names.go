@@ -1,0 +1,281 @@
+package cite
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// option is a name option in force: the innermost element that sets it.
+func (r *renderer) option(own *node, name, inherited string) string {
+	if r.keyOptions != nil { // a sort key has options of its own
+		switch name {
+		case "et-al-min", "et-al-use-first", "et-al-use-last":
+			if v := r.keyOptions.attr["names-"+strings.TrimPrefix(name, "et-al-")]; v != "" {
+				return v
+			}
+		}
+	}
+	if own != nil {
+		if v, ok := own.attr[name]; ok {
+			return v
+		}
+	}
+	for _, n := range slices.Backward(r.options) {
+		if n == nil {
+			continue
+		}
+		if v, ok := n.attr[inherited]; ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// names writes a names element: the names of each of its variables, or what
+// substitutes them.
+func (r *renderer) names(n *node) (rich, state) {
+	out, s := r.namesOf(n, n)
+	if len(out) == 0 {
+		if sub := n.child("substitute"); sub != nil {
+			for _, k := range sub.kids {
+				r.step()
+				var piece rich
+				var t state
+				if k.name == "names" {
+					piece, t = r.namesOf(k, withParts(k, n))
+				} else {
+					piece, t = r.element(k, "")
+				}
+				if len(piece) == 0 {
+					continue
+				}
+				r.suppress(k)
+				out, s = piece, t
+				break
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, empty
+	}
+	if !r.sorting {
+		if !r.named {
+			r.named = true
+			r.firstNames = slices.Clone(out)
+			if r.replaceNames != nil {
+				return plain(*r.replaceNames), filled
+			}
+			if r.withoutNames {
+				return nil, empty
+			}
+		}
+	}
+	return r.finished(n, out), max(s, filled)
+}
+
+// withParts is a names element of a substitute, which has what the one around it
+// has and it has not.
+func withParts(k, around *node) *node {
+	merged := &node{name: "names", attr: k.attr, kids: slices.Clone(k.kids)}
+	for _, part := range []string{"name", "et-al", "label"} {
+		if k.child(part) == nil && around.child(part) != nil {
+			at := len(merged.kids)
+			if part == "label" && slices.IndexFunc(around.kids, func(n *node) bool { return n.name == "label" }) < slices.IndexFunc(around.kids, func(n *node) bool { return n.name == "name" }) {
+				at = 0
+			}
+			merged.kids = slices.Insert(merged.kids, at, around.child(part))
+		}
+	}
+	return merged
+}
+
+// suppress marks the variables that an element wrote.
+func (r *renderer) suppress(n *node) {
+	if r.suppressed == nil {
+		r.suppressed = map[string]bool{}
+	}
+	for name := range strings.FieldsSeq(n.attr["variable"]) {
+		r.suppressed[name] = true
+	}
+	if macro := r.style.macros[n.attr["macro"]]; macro != nil && r.depth < maxMacros {
+		r.depth++
+		r.suppress(macro)
+		r.depth--
+	}
+	for _, k := range n.kids {
+		r.step()
+		r.suppress(k)
+	}
+}
+
+// namesOf writes the names of the variables of one element by the parts of another.
+func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
+	delimiter := r.option(n, "delimiter", "names-delimiter")
+	variables := strings.Fields(n.attr["variable"])
+	s = empty
+	item := r.work.item
+	both := false
+	if slices.Contains(variables, "editor") && slices.Contains(variables, "translator") && r.locale.term("editortranslator", "", false) != "" {
+		both = len(item.Names["editor"]) > 0 && slices.Equal(item.Names["editor"], item.Names["translator"])
+	}
+	for _, variable := range variables {
+		list := item.Names[variable]
+		if len(list) == 0 || r.suppressed[variable] || both && variable == "translator" {
+			continue
+		}
+		role := variable
+		if both && variable == "editor" {
+			role = "editortranslator"
+		}
+		s = filled
+		var piece rich
+		counted := r.option(parts.child("name"), "form", "name-form") == "count"
+		seen := false
+		for _, k := range parts.kids {
+			switch {
+			case k.name == "name":
+				list := r.locale.join(plain(k.attr["prefix"]), r.nameList(k, parts.child("et-al"), list))
+				piece, seen = r.locale.join(piece, r.locale.join(list, plain(k.attr["suffix"]))), true
+			case k.name == "label" && !r.sorting && !counted:
+				if !seen && parts.child("name") == nil {
+					piece, seen = r.nameList(nil, parts.child("et-al"), list), true
+				}
+				plural := len(list) > 1
+				switch k.attr["plural"] {
+				case "always":
+					plural = true
+				case "never":
+					plural = false
+				}
+				label := plain(r.locale.term(role, k.attr["form"], plural))
+				piece = r.locale.join(piece, r.finished(k, label))
+			}
+		}
+		if !seen {
+			piece = r.locale.join(piece, r.nameList(nil, parts.child("et-al"), list))
+		}
+		if len(out) > 0 {
+			out = r.locale.join(out, plain(delimiter))
+		}
+		out = r.locale.join(out, piece)
+	}
+	return out, s
+}
+
+// nameList writes names with delimiters, "and", "et al.".
+func (r *renderer) nameList(n, etAl *node, list []Name) rich {
+	get := func(name, inherited string) string { return r.option(n, name, inherited) }
+	number := func(name string) int {
+		v, err := strconv.Atoi(get(name, name))
+		if err != nil {
+			return 0
+		}
+		return v
+	}
+	least, shown := number("et-al-min"), number("et-al-use-first")
+	if r.area == "citation" && r.cite != nil && r.position(r.cite) != "first" {
+		if v := number("et-al-subsequent-min"); v > 0 {
+			least = v
+		}
+		if v := number("et-al-subsequent-use-first"); v > 0 {
+			shown = v
+		}
+	}
+	cut := least > 0 && len(list) >= least && shown < len(list)
+	if cut && !r.sorting && r.area == "citation" {
+		if shown += r.work.names; shown >= len(list) {
+			cut = false
+		}
+	}
+	if !cut {
+		shown = len(list)
+	}
+	form := get("form", "name-form")
+	if form == "count" {
+		return plain(itoa(shown))
+	}
+	delimiter, set := ", ", false
+	if n != nil {
+		if v, ok := n.attr["delimiter"]; ok {
+			delimiter, set = v, true
+		}
+	}
+	if !set {
+		for _, o := range slices.Backward(r.options) {
+			if v, ok := o.attr["name-delimiter"]; ok {
+				delimiter = v
+				break
+			}
+		}
+	}
+	var and string
+	switch get("and", "and") {
+	case "text":
+		and = r.locale.term("and", "", false)
+	case "symbol":
+		if and = r.locale.term("and", "symbol", false); and == "" || and == r.locale.term("and", "", false) {
+			and = "&"
+		}
+	}
+	l := r.locale
+	asSort := get("name-as-sort-order", "name-as-sort-order")
+	inverted := func(i int) bool { return asSort == "all" || asSort == "first" && i == 0 }
+	precedes := func(rule string, count int) bool {
+		switch rule {
+		case "always":
+			return true
+		case "never":
+			return false
+		case "after-inverted-name":
+			return inverted(count-1) && list[count-1].Literal == ""
+		}
+		return count > 1
+	}
+	var out rich
+	for i := range shown {
+		r.step()
+		if i > 0 {
+			switch {
+			case !cut && i == shown-1 && and != "":
+				if precedes(get("delimiter-precedes-last", "delimiter-precedes-last"), i) {
+					out = l.join(out, plain(delimiter))
+				}
+				if text := out.plain(); !strings.HasSuffix(text, " ") && unicode.IsLetter([]rune(and)[0]) || and == "&" && !strings.HasSuffix(text, " ") {
+					out = l.join(out, plain(" "))
+				}
+				out = l.join(out, plain(and+" "))
+			default:
+				out = l.join(out, plain(delimiter))
+			}
+		}
+		out = l.join(out, r.name(n, list[i], form, inverted(i), i))
+	}
+	if !cut {
+		return out
+	}
+	if get("et-al-use-last", "et-al-use-last") == "true" && shown+1 < len(list) {
+		last := len(list) - 1
+		out = l.join(out, plain(delimiter+"… "))
+		return l.join(out, r.name(n, list[last], form, inverted(last), last))
+	}
+	termName := "et-al"
+	if etAl != nil && etAl.attr["term"] != "" {
+		termName = etAl.attr["term"]
+	}
+	others := plain(l.term(termName, "", false))
+	if len(others) == 0 {
+		return out
+	}
+	if etAl != nil {
+		others = formatted(etAl, others)
+	}
+	if precedes(get("delimiter-precedes-et-al", "delimiter-precedes-et-al"), shown) {
+		out = l.join(out, plain(delimiter))
+	}
+	if !strings.HasSuffix(out.plain(), " ") {
+		out = l.join(out, plain(" "))
+	}
+	return l.join(out, others)
+}

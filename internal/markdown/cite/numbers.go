@@ -1,0 +1,181 @@
+package cite
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// letters is a for 1, z for 26, aa for 27, and "" for 0.
+func letters(n int) string {
+	var b []byte
+	for ; n > 0; n = (n - 1) / 26 {
+		b = append([]byte{byte('a' + (n-1)%26)}, b...)
+	}
+	return string(b)
+}
+
+var (
+	numeric   = regexp.MustCompile(`^\s*[\pL]{0,3}\d+[\pL]{0,4}(?:\s*[-–,&]\s*[\pL]{0,3}\d+[\pL]{0,4})*\s*$`)
+	digits    = regexp.MustCompile(`\d+`)
+	pageRange = regexp.MustCompile(`^(\pL*)(\d+)\s*(?:--?-?|–|—|‒)\s*(\pL*)(\d+)$`)
+	several   = regexp.MustCompile(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
+)
+
+func isNumeric(text string) bool { return numeric.MatchString(text) }
+
+func firstNumber(text string) string { return digits.FindString(text) }
+
+// isPlural reports whether a value is of several: pages 3–4; but volumes: 3 of
+// them.
+func isPlural(variable, value string) bool {
+	if strings.HasPrefix(variable, "number-of-") {
+		n, err := strconv.Atoi(firstNumber(value))
+		return err == nil && n != 1
+	}
+	return several.MatchString(value)
+}
+
+// number writes a number element.
+func (r *renderer) number(n *node) (rich, state) {
+	text := r.variable(n.attr["variable"], "")
+	if len(text) == 0 {
+		return nil, empty
+	}
+	value := text.plain()
+	if !isNumeric(value) {
+		return text, filled
+	}
+	form := n.attr["form"]
+	value = digits.ReplaceAllStringFunc(value, func(d string) string {
+		v, err := strconv.Atoi(d)
+		switch {
+		case err != nil || v > 9999:
+			return d
+		case form == "ordinal":
+			return r.locale.ordinal(v, n.attr["variable"])
+		case form == "long-ordinal":
+			if word := r.locale.term("long-ordinal-"+pad(v), "", false); word != "" && v <= 10 {
+				return word
+			}
+			return r.locale.ordinal(v, n.attr["variable"])
+		case form == "roman":
+			return roman(v)
+		}
+		return d
+	})
+	return plain(strings.ReplaceAll(value, "-", "–")), filled
+}
+
+func pad(n int) string {
+	if n < 10 {
+		return "0" + itoa(n)
+	}
+	return itoa(n)
+}
+
+// ordinal is 1st, 2nd, in the gender of what is counted.
+func (l *locale) ordinal(n int, counted string) string {
+	gender := l.terms[termKey(counted, "")].gender
+	find := func(name string) (string, bool) {
+		if gender != "" {
+			if t, ok := l.terms[termKey(name, "")+"/"+gender]; ok {
+				return t.single, true
+			}
+		}
+		t, ok := l.terms[termKey(name, "")]
+		return t.single, ok
+	}
+	for _, name := range []string{"ordinal-" + pad(n%100), "ordinal-" + pad(n%10)} {
+		if name == "ordinal-"+pad(n%10) && n%100 > 10 && n%100 < 20 && l.lang[:2] == "en" {
+			continue
+		}
+		if suffix, ok := find(name); ok {
+			return itoa(n) + suffix
+		}
+	}
+	suffix, _ := find("ordinal")
+	return itoa(n) + suffix
+}
+
+func roman(n int) string {
+	var b strings.Builder
+	for _, d := range []struct {
+		value int
+		text  string
+	}{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}} {
+		for ; n >= d.value; n -= d.value {
+			b.WriteString(d.text)
+		}
+	}
+	return b.String()
+}
+
+// pages writes ranges of pages as the style has them.
+func (r *renderer) pages(text string) string {
+	if strings.IndexByte(text, '-') < 0 && !strings.ContainsAny(text, "–—‒") {
+		return text
+	}
+	dash := r.locale.term("page-range-delimiter", "", false)
+	if dash == "" {
+		dash = "–"
+	}
+	var out []string
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		m := pageRange.FindStringSubmatch(part)
+		switch {
+		case m == nil:
+			part = strings.ReplaceAll(strings.ReplaceAll(part, "--", "-"), "-", dash)
+		case m[3] != "" && m[3] != m[1]:
+			part = m[1] + m[2] + dash + m[3] + m[4]
+		default:
+			part = m[1] + m[2] + dash + shortenedEnd(r.style.root.attr["page-range-format"], m[2], m[4], m[1])
+		}
+		out = append(out, part)
+	}
+	return strings.Join(out, ", ")
+}
+
+// shortenedEnd is how the end of a range is written: 321–28.
+func shortenedEnd(format, from, to, prefix string) string {
+	full := to
+	if len(to) < len(from) {
+		full = from[:len(from)-len(to)] + to
+	}
+	if len(full) != len(from) {
+		if format == "expanded" {
+			return prefix + full
+		}
+		return full
+	}
+	minimal := func(least int) string {
+		i := 0
+		for i < len(full)-least && full[i] == from[i] {
+			i++
+		}
+		return full[i:]
+	}
+	switch format {
+	case "expanded":
+		return prefix + full
+	case "minimal":
+		return minimal(1)
+	case "minimal-two":
+		return minimal(2)
+	case "chicago", "chicago-15", "chicago-16":
+		n, err := strconv.Atoi(from)
+		switch {
+		case err != nil || n < 100 || n%100 == 0:
+			return full
+		case n%100 < 10:
+			return minimal(1)
+		case format != "chicago-16" && len(from) == 4 && len(minimal(1)) > 2:
+			return full
+		}
+		return minimal(2)
+	}
+	return to
+}

@@ -1,0 +1,300 @@
+package cite
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// look is how letters are set.
+type look uint16
+
+const (
+	italic look = 1 << iota
+	bold
+	smallCaps
+	underline
+	raised
+	lowered
+	fixed // its case stays
+	// flipped is the italic of an item's own text: upright where the style has it
+	// italic.
+	flipped
+)
+
+// run is text of one look.
+type run struct {
+	text string
+	look look
+	// display is where CSL puts it: "", block, left-margin, right-inline, indent.
+	display string
+}
+
+// rich is text with its looks.
+type rich []run
+
+func plain(text string) rich {
+	if text == "" {
+		return nil
+	}
+	return rich{{text: text}}
+}
+
+func (r rich) plain() string {
+	var b strings.Builder
+	for _, x := range r {
+		b.WriteString(x.text)
+	}
+	return b.String()
+}
+
+// mapped is the text changed run by run.
+func (r rich) mapped(change func(run) string) rich {
+	out := make(rich, 0, len(r))
+	for _, x := range r {
+		if x.text = change(x); x.text != "" {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// with is the text in another look.
+func (r rich) with(l look) rich {
+	for i := range r {
+		r[i].look |= l
+	}
+	return r
+}
+
+// markup matches the tags that the texts of items may hold.
+var markup = regexp.MustCompile(`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)(?:\s+(?:class="nocase"|style="font-variant:\s*small-caps;?"))?>`)
+
+// parseText reads the text of an item: <i>, <b>, <sup>, <sub>, small capitals and
+// <span class="nocase">. All else in it is text.
+func parseText(text string) rich {
+	if !strings.Contains(text, "<") {
+		return plain(text)
+	}
+	var out rich
+	var open []look
+	var now look
+	add := func(piece string) {
+		if piece != "" {
+			out = append(out, run{text: piece, look: now})
+		}
+	}
+	at := 0
+	for _, m := range markup.FindAllStringIndex(text, -1) {
+		add(text[at:m[0]])
+		at = m[1]
+		tag := strings.ToLower(text[m[0]:m[1]])
+		if strings.HasPrefix(tag, "</") {
+			if n := len(open); n > 0 {
+				now, open = open[n-1], open[:n-1]
+			}
+			continue
+		}
+		open = append(open, now)
+		switch name := strings.FieldsFunc(tag[1:len(tag)-1], unicode.IsSpace)[0]; {
+		case name == "i" || name == "em":
+			now ^= flipped
+		case name == "b" || name == "strong":
+			now |= bold
+		case name == "sup":
+			now |= raised
+		case name == "sub":
+			now |= lowered
+		case strings.Contains(tag, "nocase"):
+			now |= fixed
+		case name == "sc" || strings.Contains(tag, "small-caps"):
+			now |= smallCaps
+		}
+	}
+	add(text[at:])
+	return out
+}
+
+// typeset sets the straight quotation marks of an item's text as the language has
+// them.
+func (l *locale) typeset(out rich) rich {
+	before := ' '
+	open := l.term("open-quote", "", false)
+	innerOpen, innerShut := l.term("open-inner-quote", "", false), l.term("close-inner-quote", "", false)
+	return out.mapped(func(x run) string {
+		if !strings.ContainsAny(x.text, `"'`) {
+			before, _ = utf8.DecodeLastRuneInString(x.text)
+			return x.text
+		}
+		var b strings.Builder
+		for i, c := range x.text {
+			after, _ := utf8.DecodeRuneInString(x.text[i+utf8.RuneLen(c):])
+			opens := unicode.IsSpace(before) || strings.ContainsRune("([{—–-“‘", before)
+			switch {
+			case c == '"' && opens:
+				b.WriteString(open)
+			case c == '"':
+				b.WriteString(l.closeQuote)
+			case c == '\'' && opens && !unicode.IsDigit(after) && strings.Contains(x.text[i+1:], "'"):
+				b.WriteString(innerOpen)
+			case c == '\'' && (unicode.IsLetter(before) && unicode.IsLetter(after) || unicode.IsDigit(after)):
+				b.WriteString("’")
+			case c == '\'' && strings.Contains(b.String(), innerOpen):
+				b.WriteString(innerShut)
+			case c == '\'':
+				b.WriteString("’")
+			default:
+				b.WriteRune(c)
+			}
+			before = c
+		}
+		return b.String()
+	})
+}
+
+// join puts b behind a. Of two signs that meet one may go: "?" and "." are "?".
+func (l *locale) join(a, b rich) rich {
+	if len(a) == 0 {
+		return b
+	}
+	for len(b) > 0 {
+		last, first := a[len(a)-1].text, b[0].text
+		x, size := utf8.DecodeLastRuneInString(last)
+		y, width := utf8.DecodeRuneInString(first)
+		if l.quoted(last) && (y == '.' || y == ',') {
+			before, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(last, l.closeQuote))
+			if before == utf8.RuneError && len(a) > 1 {
+				before, _ = utf8.DecodeLastRuneInString(a[len(a)-2].text)
+			}
+			_, second := keep(before, y)
+			switch {
+			case !second:
+			case l.punctuationInQuote:
+				a[len(a)-1].text = strings.TrimSuffix(last, l.closeQuote) + string(y) + l.closeQuote
+			default:
+				return append(a, b...)
+			}
+			b = drop(b, width)
+			continue
+		}
+		stays, second := keep(x, y)
+		if !stays {
+			a[len(a)-1].text = last[:len(last)-size]
+		}
+		if second {
+			break
+		}
+		b = drop(b, width)
+	}
+	return append(a, b...)
+}
+
+// drop takes n bytes off the start.
+func drop(r rich, n int) rich {
+	if len(r[0].text) <= n {
+		return r[1:]
+	}
+	out := append(rich{}, r...)
+	out[0].text = out[0].text[n:]
+	return out
+}
+
+// keep says which of two signs that meet stay.
+func keep(a, b rune) (first, second bool) {
+	switch a {
+	case ' ':
+		return true, b != ' '
+	case '!', '?':
+		return true, b != '.' && b != ':'
+	case ':', ';':
+		if b == '!' || b == '?' {
+			return false, true
+		}
+		return true, b != ':' && b != '.' && b != a
+	case '.', ',':
+		return true, b != a
+	case '…':
+		return true, b != '.'
+	}
+	return true, true
+}
+
+func (l *locale) quoted(text string) bool {
+	return l.closeQuote != "" && strings.HasSuffix(text, l.closeQuote)
+}
+
+// cut takes off the part that stands in the margin, if it is asked for and there
+// is one.
+func (r rich) cut(margin bool) (label, rest rich) {
+	for _, x := range r {
+		if margin && x.display == "left-margin" {
+			label = append(label, x)
+		} else {
+			rest = append(rest, x)
+		}
+	}
+	return label, rest
+}
+
+func escape(text string) string { return html.EscapeString(text) }
+
+// html writes the text as HTML.
+func (r rich) html() string {
+	var b strings.Builder
+	display := ""
+	for i := 0; i < len(r); i++ {
+		x := r[i]
+		for i+1 < len(r) && r[i+1].look&^fixed == x.look&^fixed && r[i+1].display == x.display {
+			i++
+			x.text += r[i].text
+		}
+		if x.display != display {
+			if display == "block" || display == "indent" {
+				b.WriteString("</div>")
+			}
+			if display = x.display; display == "block" || display == "indent" {
+				b.WriteString(`<div class="csl-` + display + `">`)
+			}
+		}
+		b.WriteString(x.html())
+	}
+	if display == "block" || display == "indent" {
+		b.WriteString("</div>")
+	}
+	return b.String()
+}
+
+func (x run) html() string {
+	l := x.look
+	if l&flipped != 0 {
+		l ^= italic
+	}
+	if strings.TrimSpace(x.text) == "" {
+		return escape(x.text)
+	}
+	out, shut := "", ""
+	for _, tag := range []struct {
+		look       look
+		open, shut string
+	}{{italic, "<em>", "</em>"}, {bold, "<strong>", "</strong>"}, {smallCaps, `<span class="csl-caps">`, "</span>"}, {underline, "<u>", "</u>"}, {raised, "<sup>", "</sup>"}, {lowered, "<sub>", "</sub>"}} {
+		if l&tag.look != 0 {
+			out, shut = out+tag.open, tag.shut+shut
+		}
+	}
+	return out + escape(x.text) + shut
+}
+
+var address = regexp.MustCompile(`https?://[^\s<>"]+`)
+
+// linkURLs makes links of the addresses in an entry.
+func linkURLs(entry string) string {
+	return address.ReplaceAllStringFunc(entry, func(url string) string {
+		trimmed := strings.TrimRight(url, ".,;:)]")
+		if strings.Count(trimmed, "(") > strings.Count(trimmed, ")") && strings.HasPrefix(url[len(trimmed):], ")") {
+			trimmed += ")"
+		}
+		return `<a href="` + trimmed + `">` + trimmed + "</a>" + url[len(trimmed):]
+	})
+}

@@ -1,0 +1,269 @@
+package cite
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxTeX is how deep brackets in a field may nest.
+const maxTeX = 40
+
+// texReader turns the TeX of a field into text with the markup of CSL.
+type texReader struct {
+	src   string
+	at    int
+	fixed bool // brackets keep capitals: <span class="nocase">
+	out   strings.Builder
+}
+
+// texText is a field as a text of CSL; in a title brackets keep the capitals.
+func texText(src string, title bool) string {
+	if src == "" {
+		return ""
+	}
+	r := &texReader{src: src, fixed: title}
+	r.group(0)
+	return strings.Join(strings.FieldsFunc(norm.NFC.String(r.out.String()), func(c rune) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }), " ")
+}
+
+// plainTeX is a field without markup.
+func plainTeX(src string) string {
+	return markup.ReplaceAllString(texText(src, false), "")
+}
+
+// group reads up to the bracket that closes it.
+func (r *texReader) group(depth int) {
+	shut := ""
+	defer func() { r.out.WriteString(shut) }()
+	for r.at < len(r.src) {
+		c := r.src[r.at]
+		r.at++
+		switch c {
+		case '}':
+			return
+		case '{':
+			r.braces(depth)
+		case '\\':
+			if tag := r.command(depth); tag != "" { // for the rest of the group
+				r.out.WriteString("<" + tag + ">")
+				shut = "</" + tag + ">" + shut
+			}
+		case '~':
+			r.out.WriteString("\u00a0")
+		case '$':
+			r.math()
+		case '-':
+			switch {
+			case strings.HasPrefix(r.src[r.at:], "--"):
+				r.out.WriteString("—")
+				r.at += 2
+			case strings.HasPrefix(r.src[r.at:], "-"):
+				r.out.WriteString("–")
+				r.at++
+			default:
+				r.out.WriteByte('-')
+			}
+		case '`', '\'':
+			if r.at < len(r.src) && r.src[r.at] == c {
+				r.at++
+				r.out.WriteString(map[byte]string{'`': "“", '\'': "”"}[c])
+			} else {
+				r.out.WriteString(map[byte]string{'`': "‘", '\'': "’"}[c])
+			}
+		default:
+			r.out.WriteByte(c)
+		}
+	}
+}
+
+// braces reads a group; its capitals stay if it is in a title.
+func (r *texReader) braces(depth int) {
+	if depth >= maxTeX {
+		return // the signs count, the brackets do not
+	}
+	if r.at < len(r.src) && r.src[r.at] == '}' {
+		r.at++
+		return
+	}
+	keep := r.fixed && depth == 0 && r.at < len(r.src) && r.src[r.at] != '\\'
+	if keep {
+		r.out.WriteString(`<span class="nocase">`)
+	}
+	r.group(depth + 1)
+	if keep {
+		r.out.WriteString("</span>")
+	}
+}
+
+// symbols are commands that stand for text.
+func symbols() map[string]string {
+	return map[string]string{
+		"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å", "i": "ı", "j": "ȷ",
+		"dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "S": "§", "P": "¶", "pounds": "£", "copyright": "©", "euro": "€",
+		"textendash": "–", "textemdash": "—", "ldots": "…", "dots": "…", "textellipsis": "…", "textquoteright": "’", "textquoteleft": "‘",
+		"textquotedblleft": "“", "textquotedblright": "”", "textasciitilde": "~", "textbackslash": "\\", "textregistered": "®", "texttrademark": "™",
+		"textdegree": "°", "slash": "/", "LaTeX": "LaTeX", "TeX": "TeX", "BibTeX": "BibTeX", "times": "×", "textunderscore": "_", "guillemotleft": "«", "guillemotright": "»",
+		"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "omega": "ω", "infty": "∞",
+	}
+}
+
+// accents are the combining marks of the commands for them.
+func accents() map[string]string {
+	return map[string]string{
+		"'": "\u0301", "`": "\u0300", "^": "\u0302", "\"": "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+		"v": "\u030c", "u": "\u0306", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323", "b": "\u0331", "t": "\u0361",
+	}
+}
+
+// command reads a command. One that changes the rest of its group gives the tag
+// for it.
+func (r *texReader) command(depth int) (tag string) {
+	name := r.commandName()
+	if mark, ok := accents()[name]; ok {
+		r.accent(mark, depth)
+		return ""
+	}
+	if text, ok := symbols()[name]; ok {
+		r.out.WriteString(text)
+		r.skipSpace(name)
+		return ""
+	}
+	switch name {
+	case "em", "it", "itshape", "sl", "slshape":
+		r.skipSpace(name)
+		return "i"
+	case "bf", "bfseries":
+		r.skipSpace(name)
+		return "b"
+	case "emph", "textit", "textsl", "mkbibemph", "mkbibitalic":
+		r.wrapped("<i>", "</i>", depth)
+	case "textbf", "mkbibbold":
+		r.wrapped("<b>", "</b>", depth)
+	case "textsc":
+		r.wrapped(`<span style="font-variant:small-caps">`, "</span>", depth)
+	case "textsuperscript", "mkbibsuperscript":
+		r.wrapped("<sup>", "</sup>", depth)
+	case "textsubscript", "mkbibsubscript":
+		r.wrapped("<sub>", "</sub>", depth)
+	case "enquote", "mkbibquote":
+		r.wrapped("“", "”", depth)
+	case "&", "%", "$", "#", "_", "{", "}", "@", "/", " ", "\n":
+		if name != "/" {
+			r.out.WriteString(name)
+		}
+	case "\\", "newline", ",", ";", ":", "quad":
+		r.out.WriteByte(' ')
+	case "-", "":
+	default:
+		r.skipSpace(name) // the argument of an unknown one is read as text
+	}
+	return ""
+}
+
+func (r *texReader) commandName() string {
+	from := r.at
+	for r.at < len(r.src) && (r.src[r.at] >= 'a' && r.src[r.at] <= 'z' || r.src[r.at] >= 'A' && r.src[r.at] <= 'Z') {
+		r.at++
+	}
+	if r.at == from && r.at < len(r.src) {
+		_, size := utf8.DecodeRuneInString(r.src[r.at:])
+		r.at += size
+	}
+	return r.src[from:r.at]
+}
+
+// skipSpace passes over the spaces that end the name of a command.
+func (r *texReader) skipSpace(name string) {
+	if name == "" || !unicode.IsLetter(rune(name[0])) {
+		return
+	}
+	for r.at < len(r.src) && r.src[r.at] == ' ' {
+		r.at++
+	}
+}
+
+func (r *texReader) wrapped(open, shut string, depth int) {
+	r.skipSpace("x")
+	r.out.WriteString(open)
+	if r.at < len(r.src) && r.src[r.at] == '{' && depth < maxTeX {
+		r.at++
+		fixed := r.fixed
+		r.fixed = false
+		r.group(depth + 1)
+		r.fixed = fixed
+	}
+	r.out.WriteString(shut)
+}
+
+// accent puts a mark on the next letter.
+func (r *texReader) accent(mark string, depth int) {
+	r.skipSpace("x")
+	if r.at >= len(r.src) {
+		return
+	}
+	inner := &texReader{src: r.src[r.at:]}
+	switch r.src[r.at] {
+	case '{':
+		end := closes(r.src[r.at:])
+		if end < 0 || end > 40 || depth >= maxTeX {
+			return
+		}
+		inner = &texReader{src: r.src[r.at+1 : r.at+end]}
+		r.at += end + 1
+		inner.group(depth + 1)
+	case '\\':
+		r.at++
+		name := r.commandName()
+		inner.out.WriteString(symbols()[name])
+		r.skipSpace(name)
+	default:
+		_, size := utf8.DecodeRuneInString(r.src[r.at:])
+		inner.out.WriteString(r.src[r.at : r.at+size])
+		r.at += size
+	}
+	text := inner.out.String()
+	if rest, dotless := strings.CutPrefix(text, "ı"); dotless {
+		text = "i" + rest
+	}
+	if text == "" {
+		return
+	}
+	_, size := utf8.DecodeRuneInString(text)
+	r.out.WriteString(text[:size] + mark + text[size:])
+}
+
+// math reads a formula: raised and lowered letters, and the text of the rest.
+func (r *texReader) math() {
+	end := strings.IndexByte(r.src[r.at:], '$')
+	if end < 0 {
+		r.out.WriteByte('$')
+		return
+	}
+	formula := r.src[r.at : r.at+end]
+	r.at += end + 1
+	for i := 0; i < len(formula); i++ {
+		c := formula[i]
+		tag := map[byte]string{'^': "sup", '_': "sub"}[c]
+		switch {
+		case tag != "" && i+1 < len(formula):
+			arg := formula[i+1 : i+2]
+			if arg == "{" {
+				if shut := strings.IndexByte(formula[i:], '}'); shut > 1 {
+					arg = formula[i+2 : i+shut]
+					i += shut - 1
+				}
+			}
+			i++
+			r.out.WriteString("<" + tag + ">" + arg + "</" + tag + ">")
+		case c == '\\':
+			inner := &texReader{src: formula, at: i + 1}
+			r.out.WriteString(symbols()[inner.commandName()])
+			i = inner.at - 1
+		case c != '{' && c != '}':
+			r.out.WriteByte(c)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package cite
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cased changes the case of text; what an item marks as fixed keeps its own.
+func (r *renderer) cased(out rich, how string) rich {
+	switch how {
+	case "lowercase":
+		return out.mapped(func(x run) string { return unlessFixed(x, strings.ToLower) })
+	case "uppercase":
+		return out.mapped(func(x run) string { return unlessFixed(x, strings.ToUpper) })
+	case "capitalize-first":
+		return capitalized(out)
+	case "capitalize-all":
+		return out.mapped(func(x run) string {
+			return unlessFixed(x, func(s string) string { return eachWord(s, func(w string) string { return upperFirst(w) }) })
+		})
+	case "sentence":
+		text := out.plain()
+		if strings.ToUpper(text) == text {
+			out = out.mapped(func(x run) string { return unlessFixed(x, strings.ToLower) })
+		}
+		return capitalized(out)
+	case "title":
+		if !r.english() {
+			return out
+		}
+		return titled(out)
+	}
+	return out
+}
+
+// english reports whether titles have capitals as in English.
+func (r *renderer) english() bool {
+	lang := r.work.item.Vars["language"]
+	if lang == "" {
+		lang = r.locale.lang
+	}
+	lang = strings.ToLower(lang)
+	return lang == "en" || strings.HasPrefix(lang, "en-") || lang == "english" || lang == "american" || lang == "british"
+}
+
+func unlessFixed(x run, change func(string) string) string {
+	if x.look&fixed != 0 {
+		return x.text
+	}
+	return change(x.text)
+}
+
+func capitalized(out rich) rich {
+	for i, x := range out {
+		if strings.TrimSpace(x.text) == "" {
+			continue
+		}
+		if x.look&fixed == 0 {
+			out[i].text = upperFirst(x.text)
+		}
+		break
+	}
+	return out
+}
+
+func upperFirst(word string) string {
+	for i, r := range word {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return word[:i] + string(unicode.ToUpper(r)) + word[i+utf8.RuneLen(r):]
+		}
+	}
+	return word
+}
+
+// stopWords stay small in a title.
+const stopWords = " a according across afore after against ahead along alongside although amid amidst among amongst an and anenst apart apropos around as aside " +
+	"astride at athwart atop barring because before behind below beneath beside besides between beyond but by c ca circa despite down during et except " +
+	"for forenenst from given if in inside into like modulo near next nor notwithstanding of off on onto or out over per plus pro qua sans since so " +
+	"than that the though through throughout thru till to toward towards under underneath until unto up upon v versus via vis-à-vis vs when with within without yet de d von van "
+
+// titled gives the words of an English title their capitals.
+func titled(out rich) rich {
+	after := true // the next word begins a title or a subtitle
+	total := 0
+	for _, x := range out {
+		total += len(strings.Fields(x.text))
+	}
+	seen := 0
+	return out.mapped(func(x run) string {
+		return eachWord(x.text, func(w string) string {
+			seen++
+			begins := after
+			after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") || strings.HasSuffix(w, ".") && len(w) > 2 || w == "—" || w == "–"
+			bare := strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }))
+			switch {
+			case x.look&fixed != 0 || w != strings.ToLower(w):
+				return w
+			case !begins && seen < total && strings.Contains(stopWords, " "+bare+" "):
+				return w
+			}
+			parts := strings.Split(w, "-")
+			for i, part := range parts {
+				if i == 0 || !strings.Contains(stopWords, " "+part+" ") {
+					parts[i] = upperFirst(part)
+				}
+			}
+			return strings.Join(parts, "-")
+		})
+	})
+}
+
+// eachWord changes what stands between spaces.
+func eachWord(text string, change func(word string) string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsSpace(r) })
+		if i < 0 {
+			b.WriteString(text)
+			break
+		}
+		b.WriteString(text[:i])
+		text = text[i:]
+		end := strings.IndexFunc(text, unicode.IsSpace)
+		if end < 0 {
+			end = len(text)
+		}
+		b.WriteString(change(text[:end]))
+		text = text[end:]
+	}
+	return b.String()
+}
