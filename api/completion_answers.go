@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -163,11 +164,22 @@ func (r *completionStream) run(ctx context.Context, frames []inference.Frame, er
 		case len(r.buffer) == 0:
 			r.buffer = append(r.buffer, openai.Ping...)
 		}
-		if _, werr := r.out.Write(r.buffer); werr != nil || r.out.Flush() != nil || last {
+		if r.flush() != nil || last {
 			return
 		}
 		frames, err = r.wait(ctx)
 	}
+}
+
+// flush sends the buffer. What is on its way to the connection is counted in writes, so
+// that large ones would let a slow reader hold a lot of memory.
+func (r *completionStream) flush() error {
+	for piece := range slices.Chunk(r.buffer, writePiece) {
+		if _, err := r.out.Write(piece); err != nil {
+			return err
+		}
+	}
+	return r.out.Flush()
 }
 
 // wait returns nothing at all when it is time for a comment.

@@ -392,7 +392,7 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 	h := chats(t, func(_ context.Context, run *stream.Run) error {
 		send(t, run, first())
 		long := word(strings.Repeat("x", 200<<10))
-		// As much may wait, be on its way to the connection, and lie in the connection.
+		// As much may wait and be written, and a few MB lie in the connection.
 		for range 3 * stream.MaxUnread / (200 << 10) {
 			send(t, run, long)
 		}
