@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"html"
 	"maps"
@@ -10,7 +11,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -38,13 +38,15 @@ func IsStyleFile(name string) bool { return strings.HasSuffix(strings.ToLower(na
 
 // bibliography is what a document cites, and how.
 type bibliography struct {
-	items   map[string]*cite.Item
-	style   *cite.Style
-	anchors map[string]string
+	items map[string]*cite.Item
+	style *cite.Style
 	// place is where the bibliography goes.
 	place *rawBlock
-	// cited are the references that cite, in order.
-	cited []*reference
+	// placed reports whether the document says where it goes.
+	placed bool
+	// cited are the references that cite, in order, written what they say.
+	cited   []*reference
+	written []cite.Citation
 }
 
 // openBibliography reads the files of works and the style. What cannot be read
@@ -53,7 +55,7 @@ func (d *draft) openBibliography(styles *cite.Library) (*bibliography, error) {
 	if len(d.options.Bibliography) == 0 {
 		return nil, nil
 	}
-	b := &bibliography{items: map[string]*cite.Item{}, anchors: map[string]string{}}
+	b := &bibliography{items: map[string]*cite.Item{}}
 	for _, name := range d.options.Bibliography[:min(len(d.options.Bibliography), maxBibliographies)] {
 		data, err := d.openFile(name, true)
 		if err != nil {
@@ -107,8 +109,12 @@ func (d *draft) openBibliography(styles *cite.Library) (*bibliography, error) {
 // warning where it is needed.
 func (d *draft) openFile(name string, needed bool) (data []byte, err error) {
 	err = os.ErrNotExist
-	if d.options.Asset != nil {
-		data, err = d.options.Asset(path.Clean(name))
+	open := d.options.Library
+	if open == nil {
+		open = d.options.Asset
+	}
+	if open != nil {
+		data, err = open(path.Clean(name))
 	}
 	switch {
 	case err == nil:
@@ -147,7 +153,8 @@ func (d *draft) placeCitations(root ast.Node) {
 			}
 		}
 	})
-	if len(d.works.cited) == 0 && d.options.NoCite == "" {
+	d.works.placed = place != nil
+	if !d.lists() {
 		return
 	}
 	d.works.place = &rawBlock{}
@@ -183,15 +190,28 @@ func (d *draft) placeCitations(root ast.Node) {
 	}
 }
 
+// lists reports whether the document has a bibliography.
+func (d *draft) lists() bool {
+	return d.options.EntriesAt == "" && (len(d.works.cited)+len(d.options.CitedBefore)+len(d.options.CitedAfter) > 0 || d.options.NoCite != "")
+}
+
+// citations are those of the document, for others that are printed with it.
+func (b *bibliography) citations() []cite.Citation {
+	if b == nil {
+		return nil
+	}
+	return b.written
+}
+
 var emphasis = regexp.MustCompile(`\*([^*]+)\*|\b_([^_]+)_\b`)
 
 // writeCitations has the citations and the bibliography written. Errors: ctx's
 // cause.
 func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error {
-	if d.works == nil || len(d.works.cited) == 0 && d.options.NoCite == "" {
+	if d.works == nil {
 		return nil
 	}
-	job := cite.Job{Items: d.works.items, Lang: d.options.Lang, Anchor: func(key string) string { return url.PathEscape(d.works.anchor(key)) }}
+	job := cite.Job{Items: d.works.items, Lang: d.options.Lang, Anchor: func(key string) string { return url.PathEscape(d.options.EntriesAt + d.works.anchor(key)) }}
 	for _, r := range d.works.cited {
 		c := cite.Citation{InText: !r.bracketed && !r.items[0].bare}
 		for _, item := range r.items {
@@ -203,7 +223,11 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 				d.warn(presswork.CitationMissing, d.lines.at(r.offset), fmt.Sprintf("citation of %q, but no bibliography has that key%s", clip(item.key), d.works.meant(item.key)))
 			}
 		}
-		job.Citations = append(job.Citations, c)
+		d.works.written = append(d.works.written, c)
+	}
+	job.Citations = slices.Concat(d.options.CitedBefore, d.works.written, d.options.CitedAfter)
+	if len(job.Citations) == 0 && d.options.NoCite == "" {
+		return nil
 	}
 	job.Uncited = d.uncited()
 	result, err := d.works.style.Process(ctx, styles, job)
@@ -214,10 +238,10 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 		return tooComplex("the citations take too long: the style calls its macros too often, or the document cites too much")
 	}
 	for i, r := range d.works.cited {
-		r.citation = result.Citations[i]
+		r.citation = result.Citations[len(d.options.CitedBefore)+i]
 	}
-	if len(result.Entries) > 0 {
-		d.works.place.html = d.works.entriesHTML(result)
+	if len(result.Entries) > 0 && d.lists() {
+		d.works.place.html = d.works.entriesHTML(result, Direction(d.options.Lang) == "rtl")
 	}
 	return nil
 }
@@ -251,20 +275,17 @@ func (d *draft) uncited() (keys []string) {
 }
 
 // anchor is the id of a work's entry.
-func (b *bibliography) anchor(key string) string {
-	if id, ok := b.anchors[key]; ok {
-		return id
-	}
+func (*bibliography) anchor(key string) string {
 	id := "ref-" + key
 	if !isID(id) {
-		id = "ref-" + strconv.Itoa(len(b.anchors)+1)
+		id = fmt.Sprintf("ref-%x", sha256.Sum256([]byte(key)))
 	}
-	b.anchors[key] = id
 	return id
 }
 
-// entriesHTML is the bibliography.
-func (b *bibliography) entriesHTML(result cite.Result) []byte {
+// entriesHTML is the bibliography. In a document from right to left each entry has
+// its own direction: most are of another script.
+func (b *bibliography) entriesHTML(result cite.Result, mixed bool) []byte {
 	var out strings.Builder
 	class := "csl-entries"
 	if result.Hanging {
@@ -272,11 +293,14 @@ func (b *bibliography) entriesHTML(result cite.Result) []byte {
 	}
 	out.WriteString(`<div class="` + class + `" role="doc-bibliography">` + "\n")
 	for _, e := range result.Entries {
-		id := html.EscapeString(b.anchor(e.Key))
+		id := html.EscapeString(b.anchor(e.Key)) + `"`
+		if mixed {
+			id += ` dir="auto"`
+		}
 		if e.Label != "" {
-			out.WriteString(`<div id="` + id + `" class="csl-entry csl-labelled"><span class="csl-label">` + e.Label + `</span><span class="csl-text">` + e.HTML + "</span></div>\n")
+			out.WriteString(`<div id="` + id + ` class="csl-entry csl-labelled"><span class="csl-label">` + e.Label + `</span><span class="csl-text">` + e.HTML + "</span></div>\n")
 		} else {
-			out.WriteString(`<div id="` + id + `" class="csl-entry">` + e.HTML + "</div>\n")
+			out.WriteString(`<div id="` + id + ` class="csl-entry">` + e.HTML + "</div>\n")
 		}
 	}
 	out.WriteString("</div>\n")

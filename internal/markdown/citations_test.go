@@ -93,6 +93,9 @@ func TestTheBibliographyStandsAtTheEnd(t *testing.T) {
 			t.Errorf("%s: no %s in %s", c.name, c.want, html)
 		}
 	}
+	if html, _ := citing(t, "@doe99\n", markdown.Options{Lang: "he"}); !strings.Contains(html, `<div id="ref-doe99" dir="auto" class="csl-entry">`) {
+		t.Errorf("an entry has no direction of its own: %s", html)
+	}
 	html, warnings := citing(t, "text\n", markdown.Options{NoCite: "@other, @nobody"})
 	if !strings.Contains(html, "Uncited") || strings.Contains(html, "A Book") || !cmp.Equal(warnings, []string{`citation_missing nocite names "nobody", but no bibliography has that key`}) {
 		t.Errorf("nocite: %s %q", html, warnings)

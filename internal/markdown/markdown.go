@@ -83,11 +83,18 @@ type Options struct {
 	// Bibliography are the files of the works that it cites, which Asset opens:
 	// BibTeX or CSL-JSON. None: @name is no citation.
 	Bibliography []string
+	// Library opens them and CitationStyle in place of Asset, if it is not nil.
+	Library func(name string) ([]byte, error)
 	// CitationStyle is one of CitationStyles or a .csl file that Asset opens; ""
 	// and what cannot be read: chicago-author-date.
 	CitationStyle string
 	// NoCite names works that are listed all the same: "@a, @b", or "@*" for all.
 	NoCite string
+	// CitedBefore and CitedAfter are the citations of the documents that are printed
+	// before and after this one: one bibliography is for all. EntriesAt is what the
+	// fragment of its entries begins with if another document has it.
+	CitedBefore, CitedAfter []cite.Citation
+	EntriesAt               string
 	// Links resolves a link, found on a source line, to another document that is
 	// printed with this one: to a fragment that this one need not have. Nil:
 	// there is none.
@@ -138,7 +145,11 @@ type Document struct {
 	Counts     map[Kind]int
 	Labels     map[string]Label
 	Unresolved bool
-	Warnings   []presswork.Warning
+	// Cited are its citations. HasRefs reports whether it has a place for the
+	// bibliography.
+	Cited    []cite.Citation
+	HasRefs  bool
+	Warnings []presswork.Warning
 	// Lang is the language by which it is set: Options.Lang or what
 	// Options.Language set.
 	Lang string
@@ -207,7 +218,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 		return Document{}, err
 	}
 	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Counts: d.counters.counts,
-		Labels: d.targets.labels(), Unresolved: d.unresolved, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright}, nil
+		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright}, nil
 }
 
 // draft is one document on its way.

@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/cite"
 	"presswork/themes"
 )
 
@@ -70,7 +71,7 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 		if i > 0 {
 			settings.Lang = drafts[0].body.Lang // one language for all
 		}
-		settings.Chapter, settings.Counts = chapter, counts
+		settings.Chapter, settings.Counts, settings.Library = chapter, counts, d.Asset
 		if labelled {
 			settings.Labels = map[string]markdown.Label{}
 		}
@@ -89,11 +90,14 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 			}
 		}
 		counts = body.Counts
-		drafts = append(drafts, partDraft{p.Path, matter.Body, settings, body})
+		drafts = append(drafts, partDraft{path: p.Path, content: matter.Body, settings: settings, body: body})
 	}
+	citeTogether(drafts)
 	for i, p := range drafts {
 		if p.body.Unresolved { // perhaps another part has what it refers to
-			p.settings.Labels = labelsBeside(drafts, i)
+			p.settings.Labels, p.again = labelsBeside(drafts, i), true
+		}
+		if p.again {
 			body, err := c.markdown.Render(ctx, p.content, p.settings)
 			if err != nil {
 				return markdown.Document{}, inPart(p.path, err)
@@ -111,6 +115,32 @@ type partDraft struct {
 	content  []byte
 	settings markdown.Options
 	body     markdown.Document
+	// again is set when it must be rendered once more, by what others hold.
+	again bool
+}
+
+// citeTogether gives parts that cite one bibliography: in the first one that has a
+// place for it, else in the last.
+func citeTogether(drafts []partDraft) {
+	var all []cite.Citation
+	host := len(drafts) - 1
+	for i, p := range slices.Backward(drafts) {
+		all = slices.Concat(p.body.Cited, all)
+		if p.body.HasRefs {
+			host = i
+		}
+	}
+	before := 0
+	for i := range drafts {
+		p := &drafts[i]
+		own := len(p.body.Cited)
+		p.settings.CitedBefore, p.settings.CitedAfter = all[:before], all[before+own:]
+		if i != host {
+			p.settings.EntriesAt = fmt.Sprintf("%s%d/0/", partLink, host)
+		}
+		p.again = len(all) > 0 && (own > 0 || i == host)
+		before += own
+	}
 }
 
 // labelsBeside are the labels of all parts but one, as links to them; of several

@@ -3,6 +3,7 @@ package pdf_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,30 @@ func TestPartsReferToEachOthersLabels(t *testing.T) {
 	}
 	if len(broken) != 1 || !strings.HasPrefix(broken[0], `1.md: reference to "fig:none"`) {
 		t.Errorf("warnings %q", broken)
+	}
+}
+
+func TestPartsShareOneBibliography(t *testing.T) {
+	t.Parallel()
+	files := func(name string) ([]byte, error) {
+		if name == "refs.bib" {
+			return []byte("@book{a, author={Ab, C}, title={First}, year=2001}\n@book{b, author={Bc, D}, title={Second}, year=2002}\n@book{c, author={Cd, E}, title={Third}, year=2003}"), nil
+		}
+		return nil, fs.ErrNotExist
+	}
+	for _, refs := range []string{"", "\n\n::: {#refs}\n:::\n"} {
+		page := compose(t, pdf.Document{
+			Content: []byte("---\nbibliography: refs.bib\ncsl: ieee\n---\n# One\n\nFirst [@c]." + refs), Path: "1.md", Asset: files,
+			Parts: []pdf.Part{{Content: []byte("# Two\n\nThen [@a; @c].\n"), Path: "sub/2.md"}, {Content: []byte("# Three\n"), Path: "3.md"}},
+		}).Page.HTML
+		for _, want := range []string{`First <a href="#ref-c" class="xref">[1]</a>.`, `Then <a href="#ref-c" class="xref">[1]</a>, <a href="#ref-a" class="xref">[2]</a>.`, `<div id="ref-a" class="csl-entry`} {
+			if strings.Count(page, want) != 1 {
+				t.Errorf("not once: %s in %s", want, page)
+			}
+		}
+		if strings.Contains(page, "Second") || strings.Count(page, "csl-entries") != 1+strings.Count(page, ".csl-entries") || strings.Index(page, "Three") > strings.Index(page, `id="ref-a"`) != (refs != "") {
+			t.Errorf("the bibliography is elsewhere: %s", page)
+		}
 	}
 }
 
