@@ -124,6 +124,8 @@ func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
 		"m3u":                 {[]byte("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), presswork.InvalidOption, "by its content"},
 		"hls":                 {[]byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nconcat:/etc/passwd|/etc/shadow\n#EXT-X-ENDLIST\n"), presswork.InvalidOption, "by its content"},
 		"concat":              {[]byte("ffconcat version 1.0\nfile /etc/passwd\n"), presswork.InvalidOption, "by its content"},
+		"hls of a server":     {[]byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://169.254.169.254/a.wav\n#EXT-X-ENDLIST\n"), presswork.InvalidOption, "by its content"},
+		"subfile":             {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nsubfile,,start,0,end,64,,:/etc/passwd\n"...), presswork.InvalidOption, "cannot be decoded"},
 		"image":               {[]byte("\x89PNG\r\n\x1a\n0000000000000000"), presswork.InvalidOption, "by its content"},
 		"gzip":                {[]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"), presswork.InvalidOption, "by its content"},
 		"a list with a mask":  {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nfile:///etc/passwd\n"...), presswork.InvalidOption, "cannot be decoded"},

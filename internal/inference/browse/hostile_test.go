@@ -94,6 +94,19 @@ func TestWhatCannotBeReadIsRefusedInWords(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		},
+		"/drip": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			for r.Context().Err() == nil {
+				fmt.Fprint(w, "<p>a")
+				w.(http.Flusher).Flush()
+				select {
+				case <-release:
+					return
+				case <-r.Context().Done():
+				case <-time.After(20 * time.Millisecond):
+				}
+			}
+		},
 		"/headers": func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {
@@ -119,7 +132,7 @@ func TestWhatCannotBeReadIsRefusedInWords(t *testing.T) {
 		"/loop": "redirects more than 5 times", "/metadata": "169.254.169.254 is not allowed", "/mapped": "is not allowed", "/inside": "is not allowed",
 		"/named": "is not allowed", "/decimal": "is not allowed", "/to-file": "http", "/to-none": "",
 		"/binary": "is no text", "/image": "is image/png; HTML, text, JSON, XML and PDF can be read", "/zip": "is application/zip", "/deep": "nested too deeply",
-		"/stream": "is video/mp4", "/pdf": "is a PDF, and this server reads none", "/fake": "is a PDF", "/bigpdf": "more than 16 MB", "/slow": "does not answer, or not in time",
+		"/stream": "is video/mp4", "/pdf": "is a PDF, and this server reads none", "/fake": "is a PDF", "/bigpdf": "more than 16 MB", "/slow": "does not answer, or not in time", "/drip": "does not answer, or not in time",
 		"/headers": "does not answer", "/broken": "does not answer", "/error": "answered 418 I'm a teapot",
 	} {
 		// A session and a Browser of its own: the site is not asked in turns.
