@@ -95,7 +95,7 @@ profile: ## Print where the time of a printed document goes: make profile DOC=fi
 	@set -o pipefail; PRESSWORK_PROFILE="$(if $(DOC),$(abspath $(DOC)))" PRESSWORK_PROFILE_THEME="$(THEME)" \
 		go test -run '^$$' -bench Profile -benchtime 1x ./internal/chromium | grep -vE '^(goos|goarch|pkg|cpu|Benchmark|PASS|ok)'
 
-CORPUS ?= ../shared/corpus
+CORPUS ?=
 
 .PHONY: eval
 eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
@@ -103,7 +103,7 @@ eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
 	@bin/evaluate -corpus "$(CORPUS)"
 
 .PHONY: train
-train: ## Learn the analysis' weights anew: make train CORPUS=DIR
+train: ## Learn the analysis' weights anew, from the documents in CORPUS=DIR or the numbers that are kept
 	go run ./internal/analysis/train/cmd -corpus "$(CORPUS)"
 
 .PHONY: conformance

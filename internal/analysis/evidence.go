@@ -55,10 +55,15 @@ func appendLabels(to, labels []string) []string {
 var (
 	badgeLike    = regexp.MustCompile(`(?i)badge|shields\.io|travis|codecov|coveralls|npm version|build status`)
 	citationLike = regexp.MustCompile(`\[(?:-?@[^\[\]\n]{1,300}|\d[\d, ]{0,2})\]`)
+	templateTag  = regexp.MustCompile(`\{\{[^{}\n]{0,400}\}\}|\{%[^{}\n]{0,400}%\}`)
 )
 
-// withoutCitations counts "[@key; @other]" and "[3]", and takes them out.
-func (ev *evidence) withoutCitations(text string) string {
+// words counts "[@key; @other]" and "[3]", and takes them out, as it does what
+// site generators replace: "{{ page.title }}", "{% include x %}".
+func (ev *evidence) words(text string) string {
+	if strings.IndexByte(text, '{') >= 0 {
+		text = templateTag.ReplaceAllString(text, "")
+	}
 	if strings.IndexByte(text, '[') < 0 {
 		return text
 	}

@@ -38,7 +38,8 @@ func TestHostileText(t *testing.T) {
 func TestAnEndlessTitleIsClipped(t *testing.T) {
 	t.Parallel()
 	endless := strings.Repeat("long long ago ", 1<<12)
-	for _, text := range []string{"---\ntitle: " + endless + "\n---\n", "+++\ntitle = 'a'\ntags = '" + endless + "'\n+++\n", "# " + endless} {
+	for _, text := range []string{"---\ntitle: " + endless + "\n---\n", "+++\ntitle = 'a'\ntags = '" + endless + "'\n+++\n", "# " + endless,
+		"---\ntitle:\n" + strings.Repeat("  - "+strings.Repeat("x", 200)+"\n", 250) + "---\n"} {
 		r := read([]byte(text))
 		if n := len(r.title()); n == 0 || n > maxHeading {
 			t.Errorf("%.20q: the title has %d bytes; allowed: %d", text, n, maxHeading)

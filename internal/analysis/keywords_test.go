@@ -53,3 +53,19 @@ func TestKeywordsLeaveFunctionWordsOfTheLanguageOut(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestKeywordsAreNoFillers(t *testing.T) {
+	t.Parallel()
+	got := terms("# The miller\n\nEither the miller or myself had spoken. Either way, the miller gave thy flour to thy brother, and myself I waited. "+
+		"Walking, waiting, either of us spoken to; the mill was given, thy mill, myself in the mill, either by the miller or by thy brother.\n", "en")
+	for _, term := range got {
+		for word := range strings.FieldsSeq(strings.ToLower(term)) {
+			if slices.Contains([]string{"either", "myself", "thy", "spoken", "given", "walking", "waiting"}, word) {
+				t.Errorf("%q in %q", word, got)
+			}
+		}
+	}
+	if !slices.Contains(got, "miller") {
+		t.Errorf("%q lacks the miller", got)
+	}
+}

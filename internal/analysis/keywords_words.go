@@ -57,7 +57,7 @@ section|see|show|shows|shown|read|write|written|start|started|end|note|case|case
 january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|
 either|neither|myself|yourself|himself|herself|itself|oneself|ourselves|yourselves|themselves|thy|thee|thou|thine|ye|hath|doth|unto|upon|whom|whose|within|without|toward|
 towards|among|amongst|per|via|versus|vs|else|instead|rather|quite|yet|thus|hence|whether|though|although|unless|until|while|since|because|across|along|around|behind|below|above|beside|besides|beyond|despite|
-during|except|inside|outside|near|onto|throughout|underneath|another|anyway|several|various|certain|many|much|few|enough|almost|already|alone|ever|far|later|soon|again|away|rest|half|side|kept|held|became|become|
+during|except|inside|outside|near|onto|throughout|underneath|another|anyway|several|various|certain|many|much|few|enough|almost|already|alone|ever|far|later|soon|again|away|rest|half|side|kept|held|became|become|spoken|chosen|fallen|forgotten|risen|shaken|sworn|thrown|begun|grown|drawn|brought|bought|caught|taught|fought|sought|felt|heard|sent|spent|stood|
 e.g|i.e|etc|mr|mrs|ms|dr|let|like|also|well|even|still|back|right|left|little|whole|full|own|able|must|shall|would|could|might|author|title|inc|ltd|figure|table|page|step|steps|date|item|items|total|amount`)
 
 func wordSet(list string) map[string]bool {

@@ -37,10 +37,26 @@ func TestDetectLanguage(t *testing.T) {
 		"彼女が庭から入ってきたとき、やかんはもう歌っていた。":                                                                                   "ja",
 		"她从花园进来的时候，水壶已经在唱歌了。":                                                                                          "zh",
 		"जब वह बगीचे से अंदर आई तब केतली पहले से ही गा रही थी और किसी ने भी चाय के लिए कपों के बारे में नहीं सोचा था।": "hi",
-		"kubectl nginx postgres redis ctl0 mkfs fsck qemu zfs tmux xargs awk sed grep":                                 "und",
+		"Where is the station?":      "en",
+		"Wo ist der Bahnhof, bitte?": "de",
+		"kubectl nginx postgres redis ctl0 mkfs fsck qemu zfs tmux xargs awk sed grep": "und",
 		"Guten Tag": "und",
 	} {
 		if got := detectLanguage(read([]byte(text))); got != want {
+			t.Errorf("%s, want %s: %s", got, want, text)
+		}
+	}
+}
+
+// TestALanguageIsNotCalledByItsNeighboursName: what is uncertain is "und".
+func TestALanguageIsNotCalledByItsNeighboursName(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"A tetera xa cantaba cando ela entrou do xardín, e ninguén pensara nas cuncas. Despois sentouse á mesa coa súa irmá, e as dúas falaron da xente do lugar ata a noite.": "gl",
+		"Ketillinn söng þegar hún kom inn úr garðinum og enginn hafði hugsað um bollana fyrir teið þann dag.":                                                                  "is",
+		"Tukunyar ta riga ta fara waƙa lokacin da ta shigo daga lambu, kuma babu wanda ya yi tunanin kofunan.":                                                                 "ha",
+	} {
+		if got := detectLanguage(read([]byte(text))); got != want && got != "und" {
 			t.Errorf("%s, want %s: %s", got, want, text)
 		}
 	}

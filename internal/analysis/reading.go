@@ -30,7 +30,7 @@ func (p passage) prose() bool { return p.Kind != markdown.RowBlock }
 type heading struct {
 	level int
 	text  string
-	code  bool // carried code or a call: `fetch(url)`
+	code  bool // is for the most part code, or a call: `fetch(url)`
 	after int
 }
 
@@ -80,7 +80,7 @@ func outlined(src []byte) *reading {
 			continue
 		}
 		text := strings.Join(strings.FieldsFunc(clip(b.Text, maxHeading), lineEnd), " ")
-		r.headings = append(r.headings, heading{level: b.Level, text: text, code: b.CodeSpans > 0 || looksLikeCall(text), after: i - len(r.headings)})
+		r.headings = append(r.headings, heading{level: b.Level, text: text, code: 2*b.CodeBytes > len(b.Text) || looksLikeCall(text), after: i - len(r.headings)})
 	}
 	return r
 }
@@ -109,7 +109,8 @@ func (r *reading) reread(src []byte) {
 	}
 }
 
-// fenced are the bodies of fences without a language, which may hold text.
+// fenced are the bodies of fences without a language, which may hold text, in a
+// document that has no code beside them.
 func (r *reading) fenced() (inner []byte) {
 	for _, b := range r.Blocks {
 		if b.Kind != markdown.CodeBlock {
@@ -118,6 +119,8 @@ func (r *reading) fenced() (inner []byte) {
 		switch b.Fence {
 		case "", "text", "txt", "plain", "plaintext", "markdown", "md":
 			inner = append(append(inner, clip(b.Text, 64<<10)...), "\n\n"...)
+		default:
+			return nil
 		}
 	}
 	return inner
@@ -211,7 +214,7 @@ func cutBlock(text string) (head, rest string) {
 
 func (r *reading) take(b markdown.Block) {
 	r.ev.count(b)
-	words := strings.TrimSpace(r.ev.withoutCitations(b.Text))
+	words := strings.TrimSpace(r.ev.words(b.Text))
 	if words == "" {
 		return
 	}

@@ -27,7 +27,7 @@ func TestMinutes(t *testing.T) {
 
 func TestCitationsAreCountedAndNoWords(t *testing.T) {
 	t.Parallel()
-	r := read([]byte("cited [@one; @two] and [3] and -- [@four], not [more] or [1984]"))
+	r := read([]byte("cited [@one; @two] and [3] and -- [@four], not [more] or [1984]{{ page.x }}{% y %}"))
 	if got, want := r.passages[0].text, "cited  and  and -- , not [more] or [1984]"; got != want || r.ev.citations != 4 {
 		t.Errorf("%q, %d citations", got, r.ev.citations)
 	}
@@ -51,10 +51,21 @@ func TestATextInAFenceIsRead(t *testing.T) {
 		"a fence":         {"# Letter\n\n```\n" + prose + "\n```\n", true},
 		"indented":        {strings.Repeat("    "+prose+"\n", 4), true},
 		"a fence of Go":   {"```go\n" + prose + "\n```\n", false},
+		"beside code":     {"```go\nx\n```\n\n```\n" + prose + "\n```\n", false},
 		"code in a fence": {"```\n" + strings.Repeat("if (a[0] == b{c}) { return <d>; } ", 30) + "\n```\n", false},
 	} {
 		if got := read([]byte(c.text)).amount() > 60; got != c.want {
 			t.Errorf("%s: read is %v", name, got)
+		}
+	}
+}
+
+func TestAHeadingThatIsForTheMostPartCode(t *testing.T) {
+	t.Parallel()
+	r := read([]byte("# `fetch(url)`\n\n## Using the `x` of it\n\n## open(path)\n\n## `--verbose`, -v\n"))
+	for i, want := range []bool{true, false, true, true} {
+		if r.headings[i].code != want {
+			t.Errorf("%q: %v", r.headings[i].text, r.headings[i].code)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 var dataFiles embed.FS
 
 // generation is raised by hand when code alone changes what Analyze answers.
-const generation = 3
+const generation = 4
 
 // Version names what Analyze would answer: it changes with the code's
 // generation and with every byte of the data. Caches have it in their keys.
@@ -35,3 +35,14 @@ var version = sync.OnceValue(func() string {
 	}
 	return strconv.Itoa(generation) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
 })
+
+// FeatureVersion names the definition of DocumentFeatures: it changes with the
+// code's generation, the names of features and the lexicon.
+func FeatureVersion() string {
+	sum := sha256.New()
+	for _, part := range append(featureNames(), typeLexiconData, typeLanguageData) {
+		sum.Write([]byte(part))
+		sum.Write([]byte{0})
+	}
+	return strconv.Itoa(generation) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
+}

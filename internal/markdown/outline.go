@@ -59,6 +59,8 @@ type Block struct {
 	Bold, Linked, Images []string
 	// CodeSpans, Links and Formulas count them; links within the document are none.
 	CodeSpans, Links, Formulas int
+	// CodeBytes is how much of the text of a heading is code.
+	CodeBytes int
 }
 
 // LineSeparator ends a line of a Block that stands by itself.
@@ -207,7 +209,9 @@ func (r *outliner) span(n ast.Node) {
 	case *ast.CodeSpan:
 		r.cur.CodeSpans++
 		if r.cur.Kind == HeadingBlock {
-			r.text.WriteString(plainText(n, r.src))
+			code := plainText(n, r.src)
+			r.text.WriteString(code)
+			r.cur.CodeBytes += len(code)
 		}
 	case *formula:
 		r.cur.Formulas++
@@ -233,7 +237,7 @@ func (r *outliner) span(n ast.Node) {
 		r.tag(n.Segments.Value(r.src))
 	case *east.TaskCheckBox:
 		r.cur.Task = true
-	case *east.FootnoteLink, *braces:
+	case *east.FootnoteLink:
 	default:
 		r.spans(n)
 	}

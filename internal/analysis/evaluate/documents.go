@@ -24,6 +24,16 @@ type Document struct {
 // below each), but for the multilingual ones, which have no type, and the project's samples: files
 // TYPE.txt of documents, each after a line "-- name --".
 func Documents(corpus string) ([]Document, error) {
+	given, err := Given(corpus)
+	if err != nil {
+		return nil, err
+	}
+	own, err := Own()
+	return append(given, own...), err
+}
+
+// Given loads the corpora alone, Own the project's samples.
+func Given(corpus string) ([]Document, error) {
 	var given []Document
 	for _, dir := range filepath.SplitList(corpus) {
 		documents, err := corpusDocuments(dir)
@@ -32,9 +42,11 @@ func Documents(corpus string) ([]Document, error) {
 		}
 		given = append(given, documents...)
 	}
-	own, err := ownDocuments(samples)
-	return append(measured(given), own...), err
+	return measured(given), nil
 }
+
+// Own loads the project's samples: see Given.
+func Own() ([]Document, error) { return ownDocuments(samples) }
 
 // ownDocuments loads the samples.
 func ownDocuments(samples string) ([]Document, error) {

@@ -48,8 +48,8 @@ type themeChoice struct {
 	expected, leading, offending, never, example bool
 }
 
-// themeChoices recommends for every document whose type is in suits.
-func themeChoices(documents []Document) ([]themeChoice, error) {
+// themeChoices recommends for every predicted document whose type is in suits.
+func themeChoices(predictions []prediction) ([]themeChoice, error) {
 	catalogue, err := themes.Open(themes.Options{})
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func themeChoices(documents []Document) ([]themeChoice, error) {
 	}
 	recommender := recommend.NewRules()
 	var choices []themeChoice
-	for _, p := range crossCalibrated(heldOut(documents, train.FitTypes)) {
+	for _, p := range predictions {
 		suit, ok := suits()[p.document.Type]
 		if !ok {
 			continue
@@ -99,7 +99,7 @@ func themeGoals(corpus string) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := themeChoices(documents)
+	all, err := themeChoices(crossCalibrated(heldOut(documents, train.FitTypes)))
 	if err != nil {
 		return nil, err
 	}

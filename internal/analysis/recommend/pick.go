@@ -167,16 +167,17 @@ func (c *choice) confidence(primary candidate) float64 {
 			v = max(v, 0.75)
 		}
 	}
-	v *= (1 - (1-otherShare)*c.unknown(primary)) * (1 - doubt*(1-c.surely()))
+	v = min(v, surest) * (1 - (1-otherShare)*c.unknown(primary)) * (1 - doubt*(1-c.surely()))
 	if c.wanted == (Preference{}) && (terse(c.p) || c.cautious) {
 		v = min(v, c.tersely())
 	}
-	return min(math.Round(v*100)/100, surest)
+	return math.Round(v*100) / 100
 }
 
 // doubt is what the confidence loses where nothing is known of the type: types that
-// accept the theme are then found by chance.
-const doubt = 0.15
+// accept the theme are then found by chance. It was fitted on other documents than those
+// it is measured on.
+const doubt = 0.05
 
 // surest is the confidence that the documents there are to measure on can
 // support.

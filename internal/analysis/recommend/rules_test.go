@@ -317,7 +317,7 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 		{0.95, 0.02, "it reads as a report (95 %)"},
 		{0.80, 0.10, "it is probably a report (80 %)"},
 		{0.60, 0.20, "it is perhaps a report (60 %)"},
-		{0.45, 0.40, "unsure between a report (45 %) and a proposal (40 %)"},
+		{0.45, 0.30, "unsure between a report (45 %) and a proposal (30 %)"},
 	} {
 		rec := r.Recommend(between(c.first, c.second), catalogue(t), Preference{})
 		said := strings.Join(rec.Reasons, "\n")
@@ -328,6 +328,9 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 			t.Errorf("%v: confidence %.2f after %.2f", c, rec.Confidence, last)
 		}
 		last = rec.Confidence
+	}
+	if sure, unsure := r.Recommend(between(0.96, 0.04), catalogue(t), Preference{}), r.Recommend(between(0.55, 0.45), catalogue(t), Preference{}); unsure.Confidence >= sure.Confidence {
+		t.Errorf("confidence %.2f where two types are as probable, %.2f where one is", unsure.Confidence, sure.Confidence)
 	}
 	p := between(0.25, 0.20)
 	p.DocumentType = analysis.OtherType

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	corpus := flag.String("corpus", "../shared/corpus", "folders of labelled corpora, as in PATH")
+	corpus := flag.String("corpus", "", "folders of labelled corpora, as in PATH")
 	mistakes := flag.Bool("mistakes", false, "list the documents whose type is not told instead")
 	flag.Parse()
 	if *mistakes {

@@ -23,11 +23,11 @@ func trainers() []trainer {
 }
 
 func main() {
-	corpus := flag.String("corpus", "../shared/corpus", "folders of labelled corpora, as in PATH; the first has what is not documents")
+	corpus := flag.String("corpus", "", "folders of labelled corpora, as in PATH; the first has what is not documents. Without any, document types are learned anew from what was measured before")
 	what := flag.String("what", "", "train this model only")
 	flag.Parse()
 	for _, t := range trainers() {
-		if *what != "" && *what != t.name {
+		if *what != "" && *what != t.name || *corpus == "" && !t.documents {
 			continue
 		}
 		from := *corpus
