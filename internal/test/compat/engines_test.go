@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -181,6 +182,48 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		_, c, raw := ask(t, client.Base, request(map[string]any{"messages": user("1, 2, 3, 4, 5,"), "stop": []string{"7"}, "max_tokens": 16}))
 		if len(c.Choices) != 1 || c.Choices[0].FinishReason != "stop" || strings.Contains(c.Choices[0].Message.Content, "7") {
 			t.Errorf("got %s", raw)
+		}
+	})
+	t.Run("probabilities are the engine's, and several answers are refused in words", func(t *testing.T) {
+		read := func(base string, more map[string]any) (text, tokens []string) {
+			r := request(map[string]any{"logprobs": true, "top_logprobs": 2, "max_tokens": 4})
+			for name, value := range more {
+				r[name] = value
+			}
+			_, _, raw := ask(t, base, r)
+			var whole struct {
+				Choices []struct {
+					Message  struct{ Content string }
+					Logprobs struct {
+						Content []struct {
+							Token       string
+							Logprob     float64
+							TopLogprobs []struct{ Token string } `json:"top_logprobs"`
+						}
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(raw), &whole); err != nil || len(whole.Choices) != 1 {
+				t.Fatalf("%v %s", err, raw)
+			}
+			for _, c := range whole.Choices {
+				text = append(text, c.Message.Content)
+				for _, p := range c.Logprobs.Content {
+					if len(p.TopLogprobs) != 2 || p.Logprob > 0 {
+						t.Errorf("%+v", p)
+					}
+					tokens = append(tokens, p.Token)
+				}
+			}
+			return text, tokens
+		}
+		text, tokens := read(client.Base, nil)
+		theirs, told := read(direct, map[string]any{"model": "x"})
+		if status, c, raw := ask(t, client.Base, request(map[string]any{"n": 2})); status != 400 || c.Error.Code != "invalid_option" {
+			t.Errorf("%d %s", status, raw)
+		}
+		if !slices.Equal(text, theirs) || !slices.Equal(tokens, told) || len(tokens) == 0 {
+			t.Errorf("%q of %q, the engine alone says %q of %q", text, tokens, theirs, told)
 		}
 	})
 	t.Run("an overlong prompt is refused", func(t *testing.T) {
