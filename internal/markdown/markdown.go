@@ -140,6 +140,9 @@ type Document struct {
 	TOC bool
 	// Captions are the numbered elements, but sections and equations, in order.
 	Captions []Caption
+	// Index is what an index is to list, in the order of the text; the HTML holds
+	// IndexPlace, once, where it is to stand.
+	Index []IndexEntry
 	// Counts are those of Options and its own. Labels are what references can lead
 	// to; Unresolved reports whether one leads nowhere.
 	Counts     map[Kind]int
@@ -196,6 +199,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 		d.options.Lang = o.Language(visibleText(root, src))
 	}
 	d.addTitle(root)
+	d.noteIndex(root)
 	src = d.src
 	upright := hasUpright(src)
 	if err := d.transform(ctx, root, r.styles); err != nil {
@@ -217,7 +221,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err != nil {
 		return Document{}, err
 	}
-	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Counts: d.counters.counts,
+	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Index: d.index, Counts: d.counters.counts,
 		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright}, nil
 }
 
@@ -227,6 +231,7 @@ type draft struct {
 	lines    lineIndex
 	options  Options
 	dialect  string
+	index    []IndexEntry
 	headings []Heading
 	links    []fragmentLink
 	formulas *tex.Renderer

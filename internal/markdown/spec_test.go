@@ -45,6 +45,7 @@ func plainRenderer() renderer.Renderer {
 		util.Prioritized(inlineRenderer{}, 100),
 		util.Prioritized(formulaRenderer{}, 100),
 		util.Prioritized(commentRenderer{}, 100),
+		util.Prioritized(indexRenderer{}, 100),
 		util.Prioritized(wikiSource{}, 100),
 		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
 		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),

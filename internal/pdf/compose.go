@@ -88,6 +88,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		contents = nil
 	}
 	text, lists := placeLists(body, o, lang)
+	text = placeIndex(text, body.Index, lang, d.Output != presswork.HTML)
 	text = head.place(placeContents(text, contents, lang, isTrue(o.Cover), lists), body.Headings)
 	if d.Output == presswork.HTML || d.Output == presswork.EPUB {
 		page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright}
@@ -100,9 +101,9 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	fitted, doubtful := fitSections(text, sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
 		body: markParagraphs(fillCells(fitted), sheet)}
-	var filled []string
-	if len(contents) > 0 || len(body.Captions) > 0 {
-		filled = entryIDs(page.body)
+	var filled []pageOf
+	if len(contents) > 0 || len(body.Captions) > 0 || len(body.Index) > 0 {
+		filled = pagesIn(page.body)
 	}
 	if namesChapter(o) {
 		page.chapters = chaptersOf(body.Headings)

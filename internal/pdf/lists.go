@@ -69,18 +69,25 @@ func listHTML(captions []markdown.Caption, kind markdown.Kind, lang string) stri
 	return b.String() + "</ul>\n</nav>\n"
 }
 
-// entry is the link of an entry of the contents or of a list. No document can
-// write one: their classes are ours.
-var entry = regexp.MustCompile(`<li><a href="#([^"]*)">(?:<span class="toc-number">[^<]*</span>)?<span class="toc-text">`)
+// entry is the link of an entry of the contents or of a list, or a place in the
+// index. No document can write one: their classes are ours.
+var entry = regexp.MustCompile(`<li><a href="#([^"]*)">(?:<span class="toc-number">[^<]*</span>)?<span class="toc-text">|<a class="toc-at( toc-first)?" href="#([^"]*)" data-fill></a>`)
 
-// entryIDs are the anchors that the contents and the lists of a body lead to, in
-// the order of their page numbers in it.
-func entryIDs(body string) []string {
-	var ids []string
+// pageOf is an element that the page number of an anchor goes into.
+type pageOf struct {
+	anchor string
+	// indexed reports whether it is a place in the index, begins whether it is the
+	// first of an entry.
+	indexed, begins bool
+}
+
+// pagesIn are the elements of a body that page numbers go into, in order.
+func pagesIn(body string) []pageOf {
+	var all []pageOf
 	for _, m := range entry.FindAllStringSubmatch(body, -1) {
-		if id, err := url.PathUnescape(m[1]); err == nil {
-			ids = append(ids, id)
+		if id, err := url.PathUnescape(m[1] + m[3]); err == nil {
+			all = append(all, pageOf{anchor: id, indexed: m[3] != "", begins: m[2] != ""})
 		}
 	}
-	return ids
+	return all
 }

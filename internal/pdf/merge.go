@@ -246,6 +246,10 @@ func (m *merger) merged() markdown.Document {
 			c.ID = p.ids[c.ID]
 			whole.Captions = append(whole.Captions, c)
 		}
+		for _, e := range p.Index {
+			e.ID = p.ids[e.ID]
+			whole.Index = append(whole.Index, e)
+		}
 		for _, link := range slices.Sorted(maps.Keys(broken)) {
 			p.Warnings = append(p.Warnings, presswork.Warning{Code: presswork.LinkBroken, Line: broken[link],
 				Message: fmt.Sprintf("link to %q, but nothing there has that anchor", link)})

@@ -12,13 +12,13 @@ import (
 type revision struct {
 	// chapters are those that header or footer name; none when they do not.
 	chapters []markdown.Heading
-	// contents are the anchors of the entries of the table of contents and of the
-	// lists, in the order of the page.
-	contents []string
+	// contents are the entries of the table of contents, of the lists and of the
+	// index, in the order of the page.
+	contents []pageOf
 }
 
 // revisionOf is nil when the page has nothing of the kind.
-func revisionOf(chapters []markdown.Heading, contents []string) *revision {
+func revisionOf(chapters []markdown.Heading, contents []pageOf) *revision {
 	if len(chapters) == 0 && len(contents) == 0 {
 		return nil
 	}
@@ -44,12 +44,42 @@ func (r *revision) texts(printed []byte) ([]string, error) {
 	if len(r.chapters) > 0 {
 		texts = append(texts, chapterCSS(r.chapters, pages, total))
 	}
-	for _, id := range r.contents {
-		text := ""
-		if page := pages[id]; page > 0 {
-			text = strconv.Itoa(page)
+	for i := 0; i < len(r.contents); {
+		end := i + 1
+		for r.contents[i].indexed && end < len(r.contents) && r.contents[end].indexed && !r.contents[end].begins {
+			end++
 		}
-		texts = append(texts, text)
+		texts = append(texts, pageTexts(r.contents[i:end], pages)...)
+		i = end
 	}
 	return texts, nil
+}
+
+// pageTexts are the page numbers of one entry: each page once, and those that follow
+// one another as a range.
+func pageTexts(entry []pageOf, pages map[string]int) []string {
+	texts := make([]string, len(entry))
+	before := 0 // the page before
+	for i, e := range entry {
+		page := pages[e.anchor]
+		if page == 0 || page == before {
+			continue
+		}
+		next := 0 // the page after it
+		for _, later := range entry[i:] {
+			if next = pages[later.anchor]; next > page {
+				break
+			}
+		}
+		switch {
+		case before == 0:
+			texts[i] = strconv.Itoa(page)
+		case page != before+1:
+			texts[i] = ", " + strconv.Itoa(page)
+		case next != page+1:
+			texts[i] = "–" + strconv.Itoa(page)
+		}
+		before = page
+	}
+	return texts
 }
