@@ -173,6 +173,8 @@ func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindAlert, r.alert)
 	reg.Register(kindAlertTitle, r.alertTitle)
 	reg.Register(kindDivision, r.division)
+	reg.Register(kindLineBlock, r.lineBlock)
+	reg.Register(kindVerse, r.verse)
 	reg.Register(kindContents, r.contents)
 	reg.Register(kindFigure, r.figure)
 	reg.Register(kindCaption, r.caption)

@@ -81,6 +81,7 @@ func paragraphTransformers() []util.PrioritizedValue {
 		util.Prioritized(paragraphGuard{parser.LinkReferenceParagraphTransformer, definitionsCost}, 100),
 		util.Prioritized(abbreviationTransformer{}, 150),
 		util.Prioritized(paragraphGuard{extension.NewTableParagraphTransformer(), tableCost}, 200),
+		util.Prioritized(lineBlockTransformer{}, 210),
 	}
 }
 

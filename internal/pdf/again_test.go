@@ -20,7 +20,7 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 		return nil, "", presswork.Errorf(presswork.InvalidURL, "not there")
 	}})
 	none := func(string) ([]byte, error) { return nil, presswork.Errorf(presswork.InvalidOption, "not there") }
-	plain := func() pdf.Document { return pdf.Document{Content: []byte("# A\n\ntext\n"), Asset: none} }
+	plain := func() pdf.Document { return pdf.Document{Content: []byte("# A\n\ntext\n"), Asset: none, Include: none} }
 	same := func(d pdf.Document) bool {
 		t.Helper()
 		pages := [2]pdf.Composed{}
@@ -62,10 +62,10 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 	if next, err := c.Compose(t.Context(), plain()); err != nil || next.Page.HTML == "" || unsafe.StringData(first.Page.HTML) == unsafe.StringData(next.Page.HTML) {
 		t.Errorf("the next day has the page of the day before (%v)", err)
 	}
-	for _, content := range []string{"![](a.png)\n", "![](https://example.com/a.png)\n"} {
+	for _, content := range []string{"![](a.png)\n", "{{#include a.md}}\n", "![](https://example.com/a.png)\n"} {
 		var pages [2]pdf.Composed
 		for i := range pages {
-			if pages[i], err = c.Compose(t.Context(), pdf.Document{Content: []byte(content), Asset: none}); err != nil {
+			if pages[i], err = c.Compose(t.Context(), pdf.Document{Content: []byte(content), Asset: none, Include: none}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,105 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxIndent bounds the spaces before a line of a line block.
+const maxIndent = 60
+
+// lineBlock is a block whose lines are printed as they are broken, a poem or an
+// address:
+//
+//	| The limerick packs laughs anatomical
+//	|    In space that is quite economical.
+//
+// A line that begins with a space goes on with the one before.
+type lineBlock struct{ ast.BaseBlock }
+
+func (*lineBlock) Kind() ast.NodeKind         { return kindLineBlock }
+func (n *lineBlock) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// verse is one line of it, behind so many spaces.
+type verse struct {
+	ast.BaseBlock
+	indent int
+}
+
+func (*verse) Kind() ast.NodeKind         { return kindVerse }
+func (n *verse) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+var (
+	kindLineBlock = ast.NewNodeKind("LineBlock")
+	kindVerse     = ast.NewNodeKind("Verse")
+)
+
+// lineBlockTransformer makes line blocks of paragraphs that are no table: at least
+// two lines begin with a bar, and there is no other bar in them.
+type lineBlockTransformer struct{}
+
+func (lineBlockTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	src, lines := reader.Source(), node.Lines()
+	if lines.Len() < 2 || dialectOf(pc) == GFM {
+		return
+	}
+	bars := 0
+	for i := range lines.Len() {
+		s := lines.At(i)
+		line := bytes.TrimRight(s.Value(src), "\n")
+		rest, barred := bytes.CutPrefix(line, []byte("|"))
+		switch {
+		case bytes.IndexByte(rest, '|') >= 0, barred && len(rest) > 0 && rest[0] != ' ', !barred && (i == 0 || len(line) == 0 || line[0] != ' ' && src[s.Start-1] != ' '):
+			return
+		case barred:
+			bars++
+		}
+	}
+	if bars < 2 {
+		return
+	}
+	block := &lineBlock{}
+	block.SetPos(node.Pos())
+	for i := range lines.Len() {
+		s := lines.At(i)
+		if src[s.Start] != '|' {
+			block.LastChild().Lines().Append(s.TrimLeftSpace(src))
+			continue
+		}
+		v := &verse{}
+		s = s.WithStart(s.Start + 1)
+		words := s.TrimLeftSpace(src)
+		v.indent = min(max(words.Start-s.Start-1, 0), maxIndent)
+		if words.Len() > 0 {
+			v.Lines().Append(words)
+		}
+		block.AppendChild(block, v)
+	}
+	replace(node, block)
+}
+
+func (blockRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("<div class=\"line-block\">\n")
+	} else {
+		_, _ = w.WriteString("</div>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+func (blockRenderer) verse(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	switch {
+	case entering && n.FirstChild() == nil:
+		_, _ = w.WriteString("<div>\u00a0")
+	case entering:
+		_, _ = w.WriteString("<div>" + strings.Repeat("\u00a0", n.(*verse).indent))
+	default:
+		_, _ = w.WriteString("</div>\n")
+	}
+	return ast.WalkContinue, nil
+}
