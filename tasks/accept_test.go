@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/tasks/asynqext"
 )
 
 // swallower is a go-redis hook that, once armed, loses the answer to the next
@@ -120,5 +121,67 @@ func TestEverySubmissionRenewsItsOwnersList(t *testing.T) {
 		if ttl := c.rdb.TTL(ctx, ownerKey(owner)).Val(); ttl < 2*c.records.ttl-time.Minute {
 			t.Errorf("%s's list lives for %s", owner, ttl)
 		}
+	}
+}
+
+// trips is a go-redis hook that counts the scripts sent alone, and the pipelines.
+type trips struct{ scripts, pipelines atomic.Int64 }
+
+func (*trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (n *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cmd.Name() == "evalsha" {
+			n.scripts.Add(1)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (n *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		n.pipelines.Add(1)
+		return next(ctx, cmds)
+	}
+}
+
+func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	c, err := NewClient(redistest.Start(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+	ctx := t.Context()
+	if _, _, err := c.Submit(ctx, newSubmission(t, "ann")); err != nil { // Redis learns the scripts
+		t.Fatal(err)
+	}
+	count := new(trips)
+	c.rdb.AddHook(count)
+	s := newSubmission(t, "ann")
+	if _, _, err := c.Submit(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	if scripts, pipelines := count.scripts.Load(), count.pipelines.Load(); scripts != 0 || pipelines != 1 {
+		t.Errorf("%d scripts alone and %d pipelines, want one pipeline", scripts, pipelines)
+	}
+	if n := c.rdb.Exists(ctx, AsynqTask(Render, s.ID)).Val(); n != 1 {
+		t.Error("the task is not on the queue")
+	}
+	if positions, err := asynqext.Positions(ctx, c.rdb, Render, "ann", []string{s.ID}); err != nil || positions[0] != 1 {
+		t.Errorf("its position is %d (%v), want 1", positions, err)
+	}
+
+	// A queue that refuses the task does not refuse the job.
+	if err := c.rdb.Rename(ctx, "asynq:{render}:pending", "kept").Err(); err != nil {
+		t.Fatal(err)
+	}
+	c.rdb.Set(ctx, "asynq:{render}:pending", "not a list", 0)
+	s = newSubmission(t, "ann")
+	if rec, replayed, err := c.Submit(ctx, s); err != nil || replayed || rec.ID != s.ID {
+		t.Errorf("%s, replayed %v, %v", rec.ID, replayed, err)
+	}
+	if job := read(t, c.records, s.ID); job.Seq != 1 {
+		t.Errorf("the record's seq is %d", job.Seq)
 	}
 }

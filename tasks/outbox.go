@@ -66,6 +66,15 @@ func (o *outbox) enqueue(ctx context.Context, owner, id string, t Task, opts ...
 	return nil
 }
 
+// hold prepares what enqueue does, to go with other commands; nil where it cannot.
+func (o *outbox) hold(ctx context.Context, owner, id string, t Task) (*asynqext.Held, error) {
+	if hasCalls(t.Queue) {
+		return nil, nil
+	}
+	held := new(asynqext.Held)
+	return held, o.enqueue(held.Hold(ctx), owner, id, t)
+}
+
 // settle does what remains after a job's end: its webhook goes on the queue, an
 // artifact that it shall not have is deleted, then the job leaves the ledger.
 // Until all is done the sweeper repeats it.

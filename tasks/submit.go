@@ -78,16 +78,27 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 			return rec, replayed, err
 		}
 	}
-	job, created, err := c.accept(ctx, s)
+	job, made, err := c.accept(ctx, s)
 	if err != nil {
 		return Record{}, false, err
 	}
-	if !created {
+	switch made {
+	case earlier:
 		return job.Record, true, c.repair(ctx, job)
+	case recorded:
+		c.enqueue(ctx, s.Owner, s.ID, s.Task)
 	}
-	c.enqueue(ctx, s.Owner, s.ID, s.Task)
 	return job.Record, false, nil
 }
+
+// acceptance is how far a submission has come.
+type acceptance int
+
+const (
+	earlier  acceptance = iota // the job was there
+	recorded                   // it has a record
+	queued                     // and its task is on the queue
+)
 
 // enqueue puts the task of an accepted job on its queue. A failure is the
 // sweeper's to mend.
@@ -233,49 +244,67 @@ func (c *Client) waiting(ctx context.Context, q Queue) (int64, error) {
 }
 
 // accept writes the ledger entry, the record and the owner's list in this order,
-// so that no record is ever unknown to the sweeper. One Redis takes all of it in
-// one round trip. The shards of a cluster get their parts of a pipeline at the
-// same time, so there the ledger has a round trip of its own. created is false
-// when the record existed.
-func (c *Client) accept(ctx context.Context, s Submission) (job *stored, created bool, err error) {
+// so that no record is ever unknown to the sweeper, and puts the task of a job that
+// is certainly new on the queue. One Redis takes all of it in one round trip. The
+// shards of a cluster get their parts of a pipeline at the same time, so there
+// ledger and task have round trips of their own.
+func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made acceptance, err error) {
 	at := c.clock.now()
 	args := c.records.createArgs(s, at)
 	trim := c.trimDue()
 	keys := []string{jobKey(s.ID), logKey(s.ID)}
+	var task *asynqext.Held
 	if _, cluster := c.rdb.(*redis.ClusterClient); !cluster {
 		keys = append(keys, ledgerKey)
+		if s.IdempotencyKey == "" {
+			if task, err = c.outbox.hold(ctx, s.Owner, s.ID, s.Task); err != nil {
+				return nil, earlier, err
+			}
+		}
 	} else if err := c.openLedger(ctx, c.rdb, s.ID).Err(); err != nil {
-		return nil, false, unavailable(err)
+		return nil, earlier, unavailable(err)
 	}
-	var create *redis.Cmd
-	write := func(run func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
+	var create, enqueue *redis.Cmd
+	write := func(whole bool) error {
+		run := (*redis.Script).EvalSha
+		if whole {
+			run = (*redis.Script).Eval
+		}
 		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			create = run(createScript, ctx, p, keys, args...)
 			c.list(ctx, p, s.Owner, s.ID)
 			if trim {
 				p.ZRemRangeByLex(ctx, ownerKey(s.Owner), "-", "("+firstID(at.Add(-c.records.ttl)))
 			}
+			if task != nil {
+				enqueue = task.Enqueue(ctx, p, jobKey(s.ID), whole)
+			}
 			return nil
 		})
 		return err
 	}
-	err = write((*redis.Script).EvalSha)
+	err = write(false)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		// It is sent whole rather than loaded, which a cluster would want from
 		// all its shards.
-		err = write((*redis.Script).Eval)
+		err = write(true)
 	}
-	if err != nil {
-		return nil, false, unavailable(err)
+	// A task that Redis refuses is the sweeper's to mend.
+	if err != nil && (enqueue == nil || !errors.Is(enqueue.Err(), err) || !isAnswer(err)) {
+		return nil, earlier, unavailable(err)
 	}
 	if n, _ := create.Int(); n == 1 {
-		return newRecord(s, at), true, nil
+		made = recorded
+		if enqueue != nil && enqueue.Err() == nil {
+			made = queued
+		}
+		return newRecord(s, at), made, nil
 	}
 	job, err = c.records.read(ctx, s.ID)
 	if err == nil && job == nil {
 		err = unavailable(errGone)
 	}
-	return job, false, err
+	return job, earlier, err
 }
 
 // openLedger puts a job into the ledger, if it is not there. The script goes whole: it

@@ -2,6 +2,7 @@ package asynqext
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -34,10 +35,12 @@ local function join(ring, owner)
 end
 `
 
-// enqueueScript: KEYS task, pending, ring; ARGV message, id, line's prefix,
-// owner. Answers as Asynq's: 1, or 0 when the task exists.
+// enqueueScript: KEYS task, pending, ring, and perhaps one that must exist; ARGV
+// message, id, line's prefix, owner. Answers as Asynq's: 1, or 0 when the task
+// exists; -1 without that key.
 var enqueueScript = redis.NewScript(serverTime + joinRing + `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+if KEYS[4] and redis.call('EXISTS', KEYS[4]) == 0 then return -1 end
 redis.call('HSET', KEYS[1], 'msg', ARGV[1], 'state', 'pending', 'pending_since', nanos(), '` + ownerField + `', ARGV[4])
 redis.call('LPUSH', KEYS[2], ARGV[2])
 redis.call('ZADD', ARGV[3] .. ARGV[4], clock[1], ARGV[2])
@@ -168,6 +171,31 @@ func WithOwner(ctx context.Context, owner string) context.Context {
 // ownerOf is the context key of WithOwner.
 type ownerOf struct{}
 
+// Held is a task on its way to the queue that shall go with other commands.
+type Held struct {
+	keys []string
+	argv []any
+}
+
+// Hold returns a context with which a task that has an owner is not enqueued but
+// held.
+func (h *Held) Hold(ctx context.Context) context.Context {
+	return context.WithValue(ctx, heldOf{}, h)
+}
+
+// heldOf is the context key of Hold.
+type heldOf struct{}
+
+// Enqueue enqueues what is held if a key, on the same server, exists: 1; 0 when
+// the task is there already, -1 without the key. The script goes whole, or as its digest.
+func (h *Held) Enqueue(ctx context.Context, r redis.Scripter, key string, whole bool) *redis.Cmd {
+	keys := append(slices.Clip(h.keys), key)
+	if whole {
+		return enqueueScript.Eval(ctx, r, keys, h.argv...)
+	}
+	return enqueueScript.EvalSha(ctx, r, keys, h.argv...)
+}
+
 // Turns returns a go-redis hook that puts our script in the place of Asynq's when
 // a task is enqueued with an owner. It runs on rdb, the client that it hooks.
 func Turns(rdb redis.UniversalClient) redis.Hook {
@@ -179,7 +207,13 @@ func Turns(rdb redis.UniversalClient) redis.Hook {
 			return next(ctx, cmd)
 		}
 		keys, argv := scriptOf(cmd)
-		n, err := enqueueScript.Run(ctx, rdb, append(keys, ringKey(q)), argv[0], argv[1], linePrefix(q), owner).Int64()
+		keys, argv = append(keys, ringKey(q)), []any{argv[0], argv[1], linePrefix(q), owner}
+		if held, holds := ctx.Value(heldOf{}).(*Held); holds {
+			held.keys, held.argv = keys, argv
+			ours.SetVal(int64(1))
+			return nil
+		}
+		n, err := enqueueScript.Run(ctx, rdb, keys, argv...).Int64()
 		ours.SetVal(n)
 		ours.SetErr(err)
 		return err
