@@ -42,6 +42,7 @@ type budget struct {
 	brackets   []int // offsets of the open ones
 	notes      notes
 	references references
+	referred   int // how many there are
 
 	ticksOf ast.Node // the block that ticks is of
 	ticks   map[int]int

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -42,6 +43,8 @@ type bibliography struct {
 	style *cite.Style
 	// place is where the bibliography goes.
 	place *rawBlock
+	// compared is how many keys were compared with missing ones.
+	compared int
 	// placed reports whether the document says where it goes.
 	placed bool
 	// cited are the references that cite, in order, written what they say.
@@ -157,6 +160,7 @@ func (d *draft) placeCitations(root ast.Node) {
 	if !d.lists() {
 		return
 	}
+	d.works.makeNotes(root, d.src)
 	d.works.place = &rawBlock{}
 	if place != nil {
 		place.AppendChild(place, d.works.place)
@@ -213,13 +217,13 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 	}
 	job := cite.Job{Items: d.works.items, Lang: d.options.Lang, Anchor: func(key string) string { return url.PathEscape(d.options.EntriesAt + d.works.anchor(key)) }}
 	for _, r := range d.works.cited {
-		c := cite.Citation{InText: !r.bracketed && !r.items[0].bare}
+		c := cite.Citation{InText: !r.bracketed && !r.items[0].bare && !d.works.style.Note, NamesOnly: r.namesOnly}
 		for _, item := range r.items {
 			one := cite.Cite{Key: item.key, Prefix: emphasis.ReplaceAllString(item.prefix, "<i>$1$2</i>"), SuppressAuthor: item.bare}
 			one.Label, one.Locator, one.Suffix = styles.Locator(item.suffix, d.options.Lang)
 			one.Suffix = emphasis.ReplaceAllString(one.Suffix, "<i>$1$2</i>")
 			c.Cites = append(c.Cites, one)
-			if d.works.items[item.key] == nil {
+			if d.works.items[item.key] == nil && !r.namesOnly {
 				d.warn(presswork.CitationMissing, d.lines.at(r.offset), fmt.Sprintf("citation of %q, but no bibliography has that key%s", clip(item.key), d.works.meant(item.key)))
 			}
 		}
@@ -239,6 +243,9 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 	}
 	for i, r := range d.works.cited {
 		r.citation = result.Citations[len(d.options.CitedBefore)+i]
+		if next, ok := r.NextSibling().(*ast.Text); ok && d.works.style.Note && bytes.HasPrefix(next.Segment.Value(d.src), []byte(".")) {
+			r.citation = strings.TrimSuffix(r.citation, ".") // the author's own note ends so
+		}
 	}
 	if len(result.Entries) > 0 && d.lists() {
 		d.works.place.html = d.works.entriesHTML(result, Direction(d.options.Lang) == "rtl")
@@ -248,8 +255,8 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 
 // meant offers a key that is like one that is not there.
 func (b *bibliography) meant(key string) string {
-	const most = 2000 // more take too long to compare
-	if len(b.items) > most {
+	const most = 20_000 // comparisons: more take too long
+	if b.compared += len(b.items); b.compared > most {
 		return ""
 	}
 	return input.DidYouMean(key, slices.Sorted(maps.Keys(b.items)))

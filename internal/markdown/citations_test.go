@@ -139,3 +139,33 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		t.Errorf("without files: %v", errors.Unwrap(err))
 	}
 }
+
+func TestAStyleOfNotesMakesFootnotes(t *testing.T) {
+	t.Parallel()
+	html, warnings := citing(t, "# Title\n\nAs @doe99 says [see @roe01, p. 3]; own[^1], bare -@doe99, again[^1] [@nobody].\n\n[^1]: Mine, with [@doe99, 12].\n", markdown.Options{CitationStyle: "chicago-notes", Lang: "en"})
+	mark := func(n, id string) string {
+		return `<sup id="fnref` + id + `"><a href="#fn:` + n + `" class="footnote-ref" role="doc-noteref">` + n + `</a></sup>`
+	}
+	for _, want := range []string{
+		`As <a href="#ref-doe99" class="xref">Doe</a>` + mark("1", ":1") + " says" + mark("2", ":2") + "; own" + mark("3", ":3") + ", bare" + mark("4", ":4") + ", again" + mark("3", "1:3") + mark("5", ":5") + ".",
+		`<li id="fn:1">` + "\n" + `<p><a href="#ref-doe99" class="xref">Jane Doe, <em>A Book</em> (Press, 1999)</a>.`,
+		`<li id="fn:3">` + "\n" + `<p>Mine, with <a href="#ref-doe99" class="xref">Doe, <em>A Book</em>, 12</a>.`, `<strong>nobody?</strong>`, `<div id="ref-doe99" class="csl-entry">Doe, Jane. <em>A Book</em>. Press, 1999.</div>`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("it lacks %s in %s", want, html)
+		}
+	}
+	if len(warnings) != 1 {
+		t.Errorf("warnings %q", warnings)
+	}
+}
+
+func TestReferencesWithoutEndAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, src := range map[string]string{"citations": strings.Repeat("[@doe99, p. 3] ", 20_001), "in text": strings.Repeat("@nobody ", 20_001), "labels": strings.Repeat("@fig:x ", 20_001) + "{#fig:x}"} {
+		_, err := markdown.New().Render(t.Context(), []byte(src), markdown.Options{Asset: library, Bibliography: []string{"refs.bib"}})
+		if presswork.CodeOf(err) != presswork.ContentTooComplex || !strings.Contains(err.Error(), "over 20000 references") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

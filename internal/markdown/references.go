@@ -21,6 +21,10 @@ import (
 // maxReference bounds what stands between the brackets of a reference, in bytes.
 const maxReference = 4000
 
+// maxReferences bounds the references of a document. A book of 1000 pages has some
+// five thousand.
+const maxReferences = 20_000
+
 // reference is @key, or keys in brackets: [see @fig:a; @fig:b].
 type reference struct {
 	ast.BaseInline
@@ -31,6 +35,8 @@ type reference struct {
 	offset    int
 	// citation is the HTML that it became, "" if it does not cite.
 	citation string
+	// namesOnly is set where its authors stand in the text and the rest in a note.
+	namesOnly bool
 	// linked are the elements that it names, in order; nil when one is missing.
 	linked []*target
 	words  vocabulary
@@ -98,6 +104,7 @@ func (referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) a
 		if size == 0 || !mayPrecedeKey(before) || !b.references.takes(key) {
 			return nil
 		}
+		b.refer()
 		block.Advance(size)
 		n := &reference{items: []referenceItem{{key: key, bare: before == '-'}}, source: string(line[:size]), offset: segment.Start}
 		if b.references == toWorks && labelKind(key) == "" {
@@ -109,6 +116,7 @@ func (referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) a
 	source, ok := readBrackets(block)
 	if ok {
 		if n := bracketedReference(source, b.references); n != nil {
+			b.refer()
 			if _, taken := pc.Reference(util.ToLinkReference([]byte(source))); !taken {
 				n.offset = segment.Start
 				return n
@@ -139,6 +147,13 @@ func readBrackets(block text.Reader) (source string, ok bool) {
 		line, _ = block.PeekLine()
 	}
 	return "", false
+}
+
+// refer counts a reference.
+func (b *budget) refer() {
+	if b.referred++; b.referred > maxReferences {
+		panic(stopParsing{tooComplex("the Markdown holds over %d references; at most %d are allowed", maxReferences, maxReferences)})
+	}
 }
 
 // readPlace reads the place in a work that stands in brackets behind its key: [p. 3].

@@ -22,7 +22,7 @@ func (p *processor) citation(c Citation) string {
 		if w := p.works[c.Cites[0].Key]; w != nil {
 			return p.inText(c, w)
 		}
-		return rich{{text: "@" + c.Cites[0].Key + "?", look: bold}}.html()
+		return p.missing(c.Cites[0])
 	}
 	cites := p.sorted(c.Cites)
 	var all []writtenCite
@@ -214,26 +214,12 @@ func (p *processor) follows(a, b writtenCite) bool {
 	return bare(a) && bare(b) && b.work.number == a.work.number+1
 }
 
-// inText writes "Doe (1999)": the names of the first work as the style writes them
-// in its citations, else as it would.
+// inText writes "Doe (1999)".
 func (p *processor) inText(c Citation, w *work) string {
 	first := c.Cites[0]
 	first.Prefix = ""
 	named := p.write(first, false)
-	r := p.renderer(w, &first, "citation")
-	_, _ = r.layout(p.style.citation.child("layout"))
-	names := r.firstNames
-	if len(names) == 0 {
-		names, _ = r.namesOf(&node{attr: map[string]string{"variable": "author"}}, &node{kids: []*node{{name: "name", attr: map[string]string{"form": "short", "and": "text", "et-al-min": "3", "et-al-use-first": "1"}}}})
-		for _, other := range []string{"editor", "translator"} {
-			if len(names) == 0 {
-				names, _ = r.namesOf(&node{attr: map[string]string{"variable": other}}, &node{})
-			}
-		}
-		if len(names) == 0 {
-			names = r.variable("title", "short")
-		}
-	}
+	names := p.nameRun(first, w)
 	var rest []writtenCite
 	if without := p.write(first, true); len(without.out) > 0 {
 		rest = append(rest, without)
@@ -251,4 +237,36 @@ func (p *processor) inText(c Citation, w *work) string {
 		return out
 	}
 	return out + " " + p.around(p.style.citation.child("layout"), p.collapsed(rest))
+}
+
+// names writes the authors of the first work of a citation.
+func (p *processor) names(c Citation) string {
+	w := p.works[c.Cites[0].Key]
+	if w == nil {
+		return p.missing(c.Cites[0])
+	}
+	return p.linked(piece{out: p.nameRun(c.Cites[0], w), key: c.Cites[0].Key})
+}
+
+// nameRun is the names of a work as part of a sentence: as the style writes them in
+// its citations, unless it writes them whole there or has none.
+func (p *processor) nameRun(cite Cite, w *work) rich {
+	r := p.renderer(w, &cite, "citation")
+	_, _ = r.layout(p.style.citation.child("layout"))
+	names := r.firstNames
+	if len(names) == 0 || p.style.Note {
+		short := &node{kids: []*node{{name: "name", attr: map[string]string{"form": "short", "and": "text", "et-al-min": "3", "et-al-use-first": "1"}}}}
+		for _, variable := range []string{"author", "editor", "translator"} {
+			if names, _ = p.renderer(w, &cite, "citation").namesOf(&node{attr: map[string]string{"variable": variable}}, short); len(names) > 0 {
+				return names
+			}
+		}
+		names = r.variable("title", "short")
+	}
+	return names
+}
+
+// missing is what stands for a work that is not known.
+func (p *processor) missing(c Cite) string {
+	return rich{{text: "@" + c.Key + "?", look: bold}}.html()
 }

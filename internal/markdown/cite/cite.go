@@ -42,6 +42,8 @@ type Citation struct {
 	// InText writes the authors of the first work as part of the sentence, the rest
 	// in brackets.
 	InText bool
+	// NamesOnly writes those authors alone: the rest is another citation, of a note.
+	NamesOnly bool
 }
 
 // Entry is one work of the bibliography.
@@ -90,9 +92,14 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 	p := &processor{style: s, job: job, ctx: ctx, locale: l.locale(s, job.Lang), works: map[string]*work{}}
 	p.number()
 	p.disambiguate()
-	for i, c := range job.Citations {
-		p.place(i, c)
-		html := p.citation(c)
+	for _, c := range job.Citations {
+		html := ""
+		if c.NamesOnly {
+			html = p.names(c)
+		} else {
+			p.place(c)
+			html = p.citation(c)
+		}
 		if p.written += len(html); p.written > maxOutput {
 			return Result{}, errCostly
 		}
@@ -239,17 +246,11 @@ func (p *processor) sortKey(key *node, w *work, area string) string {
 }
 
 // place notes where a citation stands: which works were cited before it.
-func (p *processor) place(i int, c Citation) {
-	if p.seen == nil || i == 0 {
-		p.seen = map[string]bool{}
+func (p *processor) place(c Citation) {
+	for _, cite := range p.current {
+		p.seen[cite.Key] = true
 	}
-	if i > 0 {
-		for _, cite := range p.job.Citations[i-1].Cites {
-			p.seen[cite.Key] = true
-		}
-		p.last = p.job.Citations[i-1].Cites
-	}
-	p.current = c.Cites
+	p.last, p.current = p.current, c.Cites
 }
 
 // position is "first", "subsequent", "ibid" or "ibid-with-locator" for a work of

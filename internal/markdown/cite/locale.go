@@ -31,16 +31,20 @@ type Library struct {
 	mu      sync.Mutex
 	styles  map[string]*Style
 	locales map[string]*node
+	// locators are the words for parts of works, by locale.
+	locators map[string][]locatorWord
 }
 
 // New makes a Library.
-func New() *Library { return &Library{styles: map[string]*Style{}, locales: map[string]*node{}} }
+func New() *Library {
+	return &Library{styles: map[string]*Style{}, locales: map[string]*node{}, locators: map[string][]locatorWord{}}
+}
 
 // shortNames are the styles by the names that people use.
 func shortNames() map[string]string {
 	return map[string]string{
 		"vancouver": "nlm-citation-sequence", "harvard": "harvard-cite-them-right", "mla": "modern-language-association",
-		"ama": "american-medical-association", "chicago": "chicago-author-date", "acm": "association-for-computing-machinery",
+		"ama": "american-medical-association", "chicago": "chicago-author-date", "chicago-notes": "chicago-notes-bibliography", "acm": "association-for-computing-machinery",
 		"acs": "american-chemical-society", "springer": "springer-basic-author-date",
 	}
 }

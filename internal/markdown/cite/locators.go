@@ -49,16 +49,9 @@ func (l *Library) locatorWord(text, lang string) (name string, size int) {
 		return "paragraph", len(text) - len(strings.TrimLeft(text, "¶"))
 	}
 	for _, file := range []string{localeName(lang), fallbackLang} {
-		loc := &locale{terms: map[string]term{}, dates: map[string]*node{}}
-		loc.add(l.localeNode(file))
-		for _, candidate := range locatorTerms() {
-			for _, form := range []string{"", "short"} {
-				t := loc.terms[termKey(candidate, form)]
-				for _, word := range []string{t.single, t.multiple} {
-					if len(word) > size && len(text) > len(word) && strings.EqualFold(text[:len(word)], word) && !isLetter(text[len(word)]) {
-						name, size = candidate, len(word)
-					}
-				}
+		for _, w := range l.locatorWords(file) {
+			if len(w.word) > size && len(text) > len(w.word) && strings.EqualFold(text[:len(w.word)], w.word) && !isLetter(text[len(w.word)]) {
+				name, size = w.name, len(w.word)
 			}
 		}
 		if name != "" {
@@ -66,6 +59,33 @@ func (l *Library) locatorWord(text, lang string) (name string, size int) {
 		}
 	}
 	return "", 0
+}
+
+// locatorWord is a word for a part of works: "pp.", for page.
+type locatorWord struct{ word, name string }
+
+// locatorWords are those of a locale.
+func (l *Library) locatorWords(file string) (list []locatorWord) {
+	words := l.localeNode(file)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known, ok := l.locators[file]; ok {
+		return known
+	}
+	loc := &locale{terms: map[string]term{}, dates: map[string]*node{}}
+	loc.add(words)
+	for _, name := range locatorTerms() {
+		for _, form := range []string{"", "short"} {
+			t := loc.terms[termKey(name, form)]
+			for _, word := range []string{t.single, t.multiple} {
+				if word != "" {
+					list = append(list, locatorWord{word, name})
+				}
+			}
+		}
+	}
+	l.locators[file] = list
+	return list
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
