@@ -140,6 +140,8 @@ const (
 	CitationMissing    WarningCode = "citation_missing"
 	BibliographyFailed WarningCode = "bibliography_failed"
 	PDFUAIncomplete    WarningCode = "pdf_ua_incomplete"
+	// SlideOverflow is a slide with more than one can hold.
+	SlideOverflow WarningCode = "slide_overflow"
 	// FrontMatterIgnored is a value that another program's front matter may have.
 	FrontMatterIgnored WarningCode = "front_matter_ignored"
 	// SyntaxDropped is what only another program's readers see, such as MDX's code.

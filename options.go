@@ -67,6 +67,10 @@ type Options struct {
 	Markdown string `json:"markdown,omitempty"`
 	// RemoteImages allows http(s) images, through the guard (default true).
 	RemoteImages *bool `json:"remote_images,omitempty"`
+	// As is document (default), or slides: a page for each part between rules.
+	As string `json:"as,omitempty"`
+	// SpeakerNotes are comments on the slides (default), pages behind them, or none.
+	SpeakerNotes string `json:"speaker_notes,omitempty"`
 	// Resolution is that of pictures of pages, in pixels to the inch.
 	Resolution *int `json:"resolution,omitempty"`
 }
@@ -96,6 +100,9 @@ type PDFALevel string
 type Page struct {
 	HTML  string
 	Sheet Sheet
+	// Prepare, if not empty, is JavaScript of ours that is run in the page before it
+	// is printed; the page's own never is.
+	Prepare string
 }
 
 // Sheet is what the printer gets beside the HTML, whose @page rule has the page's

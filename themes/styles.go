@@ -19,19 +19,28 @@ type style struct {
 // styles lists the words each style token takes; the first is the default.
 func styles() map[string][]style {
 	const (
-		dots    = `path("M3 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM21 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM39 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6z")`
-		wave    = `path("M0 5Q10-5 20 5T40 5T60 5T80 5V7Q70 17 60 7T40 7T20 7T0 7z")`
+		dots = `path("M3 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM21 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM39 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6z")`
+		wave = `path("M0 5Q10-5 20 5T40 5T60 5T80 5V7Q70 17 60 7T40 7T20 7T0 7z")`
+		// The corners of slides.
+		disc     = "radial-gradient(circle at 100% 0, var(--primary) 0 2.2em, transparent calc(2.2em + .5px))"
+		triangle = "linear-gradient(225deg, var(--primary) 1.7em, transparent calc(1.7em + .5px))"
+		tab      = "linear-gradient(var(--primary), var(--primary)) calc(100% - 2.3em) 0 / 2.8em .45em no-repeat"
+		ring     = "radial-gradient(circle at 100% 0, transparent 1.5em, var(--primary) calc(1.5em + .5px) 2.2em, transparent calc(2.2em + .5px))"
+		target   = "radial-gradient(circle at 100% 0, var(--accent) 0 1.2em, var(--primary) calc(1.2em + .5px) 2.2em, transparent calc(2.2em + .5px))"
+		three    = "radial-gradient(circle at calc(100% - 2.3em) 1.3em, var(--primary) .2em, transparent calc(.2em + .5px)), " +
+			"radial-gradient(circle at calc(100% - 3.1em) 1.3em, var(--primary) .2em, transparent calc(.2em + .5px)), " +
+			"radial-gradient(circle at calc(100% - 3.9em) 1.3em, var(--primary) .2em, transparent calc(.2em + .5px))"
 		diamond = "polygon(50% 0, 100% 50%, 50% 100%, 0 50%)"
 	)
 	return map[string][]style{
 		"--headings": {
-			{"ruled", tokens{"--h1-rule": "1.5pt solid var(--primary)", "--h2-rule": ".6pt solid var(--rule)"}},
-			{"plain", tokens{}},
-			{"stub", tokens{"--h1-mark": `""`}},
-			{"overline", tokens{"--h1-over": "3pt solid var(--primary)", "--h1-pad": ".4em 0", "--h2-over": ".6pt solid var(--rule)", "--h2-pad": ".5em 0"}},
-			{"bar", tokens{"--h2-bar": "3pt solid var(--primary)", "--h2-inset": ".5em"}},
-			{"band", tokens{"--h2-bg": "var(--fill)", "--h2-color": "var(--fill-text)", "--h2-inset": ".55em", "--h2-pad": ".22em"}},
-			{"centered", tokens{"--h1-align": "center", "--h2-align": "center"}},
+			{"ruled", tokens{"--slide-head-rule": "2.2pt solid var(--primary)", "--h1-rule": "1.5pt solid var(--primary)", "--h2-rule": ".6pt solid var(--rule)"}},
+			{"plain", tokens{"--slide-corner": "var(--slide-shape)"}},
+			{"stub", tokens{"--h1-mark": `""`, "--slide-edge": ".5em solid var(--primary)"}},
+			{"overline", tokens{"--slide-top": ".45em solid var(--primary)", "--h1-over": "3pt solid var(--primary)", "--h1-pad": ".4em 0", "--h2-over": ".6pt solid var(--rule)", "--h2-pad": ".5em 0"}},
+			{"bar", tokens{"--slide-edge": ".5em solid var(--primary)", "--h2-bar": "3pt solid var(--primary)", "--h2-inset": ".5em"}},
+			{"band", tokens{"--slide-head-bg": "var(--fill)", "--slide-head-text": "var(--fill-text)", "--h2-bg": "var(--fill)", "--h2-color": "var(--fill-text)", "--h2-inset": ".55em", "--h2-pad": ".22em"}},
+			{"centered", tokens{"--slide-align": "center", "--slide-frame": "1pt solid var(--rule)", "--h1-align": "center", "--h2-align": "center"}},
 		},
 		"--tables": {
 			{"ruled", tokens{"--table-head-rule": "1.1pt solid var(--primary)", "--table-row-rule": ".5pt solid var(--rule)"}},
@@ -63,12 +72,12 @@ func styles() map[string][]style {
 			{"inverse", tokens{"--code-bg": "var(--neutral)"}},
 		},
 		"--dividers": {
-			{"line", tokens{}},
-			{"full", tokens{"--divider-width": "100%", "--divider-height": ".6pt"}},
-			{"stub", tokens{"--divider-width": "3.2em", "--divider-height": "2pt", "--divider-color": "var(--primary)", "--divider-place": "0 auto"}},
-			{"dots", tokens{"--divider-width": "42px", "--divider-height": "6px", "--divider-color": "var(--primary)", "--divider-shape": dots}},
-			{"wave", tokens{"--divider-width": "80px", "--divider-height": "12px", "--divider-color": "var(--primary)", "--divider-shape": wave}},
-			{"diamond", tokens{"--divider-width": "9px", "--divider-height": "9px", "--divider-color": "var(--primary)", "--divider-shape": diamond}},
+			{"line", tokens{"--slide-shape": disc}},
+			{"full", tokens{"--slide-shape": triangle, "--divider-width": "100%", "--divider-height": ".6pt"}},
+			{"stub", tokens{"--slide-shape": tab, "--divider-width": "3.2em", "--divider-height": "2pt", "--divider-color": "var(--primary)", "--divider-place": "0 auto"}},
+			{"dots", tokens{"--slide-shape": three, "--divider-width": "42px", "--divider-height": "6px", "--divider-color": "var(--primary)", "--divider-shape": dots}},
+			{"wave", tokens{"--slide-shape": ring, "--divider-width": "80px", "--divider-height": "12px", "--divider-color": "var(--primary)", "--divider-shape": wave}},
+			{"diamond", tokens{"--slide-shape": target, "--divider-width": "9px", "--divider-height": "9px", "--divider-color": "var(--primary)", "--divider-shape": diamond}},
 		},
 	}
 }

@@ -52,6 +52,8 @@ func optionHelp() map[string]string {
 		"password":          "`PASSWORD` that opens the PDF; better --password-file",
 		"strict":            "fail where there would be warnings",
 		"raw_html":          "raw HTML is `HOW`: sanitized or escaped (default sanitized)",
+		"as":                "`KIND`: document, or slides: a 16:9 page for each part between --- (default document)",
+		"speaker_notes":     "notes of slides as `KIND`: comments in the PDF, pages behind the slides, or none (default comments)",
 		"resolution":        "`DPI` of pictures of pages, 36 to 600 (default 150)",
 		"markdown":          "`DIALECT` of the Markdown: gfm, pandoc, obsidian or mdx (default by what it holds)",
 		"remote_images":     "show http and https images (default true)",

@@ -53,6 +53,11 @@ func (t *tab) print(ctx context.Context, page presswork.Page, limit int64) ([]by
 	if err := t.setContent(ctx, page.HTML); err != nil {
 		return nil, err
 	}
+	if page.Prepare != "" {
+		if err := t.evaluate(ctx, page.Prepare); err != nil {
+			return nil, err
+		}
+	}
 	return t.printOnce(ctx, paramsOf(page), limit)
 }
 

@@ -64,9 +64,12 @@ func (t *tab) fill(ctx context.Context, texts []string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := t.call(ctx, "Runtime.evaluate", map[string]any{
-		"expression": `(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]").forEach((e, i) => { e.textContent = texts?.[i] ?? "" }))(` + string(list) + `)`,
-	})
+	return t.evaluate(ctx, `(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]").forEach((e, i) => { e.textContent = texts?.[i] ?? "" }))(`+string(list)+`)`)
+}
+
+// evaluate runs JavaScript of ours in a page whose own is off.
+func (t *tab) evaluate(ctx context.Context, expression string) error {
+	answer, err := t.call(ctx, "Runtime.evaluate", map[string]any{"expression": expression})
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (t *tab) fill(ctx context.Context, texts []string) error {
 		return fmt.Errorf("the browser's answer to a script: %w", err)
 	}
 	if outcome.Exception != nil {
-		return fmt.Errorf("the page's texts could not be filled in: %s", outcome.Exception.Text)
+		return fmt.Errorf("a script of ours failed in the page: %s", outcome.Exception.Text)
 	}
 	return nil
 }

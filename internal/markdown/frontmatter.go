@@ -25,6 +25,8 @@ type Matter struct {
 	Options presswork.Options
 	// Subtitle, Date and Abstract are as written. Abstract may be Markdown.
 	Subtitle, Date, Abstract string
+	// Deck is what Marp's front matter says, as written.
+	Deck Deck
 	// Lines has the 1-based line of each of Options, and of "theme", that is set.
 	Lines map[string]int
 	// Warnings name what is ours by name but not by value.
@@ -33,6 +35,13 @@ type Matter struct {
 	Body []byte
 	// BodyLine is the 1-based line of the source on which Body begins.
 	BodyLine int
+}
+
+// Deck is the front matter of a deck of slides for Marp.
+type Deck struct {
+	// Marp is "true" in one. Paginate, Class, Header, Footer and Size are as Marp has
+	// them.
+	Marp, Paginate, Class, Header, Footer, Size string
 }
 
 // FrontMatter splits off the YAML between two lines of ---, or the TOML between

@@ -111,6 +111,8 @@ type Options struct {
 	Include func(name string) ([]byte, error)
 	// Fetch gets an http(s) image. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// Slides cuts the document into slides.
+	Slides bool
 	// DarkPage is set when the page is dark. Images that are dark drawings on
 	// nothing then have the class image-plate, for a light ground of their own.
 	DarkPage bool
@@ -158,6 +160,9 @@ type Document struct {
 	Lang string
 	// Upright reports whether some of its letters are of scripts without italics.
 	Upright bool
+	// Slides are there with Options.Slides: the HTML holds a SlideBreak between
+	// each two.
+	Slides []Slide
 }
 
 // Heading is one entry of the outline.
@@ -222,7 +227,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 		return Document{}, err
 	}
 	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Index: d.index, Counts: d.counters.counts,
-		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright}, nil
+		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright, Slides: d.slides}, nil
 }
 
 // draft is one document on its way.
@@ -238,6 +243,7 @@ type draft struct {
 	words    *hyphen.Dictionary // nil: they are not divided
 	// embeds are the finished pieces of HTML that wait for their places.
 	embeds []string
+	slides []Slide
 	// references reports whether the source may refer to labels.
 	references bool
 	targets    targets
@@ -259,6 +265,9 @@ type fragmentLink struct {
 
 // transform changes the tree after parsing; each step is linear.
 func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Library) error {
+	if d.options.Slides {
+		d.takeSlides(root)
+	}
 	if d.options.EscapeHTML {
 		escapeRawHTML(root, d.src)
 	} else {

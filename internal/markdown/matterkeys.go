@@ -20,6 +20,13 @@ const maxMatterDepth = 6
 // in terms of JSON: scalars as they are written where text is wanted.
 func (m *Matter) set(key string, line int, value func(text bool) (any, error)) {
 	fields := optionFields()
+	if dst := m.Deck.field(key); dst != nil {
+		// Other programs have other things by these names.
+		if v, err := value(true); err == nil {
+			*dst, _ = v.(string)
+		}
+		return
+	}
 	option, foreign := key, false
 	switch key {
 	case "authors":
@@ -51,6 +58,25 @@ func (m *Matter) set(key string, line int, value func(text bool) (any, error)) {
 		m.Lines = map[string]int{}
 	}
 	m.Lines[option] = line
+}
+
+// field is where the value of a key of Marp's is kept.
+func (d *Deck) field(key string) *string {
+	switch key {
+	case "marp":
+		return &d.Marp
+	case "paginate":
+		return &d.Paginate
+	case "class":
+		return &d.Class
+	case "header":
+		return &d.Header
+	case "footer":
+		return &d.Footer
+	case "size":
+		return &d.Size
+	}
+	return nil
 }
 
 // doubt warns of a key that is no option but looks like a misspelt one.

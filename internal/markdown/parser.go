@@ -105,6 +105,7 @@ func newHTMLRenderer() renderer.Renderer {
 		util.Prioritized(inlineRenderer{}, 100),
 		util.Prioritized(formulaRenderer{}, 100),
 		util.Prioritized(diagramRenderer{}, 100),
+		util.Prioritized(slideRenderer{}, 100),
 		util.Prioritized(commentRenderer{}, 100),
 		util.Prioritized(indexRenderer{}, 100),
 		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),

@@ -32,7 +32,8 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		return Composed{}, err
 	}
 	d.Output = cmp.Or(d.Output, presswork.PDF)
-	o := over(d.Options, matter.Options)
+	o := deckOptions(over(d.Options, matter.Options), matter.Deck)
+	slides := asSlides(o) && d.Output != presswork.EPUB // a book flows
 	name, ignored, err := c.themes.Resolve(d.Theme, matter.Theme)
 	if ignored != nil {
 		matter.Drop("theme", presswork.AsError(ignored).Message)
@@ -82,6 +83,10 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		if word = file.OneLine(word); word != "" {
 			meta.Keywords = append(meta.Keywords, word)
 		}
+	}
+	if slides {
+		page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright, slides: true}
+		return c.slides(d, page, head, matter, body), nil
 	}
 	contents := contentsOf(body, o.TOC)
 	if d.Output == presswork.EPUB { // its contents are the reader's
@@ -136,6 +141,7 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
 		Include:        d.Include,
+		Slides:         asSlides(o) && d.Output != presswork.EPUB,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),
 		Diagrams:       c.drawer(theme, o),
 	}

@@ -57,6 +57,8 @@ type page struct {
 	body    string
 	// subtitle takes the subject's place on the cover, date is as it is shown.
 	subtitle, date string
+	// slides reports that the body is one of slides.
+	slides bool
 	// chapters are the titles that run in header or footer; none when not asked
 	// for.
 	chapters []markdown.Heading
@@ -79,8 +81,13 @@ func (p page) html() string {
 	b.WriteString("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
 	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
 	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
-	b.WriteString(unseen)
-	for _, sheet := range p.stylesheets(themes.NamesIn(root+content), sharedSheet()) {
+	shared := sharedSheet
+	if p.slides {
+		shared = slideSheet // they are measured in the printer's window
+	} else {
+		b.WriteString(unseen)
+	}
+	for _, sheet := range p.stylesheets(themes.NamesIn(root+content), shared()) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
 		}

@@ -40,6 +40,9 @@ func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
 	if err != nil {
 		return markdown.Matter{}, err
 	}
+	if d := matter.Deck; d.Marp == "true" && slices.Contains([]string{"default", "gaia", "uncover"}, matter.Theme) {
+		matter.Theme = "" // Marp's own
+	}
 	return matter, sift(&matter, o)
 }
 
@@ -122,6 +125,18 @@ func CheckOptions(o presswork.Options) error {
 	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
 		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", short(o.RawHTML),
 			input.DidYouMean(o.RawHTML, []string{"sanitized", "escaped"}))
+	}
+	for _, word := range []struct {
+		name, value string
+		allowed     []string
+	}{
+		{"as", o.As, []string{"document", "slides"}},
+		{"speaker_notes", o.SpeakerNotes, []string{"comments", "pages", "none"}},
+	} {
+		if word.value != "" && !slices.Contains(word.allowed, word.value) {
+			return invalid(word.name, "%s %q is not allowed%s; allowed: %s", word.name, short(word.value),
+				input.DidYouMean(word.value, word.allowed), strings.Join(word.allowed, ", "))
+		}
 	}
 	if r := o.Resolution; r != nil && (*r < minResolution || *r > maxResolution) {
 		return invalid("resolution", "resolution %d is not allowed; allowed: %d to %d pixels to the inch", *r, minResolution, maxResolution)

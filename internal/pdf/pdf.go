@@ -117,9 +117,13 @@ type Composed struct {
 	Key string
 
 	// strict makes an error of warnings.
-	strict     bool
-	revision   *revision
-	book       *epub.Book
+	strict   bool
+	revision *revision
+	book     *epub.Book
+	// slides is how many there are, 0 in other documents; behind those of noted is a
+	// page of notes.
+	slides     int
+	noted      map[int]bool
 	preflight  preflight
 	background string // of the pages, a CSS colour
 }
@@ -147,6 +151,9 @@ func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
 	found, err := d.preflight.inspect(ctx, d.Page.HTML, printed)
 	if err != nil {
 		c.log.WarnContext(ctx, "the print could not be checked", "error", err, "bytes", len(printed))
+	}
+	if d.slides > 0 && r.Pages > d.slides+len(d.noted) && d.Page.Sheet.PageRanges == "" {
+		found = append(found, d.crowded(printed, r.Pages)...)
 	}
 	r.Warnings = slices.Concat(d.Warnings, found, r.Warnings)
 	if d.strict && len(r.Warnings) > 0 {

@@ -21,7 +21,7 @@ type titleBlock struct {
 // titleAbove returns the title to be set above the text, "" for none: a cover has
 // it already.
 func titleAbove(matter markdown.Matter, o presswork.Options) string {
-	if matter.Options.Title == "" || isTrue(o.Cover) {
+	if matter.Options.Title == "" || isTrue(o.Cover) || asSlides(o) {
 		return ""
 	}
 	return file.OneLine(o.Title)

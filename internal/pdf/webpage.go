@@ -170,7 +170,11 @@ func (p page) webDocument() string {
 	fmt.Fprintf(&b, "<!DOCTYPE html>\n%s\n<head>\n%s%s", root, charset, p.webHead(content))
 	b.WriteString(`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n")
 	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
-	for _, sheet := range p.stylesheets(themes.NamesIn(root+content), webSheet()) {
+	shared := webSheet
+	if p.slides {
+		shared = slideWebSheet
+	}
+	for _, sheet := range p.stylesheets(themes.NamesIn(root+content), shared()) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
 		}

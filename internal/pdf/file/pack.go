@@ -33,6 +33,8 @@ type Finish struct {
 	Sources []Attachment
 	// Password encrypts the file; "" does not.
 	Password string
+	// Notes are comments on pages. PDF/A and PDF/UA do without.
+	Notes []Note
 	// Date is written as that of creation. Zero: the print's own.
 	Date time.Time
 }
@@ -42,6 +44,9 @@ type Attachment struct {
 	Name string
 	Data []byte
 }
+
+// Note is a comment on the page of an anchor.
+type Note struct{ Anchor, Text string }
 
 // Heading is a heading of the document, in reading order.
 type Heading struct {
@@ -123,6 +128,11 @@ func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
 	}
 	if err := f.titleOutline(catalog, finish.Headings); err != nil {
 		return nil, fmt.Errorf("outline: %w", err)
+	}
+	if finish.PDFA == "" && !finish.PDFUA && len(finish.Notes) > 0 {
+		if err := f.comment(finish.Notes); err != nil {
+			return nil, fmt.Errorf("notes: %w", err)
+		}
 	}
 	if err := f.tameDestinations(catalog); err != nil {
 		return nil, fmt.Errorf("destinations: %w", err)
