@@ -89,7 +89,13 @@ func tooComplex(format string, args ...any) error {
 
 // parse runs goldmark within the budget, for a document of a dialect, with
 // references of a syntax.
-func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syntax references) (root ast.Node, err error) {
+func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syntax references) (ast.Node, error) {
+	return parseDrawn(ctx, p, src, len(src), nil, dialect, syntax)
+}
+
+// parseDrawn is parse for a text of size bytes, behind which stand the texts of the
+// tables that are drawn in it.
+func parseDrawn(ctx context.Context, p parser.Parser, src []byte, size int, tables map[int]*drawnTable, dialect string, syntax references) (root ast.Node, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -106,7 +112,12 @@ func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syn
 	pc := parser.NewContext()
 	pc.Set(budgetKey, &budget{ctx: ctx, references: syntax})
 	pc.Set(dialectKey, dialect)
-	root = p.Parse(text.NewReader(src), parser.WithContext(pc))
+	reader := text.NewReader(src)
+	if tables != nil {
+		pc.Set(drawnKey, tables)
+		reader = drawnReader{text.NewReader(src[:size]), src}
+	}
+	root = p.Parse(reader, parser.WithContext(pc))
 	return root, checkDepth(root)
 }
 

@@ -157,6 +157,11 @@ func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 	}
 	r := New()
 	for name, src := range map[string]string{
+		"borders of drawn tables":       strings.Repeat("+-+\n", size/4),
+		"drawn tables":                  strings.Repeat("+-+\n|a|\n+-+\n\n", 1000) + strings.Repeat("+-+\n\n", size/20),
+		"one drawn table":               strings.Repeat("+-+\n|\u00e9|\n", 4000) + "+-+\n",
+		"corners without cells":         strings.Repeat(strings.Repeat("+", 900)+"\n"+strings.Repeat("|", 899)+" \n", size/1800),
+		"corners and a gap":             strings.Repeat(strings.Repeat("+-", 400)+"+\n", size/900) + "+" + strings.Repeat("-", 799) + "+\n",
 		"blocks in an unknown language": strings.Repeat("```unknown\nx\n```\n", 10_000),
 		"unknown languages":             languages.String(),
 		"info strings":                  strings.Repeat("```go "+strings.Repeat("{", maxBraces-20)+"\nx\n```\n", size/maxBraces),

@@ -16,6 +16,10 @@ type lineIndex struct {
 	// of are the lines, counted from 0, where the lines of a text with includes
 	// come from; nil: it has none.
 	of []int
+	// behind are offsets from size on, behind the source, in order, each with the
+	// one in it that stands for it: the cells of tables that are drawn.
+	behind [][2]int
+	size   int
 }
 
 func newLineIndex(src []byte, first int) lineIndex {
@@ -32,6 +36,10 @@ func newLineIndex(src []byte, first int) lineIndex {
 func (x lineIndex) at(offset int) int {
 	if offset < 0 {
 		return 0
+	}
+	if len(x.behind) > 0 && offset >= x.size {
+		i := sort.Search(len(x.behind), func(i int) bool { return x.behind[i][0] > offset })
+		offset = x.behind[max(i-1, 0)][1]
 	}
 	line := sort.SearchInts(x.breaks, offset)
 	if x.of != nil {

@@ -193,7 +193,9 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if d.works, err = d.openBibliography(r.styles); err != nil {
 		return Document{}, err
 	}
-	root, err := parse(ctx, r.parser, src, dialect, d.syntax())
+	size, tables := len(src), d.drawTables()
+	src = d.src
+	root, err := parseDrawn(ctx, r.parser, src, size, tables, dialect, d.syntax())
 	if err != nil {
 		return Document{}, err
 	}

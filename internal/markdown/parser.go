@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
@@ -21,7 +22,21 @@ func newParser() parser.Parser {
 	)
 }
 
+// cellParser parses the blocks of a cell of a drawn table: no text, no footnotes and
+// no other drawn table.
+func cellParser() parser.Parser {
+	blocks := slices.DeleteFunc(commonBlockParsers(), func(v util.PrioritizedValue) bool {
+		_, note := v.Value.(noteParser)
+		return note
+	})
+	return parser.NewParser(parser.WithBlockParsers(blocks...), parser.WithParagraphTransformers(paragraphTransformers()...))
+}
+
 func blockParsers() []util.PrioritizedValue {
+	return append(commonBlockParsers(), util.Prioritized(drawnTableParser{cellParser()}, 90))
+}
+
+func commonBlockParsers() []util.PrioritizedValue {
 	container := func(p parser.BlockParser) parser.BlockParser { return containerGuard{p} }
 	kinds := alertKinds()
 	return []util.PrioritizedValue{

@@ -157,6 +157,8 @@ func FuzzRender(f *testing.F) {
 	}
 	f.Add("> [!NOTE]\n> x\n\n\\newpage\n\n# h\n[^1]: x\n", true)
 	f.Add("![[a.png|<b>|9]] [[a|<script>]] [[#<i>]] %%<b%%\n\n{++<b>++} {~~a~><i>~~}\n\n(@\"a) b\n\n> [!a\"]- <b>\n", false)
+	f.Add("+---+--+\n| <b| - |\n+===+  |\n| a |  |\n+---+--+\n\n| <b>\n|  c\n", false)
+	f.Add("+--+\n|é界|\n+==+\n|- |\n+--+\n: d\n", true)
 	f.Add("{{#include a}}\n```{.include}\n<b>\n```\n!include <c>\n![[d#<e>]]\n", false)
 	f.Add("import a from 'b'\n\n{/* <b> */}\n\n<A b={c}/>\n\na. b\nb. <c\n\n::: {.column width=\"9%\"}\n", true)
 	r := markdown.New()

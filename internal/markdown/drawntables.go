@@ -1,0 +1,129 @@
+package markdown
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// drawnKey is where a parse keeps the tables that were found in the source.
+var drawnKey = parser.NewContextKey()
+
+// drawTables finds the tables that are drawn in the source, and puts the texts of
+// their cells behind it.
+func (d *draft) drawTables() map[int]*drawnTable {
+	if d.dialect == GFM {
+		return nil
+	}
+	size := len(d.src)
+	src, tables := findGrids(d.src)
+	d.src = src
+	for at, t := range tables {
+		for _, row := range t.rows {
+			for _, c := range row {
+				d.lines.behind = append(d.lines.behind, [2]int{c.from, at})
+			}
+		}
+	}
+	slices.SortFunc(d.lines.behind, func(a, b [2]int) int { return a[0] - b[0] })
+	d.lines.size = size
+	return tables
+}
+
+// drawnReader reads a text whose nodes may also be of what stands behind it.
+type drawnReader struct {
+	text.Reader
+	source []byte
+}
+
+func (r drawnReader) Source() []byte { return r.source }
+
+// drawnTableParser parses the tables that were found in the source. The blocks in
+// their cells are parsed by cells.
+type drawnTableParser struct{ cells parser.Parser }
+
+func (drawnTableParser) Trigger() []byte             { return []byte{'+'} }
+func (drawnTableParser) CanInterruptParagraph() bool { return false }
+func (drawnTableParser) CanAcceptIndentedLine() bool { return false }
+
+func (p drawnTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	tables, _ := pc.Get(drawnKey).(map[int]*drawnTable)
+	_, segment := reader.PeekLine()
+	t := tables[segment.Start+max(pc.BlockOffset(), 0)]
+	if t == nil {
+		return nil, parser.NoChildren
+	}
+	n := east.NewTable()
+	n.Alignments = t.columns
+	n.SetAttributeString(drawnEnd, t.end)
+	if t.heads == 0 {
+		n.AppendChild(n, &rawBlock{html: []byte("<tbody>\n")}) // what the renderer writes behind a head
+	}
+	opened, offset, indent := pc.OpenedBlocks(), pc.BlockOffset(), pc.BlockIndent()
+	for i, cells := range t.rows {
+		row := east.NewTableRow(t.columns)
+		for _, c := range cells {
+			row.AppendChild(row, p.cell(t, c, reader.Source(), pc))
+		}
+		if i == 0 && t.heads > 0 {
+			n.AppendChild(n, east.NewTableHeader(row))
+		} else {
+			n.AppendChild(n, row)
+		}
+	}
+	pc.SetOpenedBlocks(opened)
+	pc.SetBlockOffset(offset)
+	pc.SetBlockIndent(indent)
+	reader.AdvanceToEOL()
+	return n, parser.NoChildren
+}
+
+// drawnEnd is the attribute of a table that says where it ends. It is not rendered.
+const drawnEnd = "presswork-end"
+
+// cell parses the blocks of a cell; one paragraph is the cell's own text.
+func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser.Context) ast.Node {
+	cell := east.NewTableCell()
+	cell.Alignment = t.columns[c.column]
+	for name, span := range map[string]int{"colspan": c.colspan, "rowspan": c.rowspan} {
+		if span > 1 {
+			cell.SetAttributeString(name, []byte(strconv.Itoa(span)))
+		}
+	}
+	lines := text.NewSegments()
+	for at := c.from; at < c.to; {
+		end := lineEnd(src, at)
+		lines.Append(text.NewSegment(at, end))
+		at = end
+	}
+	root := p.cells.Parse(text.NewBlockReader(src, lines), parser.WithContext(pc))
+	// Texts are parsed with the rest of the document, when all its labels are known.
+	eachBlock(root, func(n ast.Node) {
+		if first := n.FirstChild(); first != nil && first.Type() == ast.TypeInline {
+			n.RemoveChildren(n)
+		}
+	})
+	if only := root.FirstChild(); only != nil && only.NextSibling() == nil && only.Kind() == ast.KindParagraph {
+		cell.SetLines(only.Lines())
+		return cell
+	}
+	moveChildren(root, cell)
+	return cell
+}
+
+func (drawnTableParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	end, _ := node.AttributeString(drawnEnd)
+	if _, segment := reader.PeekLine(); segment.Start >= end.(int) {
+		return parser.Close
+	}
+	reader.AdvanceToEOL()
+	return parser.Continue | parser.NoChildren
+}
+
+func (drawnTableParser) Close(node ast.Node, _ text.Reader, _ parser.Context) {
+	node.SetAttributeString(drawnEnd, nil)
+}

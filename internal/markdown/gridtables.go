@@ -1,0 +1,308 @@
+package markdown
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/width"
+
+	east "github.com/yuin/goldmark/extension/ast"
+)
+
+// Grid tables are drawn with signs, and their cells hold blocks:
+//
+//	+--------+----------+
+//	| Head   | Head     |
+//	+========+:========:+
+//	| - item | text     |
+//	| - item | in two   |
+//	|        | lines    |
+//	+--------+----------+
+
+const (
+	// maxGridCells and maxGridSigns bound one table: its cells, and the signs of its
+	// drawing.
+	maxGridCells = 5000
+	maxGridSigns = 1 << 20
+	// maxGridLooks is how often each sign may be looked at; a plain table needs four.
+	maxGridLooks = 50
+)
+
+// drawnTable is a table that was found in the source.
+type drawnTable struct {
+	// end is the offset behind its last line.
+	end     int
+	columns []east.Alignment
+	rows    [][]drawnCell
+	// heads is how many of the rows are the head.
+	heads int
+}
+
+// drawnCell is one cell; from and to are where its text stands behind the source.
+type drawnCell struct {
+	from, to         int
+	colspan, rowspan int
+	column           int
+}
+
+// findGrids finds the grid tables of a text, by the offset of their first sign, and
+// returns the text with the contents of their cells behind it.
+func findGrids(src []byte) (extended []byte, tables map[int]*drawnTable) {
+	extended = src
+	if !bytes.Contains(src, []byte("+-")) && !bytes.Contains(src, []byte("+=")) && !bytes.Contains(src, []byte("+:")) {
+		return src, nil
+	}
+	for at := 0; at < len(src); {
+		end := lineEnd(src, at)
+		line := src[at:end]
+		inner := bytes.TrimLeft(line, " >")
+		prefix := line[:len(line)-len(inner)]
+		if !isBorder(bytes.TrimRight(inner, " \n")) {
+			at = end
+			continue
+		}
+		drawing, stop := drawingAt(src, at, prefix)
+		g := newGrid(drawing)
+		if g == nil || !g.trace() {
+			at = max(end, stop) // what begins within it is none either
+			continue
+		}
+		if tables == nil {
+			tables = map[int]*drawnTable{}
+			extended = append(slices.Clip(src), '\n')
+		}
+		var t *drawnTable
+		t, extended = g.table(extended)
+		t.end = stop
+		tables[at+len(prefix)] = t
+		at = stop
+	}
+	return extended, tables
+}
+
+func lineEnd(src []byte, at int) int {
+	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(src)
+}
+
+// isBorder reports whether a line is +---+---+ or +===+===+, with colons or without.
+func isBorder(line []byte) bool {
+	return len(line) > 2 && line[0] == '+' && line[len(line)-1] == '+' && len(bytes.Trim(line, "+-=:")) == 0 && bytes.ContainsAny(line, "-=")
+}
+
+// drawingAt returns the lines of what may be a table, and the offset behind them.
+func drawingAt(src []byte, at int, prefix []byte) (lines []string, stop int) {
+	plain := bytes.TrimRight(prefix, " ")
+	for size := 0; at < len(src) && size < maxGridSigns; {
+		end := lineEnd(src, at)
+		line := bytes.TrimRight(src[at:end], " \n")
+		if !bytes.HasPrefix(line, plain) {
+			break
+		}
+		line = bytes.TrimLeft(line[len(plain):], " ")
+		if len(line) == 0 || line[0] != '|' && line[0] != '+' {
+			break
+		}
+		lines = append(lines, string(line))
+		size += len(line)
+		at = end
+		stop = end
+	}
+	if len(lines) > 0 && !isBorder([]byte(lines[len(lines)-1])) {
+		lines = nil
+	}
+	return lines, stop
+}
+
+// grid is a drawing, a sign a place; behind a wide sign there is an empty place.
+type grid struct {
+	signs [][]rune
+	cells []gridCell
+	// steps are those that tracing may still take.
+	steps int
+}
+
+// gridCell is a cell by the places of its borders.
+type gridCell struct{ top, left, bottom, right int }
+
+// newGrid is nil for lines that are not of one width.
+func newGrid(lines []string) *grid {
+	if len(lines) < 3 {
+		return nil
+	}
+	g := &grid{}
+	for _, line := range lines {
+		var row []rune
+		for _, r := range line {
+			row = append(row, r)
+			if k := width.LookupRune(r).Kind(); k == width.EastAsianWide || k == width.EastAsianFullwidth {
+				row = append(row, 0)
+			}
+		}
+		if len(g.signs) > 0 && len(row) != len(g.signs[0]) {
+			return nil
+		}
+		g.signs = append(g.signs, row)
+	}
+	size := len(g.signs) * len(g.signs[0])
+	g.steps = size * maxGridLooks
+	if size > maxGridSigns {
+		return nil
+	}
+	return g
+}
+
+// trace finds the cells, from corner to corner, and reports whether they fill the
+// drawing.
+func (g *grid) trace() bool {
+	right := len(g.signs[0]) - 1
+	covered := make([]int, right) // by column of signs: how far down
+	corners := []gridCell{{}}
+	area := 0
+	for len(corners) > 0 {
+		at := 0 // of the first in the order of reading
+		for i, c := range corners {
+			if first := corners[at]; c.top < first.top || c.top == first.top && c.left < first.left {
+				at = i
+			}
+		}
+		c := corners[at]
+		corners = slices.Delete(corners, at, at+1)
+		if c.top == len(g.signs)-1 || c.left == right || covered[c.left] > c.top {
+			continue
+		}
+		if !g.close(&c) || len(g.cells) == maxGridCells {
+			return false
+		}
+		for i := c.left; i < c.right; i++ {
+			if covered[i] != c.top {
+				return false
+			}
+			covered[i] = c.bottom
+		}
+		area += (c.right - c.left) * (c.bottom - c.top)
+		g.cells = append(g.cells, c)
+		for _, next := range []gridCell{{top: c.top, left: c.right}, {top: c.bottom, left: c.left}} {
+			if !slices.Contains(corners, next) {
+				corners = append(corners, next)
+			}
+		}
+	}
+	return area == right*(len(g.signs)-1)
+}
+
+func isRule(r rune) bool { return r == '-' || r == '=' || r == ':' || r == '+' }
+
+// close finds the smallest cell that begins at a corner.
+func (g *grid) close(c *gridCell) bool {
+	if g.signs[c.top][c.left] != '+' {
+		return false
+	}
+	for right := c.left + 1; right < len(g.signs[0]) && isRule(g.signs[c.top][right]); right++ {
+		if g.signs[c.top][right] != '+' {
+			continue
+		}
+		for bottom := c.top + 1; bottom < len(g.signs); bottom++ {
+			if g.steps--; g.steps < 0 {
+				return false
+			}
+			if r := g.signs[bottom][right]; r != '|' && r != '+' {
+				break
+			} else if r == '|' || g.signs[bottom][c.left] != '+' {
+				continue
+			}
+			if g.bordered(c.top, c.left, bottom, right) {
+				c.bottom, c.right = bottom, right
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bordered reports whether the lower and the left border of a cell are drawn.
+func (g *grid) bordered(top, left, bottom, right int) bool {
+	g.steps -= right - left + bottom - top
+	for i := left; i <= right; i++ {
+		if !isRule(g.signs[bottom][i]) {
+			return false
+		}
+	}
+	for i := top; i <= bottom; i++ {
+		if r := g.signs[i][left]; r != '|' && r != '+' {
+			return false
+		}
+	}
+	return true
+}
+
+// table makes the table of a drawing, and writes the texts of its cells behind the
+// source.
+func (g *grid) table(src []byte) (*drawnTable, []byte) {
+	var tops, lefts []int
+	for _, c := range g.cells {
+		tops, lefts = append(tops, c.top), append(lefts, c.left)
+	}
+	slices.Sort(tops)
+	slices.Sort(lefts)
+	tops, lefts = append(slices.Compact(tops), len(g.signs)-1), append(slices.Compact(lefts), len(g.signs[0])-1)
+	index := func(list []int, v int) int { i, _ := slices.BinarySearch(list, v); return i }
+	t := &drawnTable{columns: make([]east.Alignment, len(lefts)-1), rows: make([][]drawnCell, len(tops)-1)}
+	aligned := 0
+	for i, top := range tops[1 : len(tops)-1] {
+		if rule := strings.Trim(string(g.signs[top]), "+:="); rule == "" {
+			t.heads, aligned = i+1, top
+			break
+		}
+	}
+	for i := range t.columns {
+		t.columns[i] = alignment(g.signs[aligned][lefts[i]+1], g.signs[aligned][lefts[i+1]-1])
+	}
+	for _, c := range g.cells {
+		row, column := index(tops, c.top), index(lefts, c.left)
+		cell := drawnCell{from: len(src), column: column, colspan: index(lefts, c.right) - column, rowspan: index(tops, c.bottom) - row}
+		if row < t.heads { // a head does not reach into the body
+			cell.rowspan = min(cell.rowspan, t.heads-row)
+		}
+		src = g.text(src, c)
+		cell.to = len(src)
+		t.rows[row] = append(t.rows[row], cell)
+	}
+	for _, row := range t.rows {
+		slices.SortFunc(row, func(a, b drawnCell) int { return a.column - b.column })
+	}
+	return t, src
+}
+
+func alignment(first, last rune) east.Alignment {
+	switch {
+	case first == ':' && last == ':':
+		return east.AlignCenter
+	case first == ':':
+		return east.AlignLeft
+	case last == ':':
+		return east.AlignRight
+	}
+	return east.AlignNone
+}
+
+// text appends what stands in a cell, without the space that all its lines begin
+// with.
+func (g *grid) text(src []byte, c gridCell) []byte {
+	var lines []string
+	indent := len(g.signs[0])
+	for _, row := range g.signs[c.top+1 : c.bottom] {
+		line := strings.TrimRight(strings.ReplaceAll(string(row[c.left+1:c.right]), "\x00", ""), " ")
+		if inner := strings.TrimLeft(line, " "); inner != "" {
+			indent = min(indent, len(line)-len(inner))
+		}
+		lines = append(lines, line)
+	}
+	for _, line := range lines {
+		src = append(append(src, line[min(indent, len(line)):]...), '\n')
+	}
+	return src
+}
