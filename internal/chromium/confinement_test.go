@@ -234,6 +234,9 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 			t.Errorf("renderer's seccomp mode %s, want 2", got)
 		}
 	}
+	if helpers := pids(t, dir, "utility"); len(helpers) > 0 {
+		t.Errorf("%d processes beside the browser's, of which the network needs none", len(helpers))
+	}
 	profiles, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*", "data"))
 	if len(profiles) != 1 {
 		t.Fatalf("profiles: %v", profiles)

@@ -65,8 +65,11 @@ func flags(dataDir string, sandbox, smallShm, foreign bool) []string {
 	if foreign {
 		f = forForeignPages(f)
 	} else {
-		// For tabs that nobody sees (openTab), and for their frames (capture).
-		f = append(f, "--enable-begin-frame-control", "--run-all-compositor-stages-before-draw")
+		// For tabs that nobody sees (openTab), and for their frames (capture). A
+		// browser without a network needs no process for it, which is not sandboxed
+		// on Linux either: it starts sooner, and takes 14 MiB less.
+		f = append(f, "--enable-begin-frame-control", "--run-all-compositor-stages-before-draw",
+			"--enable-features=NetworkServiceInProcess2")
 	}
 	if !sandbox {
 		f = append(f, "--no-sandbox")
