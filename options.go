@@ -35,6 +35,9 @@ type Options struct {
 	LOT         *bool `json:"lot,omitempty"`
 	LOL         *bool `json:"lol,omitempty"`
 	LineNumbers *bool `json:"line_numbers,omitempty"`
+	// Footnotes are at the foot of their page (default) or at the end of the document:
+	// page or end.
+	Footnotes string `json:"footnotes,omitempty"`
 	// CodeTheme is the name of a Chroma style.
 	CodeTheme string `json:"code_theme,omitempty"`
 	// InkSaver prints dark text on white paper in any theme.
@@ -100,8 +103,8 @@ type PDFALevel string
 type Page struct {
 	HTML  string
 	Sheet Sheet
-	// Prepare, if not empty, is JavaScript of ours that is run in the page before it
-	// is printed; the page's own never is.
+	// Prepare, if not empty, is a JavaScript expression of ours that is evaluated in
+	// the page, and awaited, before that is printed; the page's own never is.
 	Prepare string
 }
 

@@ -50,15 +50,18 @@ const (
 // print puts page into the tab and returns its PDF of at most limit bytes.
 func (t *tab) print(ctx context.Context, page presswork.Page, limit int64) ([]byte, error) {
 	t.dirty, t.used = true, time.Now()
-	if err := t.setContent(ctx, page.HTML); err != nil {
+	if err := t.hold(ctx, page); err != nil {
 		return nil, err
 	}
-	if page.Prepare != "" {
-		if err := t.evaluate(ctx, page.Prepare); err != nil {
-			return nil, err
-		}
-	}
 	return t.printOnce(ctx, paramsOf(page), limit)
+}
+
+// hold puts page into the tab, prepared as it wants to be.
+func (t *tab) hold(ctx context.Context, page presswork.Page) error {
+	if err := t.setContent(ctx, page.HTML); err != nil || page.Prepare == "" {
+		return err
+	}
+	return t.evaluate(ctx, page.Prepare)
 }
 
 func paramsOf(page presswork.Page) printTo {

@@ -28,7 +28,7 @@ func (b *Browser) PrintRevised(ctx context.Context, page presswork.Page, revise 
 
 func (t *tab) printRevised(ctx context.Context, page presswork.Page, revise func([]byte) ([]string, error), limit int64) ([]byte, error) {
 	t.dirty, t.used = true, time.Now()
-	if err := t.setContent(ctx, page.HTML); err != nil {
+	if err := t.hold(ctx, page); err != nil {
 		return nil, err
 	}
 	params := paramsOf(page)
@@ -67,22 +67,25 @@ func (t *tab) fill(ctx context.Context, texts []string) error {
 	return t.evaluate(ctx, `(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]").forEach((e, i) => { e.textContent = texts?.[i] ?? "" }))(`+string(list)+`)`)
 }
 
-// evaluate runs JavaScript of ours in a page whose own is off.
+// evaluate runs a script of ours in the document and waits for its end.
 func (t *tab) evaluate(ctx context.Context, expression string) error {
-	answer, err := t.call(ctx, "Runtime.evaluate", map[string]any{"expression": expression})
+	answer, err := t.call(ctx, "Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true})
 	if err != nil {
 		return err
 	}
 	var outcome struct {
 		Exception *struct {
-			Text string `json:"text"`
+			Text      string `json:"text"`
+			Exception struct {
+				Description string `json:"description"`
+			} `json:"exception"`
 		} `json:"exceptionDetails"`
 	}
 	if err := json.Unmarshal(answer, &outcome); err != nil {
 		return fmt.Errorf("the browser's answer to a script: %w", err)
 	}
-	if outcome.Exception != nil {
-		return fmt.Errorf("a script of ours failed in the page: %s", outcome.Exception.Text)
+	if e := outcome.Exception; e != nil {
+		return fmt.Errorf("the page could not be changed: %s %s", e.Text, e.Exception.Description)
 	}
 	return nil
 }

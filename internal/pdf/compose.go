@@ -115,11 +115,11 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	}
 	composed := Composed{
 		Output: d.Output,
-		Page:   presswork.Page{HTML: page.html(), Sheet: sheet.forPrinter()},
+		Page:   presswork.Page{HTML: page.html(), Sheet: sheet.forPrinter(), Prepare: page.arrangement()},
 		Meta:   meta,
 		Theme:  theme.Name, Warnings: body.Warnings,
 		Finish: finishOf(d, o, body, c.epoch), strict: isTrue(o.Strict),
-		revision: revisionOf(page.chapters, filled), preflight: preflightOf(d, o, page, doubtful), background: page.background(),
+		revision: revisionOf(page.chapters, filled), preflight: preflightOf(d, o, page, doubtful), background: page.background(), footnotes: page.footnotes(),
 	}
 	return c.keyed(composed), nil
 }

@@ -87,7 +87,7 @@ func (p page) html() string {
 	} else {
 		b.WriteString(unseen)
 	}
-	for _, sheet := range p.stylesheets(themes.NamesIn(root+content), shared()) {
+	for _, sheet := range p.stylesheets(themes.NamesIn(root+content+p.arranged()), shared()) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
 		}

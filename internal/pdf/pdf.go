@@ -125,6 +125,7 @@ type Composed struct {
 	slides     int
 	noted      map[int]bool
 	preflight  preflight
+	footnotes  bool   // at the foot of pages
 	background string // of the pages, a CSS colour
 }
 
@@ -192,8 +193,20 @@ func (c *Converter) pack(ctx context.Context, printed []byte, m file.Meta, f fil
 	return r, nil
 }
 
-// printPage prints once, or as often as the page's own numbers need it.
+// printPage prints a page, without notes at the foot of pages where these did not come
+// to stand.
 func (c *Converter) printPage(ctx context.Context, d Composed) ([]byte, error) {
+	printed, err := c.printRevised(ctx, d)
+	if err != nil || !d.footnotes || notesStand(printed) {
+		return printed, err
+	}
+	c.log.WarnContext(ctx, "footnotes are at the end of the document: the pages did not break where they were expected to")
+	d.Page.Prepare = ""
+	return c.printRevised(ctx, d)
+}
+
+// printRevised prints once, or as often as the page's own numbers need it.
+func (c *Converter) printRevised(ctx context.Context, d Composed) ([]byte, error) {
 	if d.revision == nil {
 		return c.printer.Print(ctx, d.Page)
 	}
