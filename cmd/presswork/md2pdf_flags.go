@@ -27,6 +27,7 @@ func optionHelp() map[string]string {
 		"toc":               "table of contents, down to heading level `[=LEVEL]` (default 3)",
 		"cover":             "cover page from title, subject, author and date",
 		"numbered_headings": "number the headings",
+		"footnotes":         "`PLACE` of footnotes: page (at the foot of their page, the default) or end",
 		"numbering":         "number all that have a caption: through the `SCOPE` document or chapter (default: what has a label)",
 		"bibliography":      "`FILE` of the works that are cited, BibTeX or CSL-JSON, beside the document; several with commas",
 		"csl":               "citation `STYLE`: apa, ieee, vancouver… or a .csl file (default chicago-author-date)",

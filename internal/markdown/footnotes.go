@@ -19,6 +19,10 @@ type notes struct {
 	byLabel map[string]*extast.Footnote
 	links   []*extast.FootnoteLink
 	cited   []*extast.Footnote // in the order of their numbers
+	// inline are the notes within lines, until all are put together. No such note
+	// begins in unclosed, a range of the source.
+	inline   *extast.FootnoteList
+	unclosed text.Segment
 }
 
 // noteParser is goldmark's parser of footnotes, with an index of what it finds.
@@ -102,8 +106,13 @@ type noteTransformer struct{}
 
 func (noteTransformer) Transform(root *ast.Document, _ text.Reader, pc parser.Context) {
 	n := budgetOf(pc).notes
-	if n.list == nil {
+	switch {
+	case n.list == nil && n.inline == nil:
 		return
+	case n.list == nil:
+		n.list = n.inline
+	case n.inline != nil:
+		root.RemoveChild(root, n.inline)
 	}
 	counts := make([]int, len(n.cited)+1)
 	for _, link := range n.links {

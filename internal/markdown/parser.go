@@ -71,6 +71,7 @@ func inlineParsers() []util.PrioritizedValue {
 		util.Prioritized(bracketParser{}, 100),
 		util.Prioritized(indexParser{}, 100),
 		util.Prioritized(noteLinkParser{}, 101),
+		util.Prioritized(inlineNoteParser{}, 101),
 		util.Prioritized(commentParser{}, 110),
 		util.Prioritized(exampleParser{}, 110),
 		util.Prioritized(wikiParser{}, 120),

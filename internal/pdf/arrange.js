@@ -374,7 +374,8 @@
     if (!picture || n && there.slice(0, n).some(pictureIn)) return false;
     const margin = parseFloat(getComputedStyle(there[0].element).marginTop) || 0;
     const lower = parseFloat(getComputedStyle(here.at(-1).element).marginBottom) || 0;
-    const needed = there[n].bottom - there[0].top + Math.max(margin, lower) + 2;
+    const after = parseFloat(getComputedStyle(there[n].element).marginBottom) || 0; // a page break behind it has its place, too
+    const needed = there[n].bottom - there[0].top + Math.max(margin, lower) + after + 8;
     const r = picture.getBoundingClientRect();
     const to = r.height - (needed - room);
     if (to < r.height * smallest || to >= r.height) return false;
@@ -404,11 +405,11 @@
     reveal(page);
     for (let r; passed < shown && (r = lastRect(blocks[passed]), !r || pageOf(r) < page);) passed++;
     if (passed < shown && lastRect(blocks[passed])) forget();
-    const end = Math.max(...blocks.slice(0, shown).slice(-12).map((b) => lastRect(b)).filter(Boolean).map(pageOf), 0);
     while (large && shrinkOnto(page)) reveal(page);
     if (notes.size && footOn(page, () => items(page + 1)[0])) placed++;
-    if (page >= end && shown >= blocks.length) break;
-    if (page > 5000) break;
+    if (shown < blocks.length) continue;
+    const end = Math.max(...blocks.slice(0, shown).slice(-12).map((b) => lastRect(b)).filter(Boolean).map(pageOf), 0);
+    if (page >= end) break;
   }
   if (section) {
     section.classList.remove("waiting");

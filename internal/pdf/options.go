@@ -105,6 +105,9 @@ func CheckOptions(o presswork.Options) error {
 		return invalid("code_theme", "code_theme %q does not exist%s; allowed: %s", short(o.CodeTheme),
 			input.DidYouMean(o.CodeTheme, styles), strings.Join(styles, ", "))
 	}
+	if o.Footnotes != "" && o.Footnotes != "page" && o.Footnotes != "end" {
+		return invalid("footnotes", "footnotes %q is not allowed%s; allowed: page, end", short(o.Footnotes), input.DidYouMean(o.Footnotes, []string{"page", "end"}))
+	}
 	if o.Numbering != "" && o.Numbering != "document" && o.Numbering != markdown.ByChapter {
 		return invalid("numbering", "numbering %q is not allowed%s; allowed: document, chapter", short(o.Numbering),
 			input.DidYouMean(o.Numbering, []string{"document", markdown.ByChapter}))

@@ -33,7 +33,7 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 		"Han is twice as wide":  {grid(13, 2, "文字組"), `<table class="wider">`, presswork.Options{}},
 		"with its headings":     {"# Prices\n\n## In euros\n\n" + grid(13, 2, "1,234.5 kg"), "<div class=\"turned\">\n<h1 id=\"prices\">Prices</h1>\n<h2 id=\"in-euros\">In euros</h2>\n<table class=\"wide\">", presswork.Options{}},
 		"without the contents":  {"# Prices\n\n## In euros\n\n" + grid(13, 2, "1,234.5 kg"), "<h1 id=\"prices\">Prices</h1>\n<nav class=\"toc\"", presswork.Options{TOC: new(presswork.Depth(2))}},
-		"with its heading":      {"text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<p>text</p>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
+		"with its heading":      {"text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<p>text</p>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p data-lead>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
 	} {
 		c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"} // whatever the preset
 		html := compose(t, pdf.Document{Content: []byte(c.table), Options: c.options}).Page.HTML

@@ -16,7 +16,7 @@ const (
 	tocHere      = `<nav class="toc-here"></nav>`
 	defaultDepth = 3
 	// fewEntries are so few that a page of their own would be white.
-	fewEntries = 3
+	fewEntries = 1
 )
 
 // contentsOf picks the headings of the table of contents: down to the level of

@@ -23,7 +23,6 @@ type tree struct {
 	file     *File
 	elements map[int]*element
 	root     int // the topmost element
-	notes    int // footnotes named so far
 }
 
 // readTree reads the whole structure tree.
@@ -116,10 +115,6 @@ func (t *tree) mend() {
 			}
 		case "Figure":
 			figures = append(figures, e)
-		case "Art":
-			if t.isNote(e) {
-				t.becomeNote(e)
-			}
 		default:
 			rest = append(rest, e)
 		}
@@ -139,34 +134,6 @@ func (t *tree) mend() {
 	for _, figure := range figures {
 		t.mendFigure(figure)
 	}
-}
-
-// isNote reports whether an article is a footnote: it begins with the link back to
-// what refers to it.
-func (t *tree) isNote(e *element) bool {
-	for depth := 0; depth < 8 && e != nil && len(e.kids) > 0; depth++ {
-		for _, k := range e.kids {
-			if !isAnnotation(k) {
-				continue
-			}
-			d, _, err := readDict(k)
-			if err != nil {
-				return false
-			}
-			n, ok := reference(d.get("Obj"))
-			return ok && n < len(t.file.objects) && bytes.Contains(t.file.objects[n], []byte("/Dest /fnref"))
-		}
-		e = t.child(e.kids[0])
-	}
-	return false
-}
-
-// becomeNote makes a note of an element, with the name that PDF/UA wants of one
-// (ISO 14289-1, 7.9).
-func (t *tree) becomeNote(e *element) {
-	e.become("Note")
-	t.notes++
-	e.dict.set("ID", fmt.Sprintf("(note-%d)", t.notes))
 }
 
 func isAnnotation(kid []byte) bool { return bytes.HasPrefix(kid, []byte("<</Type /OBJR")) }

@@ -43,6 +43,9 @@ func (f *File) improveTags(catalog dict) error {
 	}
 	root.set("RoleMap", roleMap)
 	f.objects[n] = root.bytes()
+	if err := f.markNotes(); err != nil {
+		return err
+	}
 	if err := f.mergeLeaves(root); err != nil {
 		return err
 	}

@@ -1,0 +1,106 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxInlineNote bounds a note within a line, in bytes.
+const maxInlineNote = 8 << 10
+
+// inlineNoteParser parses notes where they are referred to, as Pandoc has them:
+// ^[A note with *emphasis*.]. What stands in one is parsed with the paragraphs at
+// the end of the document.
+type inlineNoteParser struct{}
+
+func (inlineNoteParser) Trigger() []byte { return []byte{'^'} }
+
+func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	n := &budgetOf(pc).notes
+	if len(line) < 2 || line[1] != '[' || segment.Start >= n.unclosed.Start && segment.Start < n.unclosed.Stop {
+		return nil
+	}
+	// (^[a-z]+) is a pattern: it sticks to no word, and holds but one.
+	before := block.PrecendingCharacter()
+	alone := util.IsSpaceRune(before) || strings.ContainsRune("([{|/\"'", before)
+	root := parent
+	for root.Parent() != nil {
+		root = root.Parent()
+	}
+	at, position := block.Position()
+	block.Advance(len("^["))
+	content, end, ok := bracketed(block)
+	if !ok {
+		n.unclosed = text.NewSegment(segment.Start, end)
+	}
+	// x^[1]^ is raised.
+	oneWord := len(content) == 1 && !bytes.ContainsAny(content[0].Value(block.Source()), " \t")
+	if rest, _ := block.PeekLine(); !ok || alone && oneWord || len(content) == 0 || len(rest) > 0 && rest[0] == '^' {
+		block.SetPosition(at, position)
+		return nil
+	}
+	if n.inline == nil {
+		n.inline = extast.NewFootnoteList()
+		root.AppendChild(root, n.inline)
+	}
+	note := extast.NewFootnote(nil)
+	paragraph := ast.NewParagraph()
+	lines := text.NewSegments()
+	lines.AppendAll(content)
+	paragraph.SetLines(lines)
+	note.AppendChild(note, paragraph)
+	n.inline.AppendChild(n.inline, note)
+	n.cited = append(n.cited, note)
+	note.Index = len(n.cited)
+	link := extast.NewFootnoteLink(note.Index)
+	n.links = append(n.links, link)
+	return link
+}
+
+// bracketed reads up to the bracket that closes one already read, and passes over
+// it: the lines before it, and where reading ended. Brackets in code and those
+// that are escaped do not count.
+func bracketed(block text.Reader) (lines []text.Segment, end int, ok bool) {
+	depth, size := 1, 0
+	for {
+		line, segment := block.PeekLine()
+		if line == nil || size > maxInlineNote {
+			return nil, end, false
+		}
+		for i := 0; i < len(line); i++ {
+			switch line[i] {
+			case '\\':
+				i++
+			case '`':
+				run := len(line[i:]) - len(bytes.TrimLeft(line[i:], "`"))
+				if shut := bytes.Index(line[i+run:], line[i:i+run]); shut >= 0 {
+					i += 2*run + shut - 1
+				} else {
+					i += run - 1
+				}
+			case '[':
+				depth++
+			case ']':
+				if depth--; depth > 0 {
+					break
+				}
+				if i > 0 {
+					lines = append(lines, text.NewSegment(segment.Start, segment.Start+i))
+				}
+				block.Advance(i + 1)
+				return lines, segment.Start + i, len(bytes.TrimSpace(line[:i])) > 0 || len(lines) > 1
+			}
+		}
+		lines = append(lines, segment)
+		size += len(line)
+		end = segment.Stop
+		block.AdvanceLine()
+	}
+}

@@ -1,0 +1,126 @@
+package pdf_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/pdf"
+)
+
+// annotated is a text with notes in everything that may hold one, each with a word
+// of its own beside the mark and in the note; cited is how many.
+func annotated() (content string, cited int) {
+	var b, notes strings.Builder
+	mark := func() string {
+		cited++
+		length := cited % 5 * 12
+		if cited == 14 {
+			length = 500 // it takes most of a page
+		}
+		fmt.Fprintf(&notes, "[^%d]: notes%dx %s\n\n", cited, cited, strings.Repeat("in small type ", length))
+		return fmt.Sprintf("marks%dx[^%d]", cited, cited)
+	}
+	filler := func(n int) string { return strings.TrimSpace(strings.Repeat("words that fill lines ", n)) }
+	for range 3 {
+		fmt.Fprintf(&b, "## A heading %s\n\n%s %s %s.\n\n", mark(), filler(20), mark(), filler(6))
+		fmt.Fprintf(&b, "- An item %s\n  - within %s\n- %s\n\n", mark(), mark(), filler(12))
+		fmt.Fprintf(&b, "> Quoted %s %s\n\n| a | b |\n|---|---|\n| c | %s |\n\n", mark(), filler(20), mark())
+		fmt.Fprintf(&b, "%s\n\n%s %s.\n\n%s^[notes%dx within a line]\n\n", filler(30), filler(40), mark(), fmt.Sprintf("marks%dx", cited+1), cited+1)
+		cited++
+	}
+	return b.String() + notes.String(), cited
+}
+
+// Every note is on the page that refers to it, below its text, but the one that is
+// too long for that. They are tagged as notes.
+func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
+	t.Parallel()
+	content, cited := annotated()
+	for name, d := range map[string]pdf.Document{
+		"as it comes":   {Theme: "light"},
+		"right to left": {Theme: "lofi", Options: presswork.Options{Lang: "he", PageSize: "A5"}},
+		"other pages":   {Theme: "silk", Options: presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true), Scale: new(0.8), MarginPreset: "narrow"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d.Content = []byte(content)
+			result, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), d)
+			pages := strings.Split(poppler(t, "pdftotext", "-raw", path, "-"), "\f")
+			last := result.Pages - 1 // the long one ends there
+			for n := 1; n <= cited; n++ {
+				on := func(word string) int {
+					return slices.IndexFunc(pages, func(page string) bool { return strings.Contains(page, fmt.Sprintf("%s%dx", word, n)) })
+				}
+				mark, note := on("marks"), on("notes")
+				for i, page := range pages { // headings are in the contents, too
+					if strings.Contains(page, fmt.Sprintf("marks%dx", n)) {
+						mark = i
+					}
+				}
+				switch {
+				case mark < 0 || note < 0:
+					t.Errorf("note %d: its mark is on page %d, it is on page %d", n, mark+1, note+1)
+				case n == 14 && note < last-3:
+					t.Errorf("the long note is on page %d", note+1)
+				case n != 14 && mark != note:
+					t.Errorf("note %d is on page %d, its mark on page %d", n, note+1, mark+1)
+				}
+			}
+			structure := poppler(t, "pdfinfo", "-struct", path)
+			if got := strings.Count(structure, "Note <note-"); got != cited-1 {
+				t.Errorf("%d are tagged as notes, want %d", got, cited-1)
+			}
+		})
+	}
+}
+
+// Where pages do not break as foreseen, and where it is wanted, notes are at the end.
+func TestNotesAtTheEnd(t *testing.T) {
+	t.Parallel()
+	const content = "Text[^1].\n\n\\newpage\n\nMore.\n\n[^1]: The note.\n"
+	for name, o := range map[string]presswork.Options{
+		"as wanted":        {Footnotes: "end"},
+		"on smaller pages": {CSS: "@page{margin-bottom:120mm}"},
+	} {
+		_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(content), Options: o})
+		pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
+		if len(pages) < 2 || !strings.Contains(pages[1], "The note.") {
+			t.Errorf("%s: the pages are %q", name, pages)
+		}
+	}
+}
+
+// Nothing cuts a note off, below the last paragraph or where blocks are cut at their
+// edges because other pages are turned.
+func TestNotesAreNotCutOff(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{"Text[^1].\n", "Text[^1].\n\n::: {.landscape}\nWide.\n:::\n"} {
+		_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(content + "\n[^1]: The note.\n")})
+		first := inkedRows(t, path)[0]
+		if foot := first[len(first)*4/5 : len(first)*9/10]; !slices.Contains(foot, true) {
+			t.Errorf("%q: there is no ink at the foot of the page", content)
+		}
+	}
+}
+
+// A picture that is a little too high for the rest of a page becomes smaller, one
+// that is much too high goes to the next.
+func TestPicturesFillThePage(t *testing.T) {
+	t.Parallel()
+	const picture = `<img alt="" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='300' height='400'%3E%3Crect width='300' height='400' fill='red'/%3E%3C/svg%3E">`
+	var content strings.Builder
+	for _, lines := range []int{20, 23, 33} {
+		content.WriteString(strings.Repeat("A line.\\\n", lines) + "The last.\n\n" + "<figure>" + picture + "<figcaption>Caption " + fmt.Sprint(lines) + "</figcaption></figure>\n\n\\newpage\n\n")
+	}
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(content.String())})
+	pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
+	on := func(text string) int {
+		return slices.IndexFunc(pages, func(page string) bool { return strings.Contains(page, text) })
+	}
+	if a, b, c := on("Caption 20"), on("Caption 23"), on("Caption 33"); a != 0 || b != 1 || c != 3 {
+		t.Errorf("the captions are on pages %d, %d, %d; want 1, 2, 4", a+1, b+1, c+1)
+	}
+}
