@@ -126,6 +126,15 @@ async ({config, sheet, name, source}) => {
       e.querySelector(".cluster-label").setAttribute("transform",
         `translate(0, ${down}) ${e.querySelector(".cluster-label").getAttribute("transform") ?? ""}`);
     });
+    // Icons are drawings in the drawing; as groups, nothing but shapes is left.
+    root.querySelectorAll("svg").forEach((icon) => {
+      const g = document.createElementNS(root.namespaceURI, "g"), view = icon.viewBox.baseVal;
+      const [x, y, width, height] = ["x", "y", "width", "height"].map((side) => icon[side].baseVal.value);
+      const scale = view && view.width && view.height ? Math.min(width / view.width, height / view.height) : 1;
+      g.setAttribute("transform", `translate(${x} ${y}) scale(${scale})` + (view && view.width ? ` translate(${-view.x} ${-view.y})` : ""));
+      g.append(...icon.childNodes);
+      icon.replaceWith(g);
+    });
     thin(root);
     legible(root);
     flatten(root);

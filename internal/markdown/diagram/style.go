@@ -54,7 +54,11 @@ func (s Style) config() map[string]any {
 
 // sheet mends what no variable of Mermaid's can.
 func (s Style) sheet() string {
-	return strings.NewReplacer("TEXT", s.Text, "LINE", s.Line, "PAGE", s.Page, "FACE", s.wash(2)).Replace(`
+	var branches strings.Builder
+	for i := range 12 { // Mermaid draws them in the fill of the nodes, and counts from -1
+		fmt.Fprintf(&branches, "[aria-roledescription=mindmap] .section-edge-%d { stroke: %s !important }\n", i-1, s.stroke(i))
+	}
+	return branches.String() + strings.NewReplacer("TEXT", s.Text, "LINE", s.Line, "PAGE", s.Page, "FACE", s.wash(2)).Replace(`
 [aria-roledescription=gantt] .tick line { stroke: LINE !important }
 [aria-roledescription=journey] text { fill: TEXT !important }
 [aria-roledescription=journey] rect:is(.task, .journey-section) { stroke: LINE }
@@ -101,6 +105,19 @@ func (s Style) tint(n int, share float64) string {
 	return tint
 }
 
+// stroke is the nth accent, or as much of it as can be seen as a line on the page.
+func (s Style) stroke(n int) string {
+	const (
+		visible = 3 // WCAG 1.4.11
+		step    = 0.1
+	)
+	line := s.accent(n)
+	for share := 1 - step; share > 0 && contrast(line, s.Page) < visible; share -= step {
+		line = mix(s.accent(n), s.Text, share)
+	}
+	return line
+}
+
 // variables are the palette of Mermaid's theme "base": areas are washes with
 // Text on them, borders are accents.
 func (s Style) variables() map[string]any {
@@ -133,6 +150,7 @@ func (s Style) variables() map[string]any {
 		"quadrantYAxisTextFill": s.Text, "quadrantInternalBorderStrokeFill": s.Line, "quadrantExternalBorderStrokeFill": s.Line,
 		"attributeBackgroundColorOdd": s.Page, "attributeBackgroundColorEven": mix(s.Text, s.Page, 0.05), "relationColor": s.Text,
 		"relationLabelBackground": s.Page, "relationLabelColor": s.Text, "classText": s.Text, "errorTextColor": s.Text,
+		"archEdgeColor": mix(s.Text, s.Page, 0.7), "archEdgeArrowColor": mix(s.Text, s.Page, 0.7), "archGroupBorderColor": mix(s.Text, s.Page, 0.5),
 		"requirementBackground": s.wash(0), "requirementBorderColor": border, "requirementTextColor": s.Text,
 		"xyChart": map[string]any{"backgroundColor": s.Page, "titleColor": s.Text, "xAxisLabelColor": s.Text, "xAxisTitleColor": s.Text,
 			"xAxisTickColor": s.Line, "xAxisLineColor": s.Line, "yAxisLabelColor": s.Text, "yAxisTitleColor": s.Text, "yAxisTickColor": s.Line,

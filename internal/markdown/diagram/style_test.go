@@ -23,6 +23,11 @@ func TestTextCanBeReadOnEveryArea(t *testing.T) {
 				}
 			}
 		}
+		for i := range 12 {
+			if ratio := contrast(s.stroke(i), s.Page); ratio < 3 {
+				t.Errorf("%s: the contrast of branch %d with the page is %.1f", name, i, ratio)
+			}
+		}
 		if len(s.Accents) > 1 && v["pie1"] == v["pie2"] {
 			t.Errorf("%s: two slices have the colour %s", name, v["pie1"])
 		}
