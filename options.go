@@ -133,7 +133,7 @@ const (
 )
 
 // Outputs lists every output, the default first.
-func Outputs() []Output { return []Output{PDF, HTML, EPUB} }
+func Outputs() []Output { return []Output{PDF, HTML, EPUB, PNG} }
 
 // ContentType is the media type of the file; pictures of pages are a zip archive.
 func (o Output) ContentType() string {

@@ -83,7 +83,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&m.output, "output", "o", "", "`FILE`, or a folder (always one for several inputs), or - for standard output")
-	f.StringVar(&m.to, "to", "", "`FORMAT`: pdf, html (one file that needs nothing else) or epub (a book); without it the name of -o decides, else pdf")
+	f.StringVar(&m.to, "to", "", "`FORMAT`: pdf, html (one file that needs nothing else) epub (a book) or png (a picture of each page; -o NAME.zip packs them); without it the name of -o decides, else pdf")
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
 	addPreferenceFlags(cmd, &m.preference)

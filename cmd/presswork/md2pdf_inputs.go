@@ -90,8 +90,11 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 		return "", fmt.Errorf("--to: %q is not known; allowed: %v", m.to, presswork.Outputs())
 	}
 	named := presswork.Output(strings.ToLower(strings.TrimPrefix(filepath.Ext(m.output), ".")))
-	if named == "htm" {
+	switch named {
+	case "htm":
 		named = presswork.HTML
+	case "zip":
+		named = presswork.PNG
 	}
 	switch {
 	case !slices.Contains(presswork.Outputs(), named):

@@ -89,6 +89,7 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) (*chromium
 			Fetch:    p.fetcher().Fetch,
 			Diagrams: p.diagrams,
 			Picture:  picture,
+			Script:   browser.Script,
 			Log:      p.log.With("component", "pdf"),
 		}),
 		Picture:       picture,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"presswork"
@@ -64,13 +65,13 @@ type Times struct{ Analyze, Render, Print time.Duration }
 func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 	begun := time.Now()
 	out := Output{Input: in.Path, Path: in.Output, Merged: in.Merge, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
-	data, err := c.convert(ctx, in, &out)
+	made, err := c.convert(ctx, in, &out)
 	if err == nil {
 		c.o.Progress(in.Path, presswork.StageStoring)
-		err = c.write(ctx, in.Output, data)
+		err = c.writeMade(ctx, in.Output, made)
 	}
 	if err == nil {
-		out.Bytes = len(data)
+		out.Bytes = len(made.Data)
 		c.o.Progress(in.Path, presswork.StageDone)
 	}
 	out.Elapsed = time.Since(begun)
@@ -79,17 +80,17 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 
 // convert makes the result of an input within Options.Timeout. Who reads it from
 // a pipe may take longer.
-func (c *Converter) convert(ctx context.Context, in Input, out *Output) ([]byte, error) {
+func (c *Converter) convert(ctx context.Context, in Input, out *Output) (pdf.Made, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
 		presswork.Errorf(presswork.RenderTimeout, "it was not converted within %s", c.o.Timeout))
 	defer cancel()
 	document, closeFiles, err := c.document(ctx, in, out.Sources)
 	defer closeFiles()
 	if err != nil {
-		return nil, err
+		return pdf.Made{}, err
 	}
 	if err := c.chooseTheme(ctx, &document, out); err != nil {
-		return nil, err
+		return pdf.Made{}, err
 	}
 	c.o.Progress(in.Path, presswork.StageRendering)
 	begun := time.Now()
@@ -98,7 +99,7 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) ([]byte,
 	out.Theme = composed.Theme
 	out.Warnings = append(out.Warnings, composed.Warnings...)
 	if err != nil {
-		return nil, strictly(err, out.Warnings)
+		return pdf.Made{}, strictly(err, out.Warnings)
 	}
 	if c.o.Output != presswork.HTML {
 		c.o.Progress(in.Path, presswork.StagePrinting)
@@ -110,10 +111,28 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) ([]byte,
 		out.Warnings = made.Warnings // those of composed are the first of them
 	}
 	if err != nil {
-		return nil, strictly(err, out.Warnings)
+		return pdf.Made{}, strictly(err, out.Warnings)
 	}
 	out.Pages = made.Pages
-	return made.Data, nil
+	return made, nil
+}
+
+// writeMade puts the result at path: of pictures one, or one for each page beside
+// it, unless path is of an archive or standard output.
+func (c *Converter) writeMade(ctx context.Context, path string, made pdf.Made) error {
+	stem, picture := strings.CutSuffix(path, ".png")
+	switch {
+	case len(made.Pictures) == 1 && (picture || path == Std):
+		return c.write(ctx, path, made.Pictures[0])
+	case len(made.Pictures) > 1 && picture:
+		for i, data := range made.Pictures {
+			if err := c.write(ctx, pdf.PictureName(stem, i+1, len(made.Pictures)), data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c.write(ctx, path, made.Data)
 }
 
 // document reads the files of an input. Its images can be opened until closeFiles

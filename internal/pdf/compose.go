@@ -121,6 +121,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		Finish: finishOf(d, o, body, c.epoch), strict: isTrue(o.Strict),
 		revision: revisionOf(page.chapters, filled), preflight: preflightOf(d, o, page, doubtful), background: page.background(), footnotes: page.footnotes(),
 	}
+	composed.resolution = resolutionOf(o)
 	return c.keyed(composed), nil
 }
 
@@ -174,7 +175,7 @@ func (c *Converter) keyed(d Composed) Composed {
 	}
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
-	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Output, d.Page, d.Meta, d.Finish, d.strict, d.book})
+	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Output, d.Page, d.Meta, d.Finish, d.strict, d.book, d.resolution})
 	d.Key = hex.EncodeToString(h.Sum(nil))
 	return d
 }

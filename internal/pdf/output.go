@@ -1,13 +1,18 @@
 package pdf
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"presswork"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
+	"presswork/internal/pdf/raster"
 )
 
 // CheckOutput refuses an output that does not exist, and one that cannot keep
@@ -39,6 +44,8 @@ func CheckOutput(output presswork.Output, matter markdown.Matter, o presswork.Op
 type Made struct {
 	// Data is the file.
 	Data []byte
+	// Pictures are the pages, PNGs, which Data holds as a zip archive.
+	Pictures [][]byte
 	// Pages is how many there are, 0 for HTML and EPUB.
 	Pages int
 	// Warnings are those of Composed and those found since.
@@ -55,5 +62,50 @@ func (c *Converter) Make(ctx context.Context, d Composed) (Made, error) {
 		return c.makeBook(ctx, d)
 	}
 	printed, err := c.Print(ctx, d)
-	return Made{Data: printed.PDF, Pages: printed.Pages, Warnings: printed.Warnings}, err
+	made := Made{Data: printed.PDF, Pages: printed.Pages, Warnings: printed.Warnings}
+	if err != nil || d.Output != presswork.PNG {
+		return made, err
+	}
+	if c.script == nil {
+		return Made{}, presswork.Errorf(presswork.InvalidOption, "pictures of pages are not made here: that takes a browser").WithParam("output")
+	}
+	sheet := d.Page.Sheet
+	if made.Pictures, err = raster.Pages(ctx, c.script, printed.PDF, printed.Pages, d.resolution, sheet.Width*sheet.Height); err == nil {
+		made.Data, err = archive(made.Pictures)
+	}
+	return made, err
+}
+
+// archive packs pictures, named by their pages so that they sort.
+func archive(pictures [][]byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for i, picture := range pictures {
+		f, err := z.CreateHeader(&zip.FileHeader{Name: PictureName("page", i+1, len(pictures)), Method: zip.Store})
+		if err == nil {
+			_, err = f.Write(picture)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("pdf: %w", err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("pdf: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// PictureName names the picture of a page of so many: page-07.png.
+func PictureName(name string, page, pages int) string {
+	return fmt.Sprintf("%s-%0*d.png", name, len(strconv.Itoa(pages)), page)
+}
+
+// defaultResolution is that of pictures of pages, in pixels to the inch.
+const defaultResolution = 150
+
+func resolutionOf(o presswork.Options) int {
+	if o.Resolution != nil {
+		return *o.Resolution
+	}
+	return defaultResolution
 }

@@ -17,6 +17,7 @@ import (
 	"presswork/internal/markdown/recent"
 	"presswork/internal/pdf/epub"
 	"presswork/internal/pdf/file"
+	"presswork/internal/pdf/raster"
 	"presswork/themes"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	// Picture shows a page in a browser, as large as its sheet, and returns a PNG:
 	// the covers of books. Nil: books have no cover.
 	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
+	// Script runs JavaScript in a browser, as raster.Script has it: pictures of pages.
+	// Nil: the output png is refused.
+	Script raster.Script
 	// Now is the clock behind {date}. Default time.Now.
 	Now func() time.Time
 	// Epoch, if not zero, is the time of everything: {date} and the PDF's own
@@ -53,13 +57,14 @@ type Converter struct {
 	log      *slog.Logger
 	diagrams *diagram.Renderer
 	picture  func(ctx context.Context, page presswork.Page) ([]byte, error)
+	script   raster.Script
 	markdown *markdown.Renderer
 	composed *recent.Cache[Composed]
 }
 
 // New wires a Converter.
 func New(o Options) *Converter {
-	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, picture: o.Picture, now: o.Now, epoch: o.Epoch,
+	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, picture: o.Picture, script: o.Script, now: o.Now, epoch: o.Epoch,
 		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), markdown: markdown.New(),
 		composed: recent.New[Composed](composedBytes)}
 	if c.now == nil {
@@ -127,6 +132,7 @@ type Composed struct {
 	preflight  preflight
 	footnotes  bool   // at the foot of pages
 	background string // of the pages, a CSS colour
+	resolution int    // of pictures of the pages, in pixels to the inch
 }
 
 // Result is a printed document.

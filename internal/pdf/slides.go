@@ -497,6 +497,7 @@ func (c *Converter) slides(d Document, p page, head titleBlock, matter markdown.
 		composed.Finish.Notes = deck.notes()
 	}
 	composed.slides, composed.noted, composed.background = len(deck.slides), noted, p.background()
+	composed.resolution = resolutionOf(p.options)
 	return c.keyed(composed)
 }
 
