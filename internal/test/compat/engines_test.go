@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"mime/multipart"
 	"net"
@@ -17,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/wait"
@@ -91,14 +94,21 @@ type completion struct {
 	Error struct{ Code, Message string }
 }
 
-// ask posts a chat completion; the text at the path is the answer.
+// ask posts a chat completion; raw is the answer as it came.
 func ask(t *testing.T, base string, request map[string]any) (status int, c completion, raw string) {
+	t.Helper()
+	status, raw = post(t, base+"/v1/chat/completions", request)
+	_ = json.Unmarshal([]byte(raw), &c) // a stream is none
+	return status, c, raw
+}
+
+func post(t *testing.T, url string, request map[string]any) (status int, raw string) {
 	t.Helper()
 	b, err := json.Marshal(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := http.Post(base+"/v1/chat/completions", "application/json", bytes.NewReader(b))
+	res, err := http.Post(url, "application/json", bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +117,20 @@ func ask(t *testing.T, base string, request map[string]any) (status int, c compl
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = json.Unmarshal(body, &c) // a stream is none
-	return res.StatusCode, c, string(body)
+	return res.StatusCode, string(body)
+}
+
+// chunks are the events of a stream that are JSON.
+func chunks[T any](raw string) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for line := range strings.Lines(raw) {
+			var chunk T
+			data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
+			if ok && json.Unmarshal([]byte(data), &chunk) == nil && !yield(chunk) {
+				return
+			}
+		}
+	}
 }
 
 // TestLlamaServerAnswersThroughPresswork has the real server of llama.cpp and a real
@@ -153,13 +175,11 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		_, whole, _ := ask(t, client.Base, request(nil))
 		_, _, raw := ask(t, client.Base, request(map[string]any{"stream": true}))
 		var text strings.Builder
-		for line := range strings.Lines(raw) {
-			var chunk struct {
-				Choices []struct{ Delta struct{ Content string } }
-			}
-			data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
-			if ok && json.Unmarshal([]byte(data), &chunk) == nil && len(chunk.Choices) > 0 {
-				text.WriteString(chunk.Choices[0].Delta.Content)
+		for c := range chunks[struct {
+			Choices []struct{ Delta struct{ Content string } }
+		}](raw) {
+			for _, choice := range c.Choices {
+				text.WriteString(choice.Delta.Content)
 			}
 		}
 		if text.String() != whole.Choices[0].Message.Content || !strings.HasSuffix(raw, "data: [DONE]\n\n") {
@@ -176,6 +196,42 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		}
 		if len(c.Choices) != 1 || json.Unmarshal([]byte(c.Choices[0].Message.Content), &city) != nil || city.City != "Paris" && city.City != "Rome" || city.Big == nil {
 			t.Errorf("got %s", raw)
+		}
+	})
+	t.Run("a text is continued as the engine continues it", func(t *testing.T) {
+		type continued struct {
+			Object  string
+			Choices []struct {
+				Text         string
+				FinishReason string `json:"finish_reason"`
+			}
+			Usage struct {
+				PromptTokens     int `json:"prompt_tokens"`
+				CompletionTokens int `json:"completion_tokens"`
+			}
+		}
+		request := map[string]any{"model": "gemma-3-270m", "prompt": "The capital of France is", "temperature": 0, "seed": 1, "max_tokens": 8}
+		read := func(base string) (c continued) {
+			status, raw := post(t, base+"/v1/completions", request)
+			if err := json.Unmarshal([]byte(raw), &c); err != nil || status != 200 || len(c.Choices) != 1 || c.Object != "text_completion" {
+				t.Fatalf("%d %s", status, raw)
+			}
+			return c
+		}
+		ours, theirs := read(client.Base), read(direct)
+		if diff := cmp.Diff(theirs, ours); diff != "" || ours.Choices[0].Text == "" || ours.Usage.CompletionTokens != 8 {
+			t.Errorf("%+v (-the engine alone +got) %s", ours, diff)
+		}
+		request["stream"] = true
+		_, raw := post(t, client.Base+"/v1/completions", request)
+		var text strings.Builder
+		for c := range chunks[continued](raw) {
+			for _, choice := range c.Choices {
+				text.WriteString(choice.Text)
+			}
+		}
+		if text.String() != theirs.Choices[0].Text || !strings.HasSuffix(raw, "data: [DONE]\n\n") {
+			t.Errorf("streamed %q, whole %q", text.String(), theirs.Choices[0].Text)
 		}
 	})
 	t.Run("it stops where it is told to", func(t *testing.T) {
