@@ -134,8 +134,8 @@ func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
 		"no sound":            {film, presswork.InvalidOption, "cannot be decoded"},
 		"random":              {append([]byte("OggS"), bytes.Repeat([]byte("\x00\xff\x13"), 5000)...), presswork.InvalidOption, "cannot be decoded"},
 		"too short":           {wave(16000, 1, .005, nil), presswork.InvalidOption, "too short"},
-		"10 hours in flac":    {silence(t, "10:00:00", "-f", "flac"), presswork.ContentTooLarge, "longer than 5m"},
-		"10 minutes in ogg":   {silence(t, "00:10:00", "-c:a", "libvorbis", "-f", "ogg"), presswork.ContentTooLarge, "longer than 5m"},
+		"10 hours in flac":    {silence(t, "10:00:00", "1000", "-f", "flac"), presswork.ContentTooLarge, "longer than 5m"},
+		"10 minutes in ogg":   {silence(t, "00:10:00", "8000", "-c:a", "libvorbis", "-f", "ogg"), presswork.ContentTooLarge, "longer than 5m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,14 +156,50 @@ func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
 }
 
 // silence is so much of nothing, in few bytes.
-func silence(t *testing.T, length string, args ...string) []byte {
+func silence(t *testing.T, length, rate string, args ...string) []byte {
 	t.Helper()
 	path := t.TempDir() + "/out"
-	cmd := exec.CommandContext(t.Context(), "ffmpeg", append(append([]string{"-v", "error", "-f", "lavfi", "-t", length, "-i", "anullsrc=r=8000:cl=mono"}, args...), path)...)
+	cmd := exec.CommandContext(t.Context(), "ffmpeg", append(append([]string{"-v", "error", "-f", "lavfi", "-t", length, "-i", "anullsrc=r=" + rate + ":cl=mono"}, args...), path)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("ffmpeg: %v %s", err, out)
 	}
 	return readFile(t, path)
+}
+
+// noted is a wall that notes what is to run behind it.
+type noted struct{ command sandbox.Command }
+
+func (n *noted) Run(_ context.Context, c sandbox.Command) (sandbox.Output, error) {
+	n.command = c
+	return sandbox.Output{}, nil
+}
+
+// TestEachWallAroundFFmpegIsThere: recordings cannot show it, because each of these holds
+// what gets past another.
+func TestEachWallAroundFFmpegIsThere(t *testing.T) {
+	t.Parallel()
+	var box noted
+	if err := audio.FFmpeg(&box)(t.Context(), strings.NewReader("moov"), 4, "mov", 90*time.Second, new(bytes.Buffer)); err != nil {
+		t.Fatal(err)
+	}
+	c := box.command
+	before, after, _ := strings.Cut(strings.Join(c.Args, " "), " -i "+sandbox.InputDir+"/recording ")
+	for _, want := range []string{"-nostdin", "-protocol_whitelist file", "-f mov"} {
+		if !strings.Contains(before+" ", want+" ") {
+			t.Errorf("%q is not said of what is read: %s", want, before)
+		}
+	}
+	for _, want := range []string{"-map 0:a:0", "-vn", "-sn", "-dn", "-ac 1", "-ar 16000", "-t 90.000", "-f s16le pipe:1"} {
+		if !strings.Contains(after+" ", want+" ") {
+			t.Errorf("%q is not said of what is written: %s", want, after)
+		}
+	}
+	if len(c.Files) != 1 || string(c.Files[0].Data) != "moov" {
+		t.Errorf("it sees %+v", c.Files)
+	}
+	if l := c.Limits; l.Memory <= 0 || l.CPU <= 0 || l.Wall <= 0 || l.Output < 90*2*16000 || l.Output > 100*2*16000 {
+		t.Errorf("its limits are %+v", l)
+	}
 }
 
 func TestTheLeavingOfACallerEndsAConversion(t *testing.T) {
