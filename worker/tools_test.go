@@ -31,6 +31,8 @@ type notebook struct {
 	files  []worker.ToolFile
 	calls  int
 	closed func()
+	// hold returns when a call of "hold 1" or "hold 2" may end.
+	hold func(code string)
 }
 
 func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
@@ -40,6 +42,8 @@ func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference
 	}
 	n.calls++
 	switch code := arguments.Code; code {
+	case "hold 1", "hold 2":
+		n.hold(code)
 	case "wait":
 		<-ctx.Done()
 		return inference.ToolResult{}, context.Cause(ctx)
@@ -358,17 +362,51 @@ func TestTwoHundredSessionsAtOnce(t *testing.T) {
 	}
 }
 
+// TestASessionLivesThroughARestartOfRedis restarts Redis while one session does nothing,
+// another runs a call that ends before Redis is back, and a third one that ends after.
 func TestASessionLivesThroughARestartOfRedis(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	r := setupTools(t, redis.Address)
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
-	s := r.open(t, &inference.Request{})
-	run(t, s, "x")
+	held := make(chan struct{}, 2)
+	goOn := map[string]chan struct{}{"hold 1": make(chan struct{}), "hold 2": make(chan struct{})}
+	hold := func(code string) {
+		held <- struct{}{}
+		<-goOn[code]
+	}
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{Tools: []worker.Tool{{Type: inference.CodeInterpreter, Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
+		return &notebook{closed: func() { r.ended <- struct{}{} }, hold: hold}, nil
+	}}}})
+	idle := r.open(t, &inference.Request{})
+	run(t, idle, "x")
+	var running sync.WaitGroup
+	for code := range goOn {
+		s := r.open(t, &inference.Request{})
+		run(t, s, "x")
+		running.Go(func() {
+			defer s.Close()
+			for i, code := range []string{code, "x"} {
+				result, err := s.Call(t.Context(), python(code))
+				if want := fmt.Sprint(code, " ", i+2); err != nil || result.Output != want {
+					t.Errorf("got %q, %v, want %q", result.Output, err, want)
+				}
+			}
+		})
+	}
+	for range goOn {
+		wait.Receive(t, "a call runs", held)
+	}
 	redis.Kill()
+	close(goOn["hold 1"])
 	redis.Restart()
-	if got := run(t, s, "x").Output; got != "x 2" {
+	if got := run(t, idle, "x").Output; got != "x 2" {
 		t.Errorf("got %q", got)
+	}
+	close(goOn["hold 2"])
+	running.Wait()
+	idle.Close()
+	for range 3 {
+		wait.Receive(t, "its interpreter ends", r.ended)
 	}
 }
 

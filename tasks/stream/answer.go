@@ -16,8 +16,13 @@ import (
 // not answer.
 const lookAgain = 200 * time.Millisecond
 
-// MaxUnread is how far a reader of an answer may lag behind, in bytes.
+// MaxUnread is how far a reader of an answer may lag behind what is published, in
+// bytes.
 const MaxUnread = 16 << 20
+
+// missedAtOnce is how many entries of the stream are read at a time by a reader who
+// has missed some, or who joins late. A run makes them of about sendAhead bytes at most.
+const missedAtOnce = 16
 
 // Answer is the answer of a call as its caller reads it. It is for one reader.
 type Answer struct {
@@ -32,8 +37,10 @@ type Answer struct {
 	mu sync.Mutex
 	// received are frames in order, from seq next-len(received) on.
 	received []piece
-	bytes    int
-	next     int64
+	// unread are the bytes in received that were published: what the reader has fetched
+	// by itself is no lag.
+	unread int
+	next   int64
 	// unsure: frames may have been missed.
 	unsure bool
 	// missed is how many renewals in a row found the call unknown to Redis; it is
@@ -94,7 +101,7 @@ func (a *Answer) take() ([][]byte, error) {
 		frames = appendFrames(frames, p.data)
 		a.ended = a.ended || p.last
 	}
-	a.received, a.bytes = nil, 0
+	a.received, a.unread = nil, 0
 	switch {
 	case len(frames) > 0:
 		return frames, nil
@@ -114,7 +121,7 @@ func appendFrames(frames [][]byte, data []byte) [][]byte {
 	return frames
 }
 
-// receive takes a piece of the stream in.
+// receive takes a piece in that was published.
 func (a *Answer) receive(seq int64, p piece) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -124,14 +131,19 @@ func (a *Answer) receive(seq int64, p piece) {
 	case seq > a.next:
 		a.unsure = true
 	default:
-		a.next++
-		a.input = nil
-		a.received = append(a.received, p)
-		if a.bytes += len(p.data); a.bytes > MaxUnread {
+		a.append(p)
+		if a.unread += len(p.data); a.unread > MaxUnread {
 			a.received, a.err = nil, ErrSlow
 		}
 	}
 	a.notify()
+}
+
+// append takes the next piece in. It is called with the lock held.
+func (a *Answer) append(p piece) {
+	a.next++
+	a.input = nil
+	a.received = append(a.received, p)
 }
 
 // fail ends the answer for a reason.
@@ -173,32 +185,30 @@ func (a *Answer) position() (next int64, open bool) {
 	return a.next, !last && a.err == nil
 }
 
-// catchUp reads from the stream what was missed.
+// catchUp reads from the stream what was missed, or the first of it.
 func (a *Answer) catchUp(ctx context.Context) error {
 	a.mu.Lock()
 	from := a.next
 	a.unsure = false
 	a.mu.Unlock()
-	entries, err := a.client.rdb.XRange(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+").Result()
-	if err != nil {
-		a.mu.Lock()
-		a.unsure = true
-		a.mu.Unlock()
-		return err
-	}
+	entries, err := a.client.rdb.XRangeN(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+", missedAtOnce).Result()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unsure = a.unsure || err != nil || len(entries) == missedAtOnce
 	for _, e := range entries {
 		number, _, _ := strings.Cut(e.ID, "-")
 		seq, err := strconv.ParseInt(number, 10, 64)
 		data, _ := e.Values["d"].(string)
-		if err != nil {
-			a.fail(presswork.Errorf(presswork.Internal, "a frame of call %s has no number", a.ID))
+		switch {
+		case a.err != nil:
 			return nil
+		case err != nil:
+			a.err = presswork.Errorf(presswork.Internal, "a frame of call %s has no number", a.ID)
+		case seq > a.next:
+			a.err = presswork.Errorf(presswork.QueueUnavailable, "the queue has lost a part of this answer; send the request again")
+		case seq == a.next:
+			a.append(piece{[]byte(data), e.Values["l"] == "1"})
 		}
-		if next, _ := a.position(); seq > next {
-			a.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue has lost a part of this answer; send the request again"))
-			return nil
-		}
-		a.receive(seq, piece{[]byte(data), e.Values["l"] == "1"})
 	}
-	return nil
+	return err
 }

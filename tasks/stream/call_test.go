@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/wait"
+	"presswork/tasks"
 	"presswork/tasks/stream"
 )
 
@@ -42,6 +44,31 @@ func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
 		})
 	}
 	callers.Wait()
+}
+
+func TestWhoComesLateReadsALongAnswerInPieces(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	frame := bytes.Repeat([]byte("y"), stream.MaxUnread/16)
+	const frames = 20
+	b.serve(t, func(_ context.Context, run *stream.Run) error {
+		for range frames - 1 {
+			if err := run.Send(frame); err != nil {
+				return err
+			}
+		}
+		return run.Finish(frame)
+	})
+	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f"}
+	if got := len(whole(t, b.call(t, c))); got != frames*len(frame) {
+		t.Errorf("the first caller read %d bytes", got)
+	}
+	late := b.call(t, c)
+	if part, err := late.Next(t.Context()); err != nil || len(part) >= frames {
+		t.Errorf("%d of %d frames were read at once, %v", len(part), frames, err)
+	} else if got := len(part)*len(frame) + len(whole(t, late)); got != frames*len(frame) {
+		t.Errorf("the second caller read %d bytes", got)
+	}
 }
 
 func TestLeavingEndsTheRun(t *testing.T) {

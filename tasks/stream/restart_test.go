@@ -91,42 +91,46 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	}
 }
 
-func TestAnOutageThatLastsEndsACall(t *testing.T) {
+func TestAnOutageThatLastsEndsCalls(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address)
 	b.client.SetOutage(1)
-	causes := make(chan error, 1)
+	causes := make(chan error, 2)
 	s := b.worker(t)
 	s.SetOutage(1)
-	b.start(t, s, 1, func(ctx context.Context, run *stream.Run) error {
+	b.start(t, s, 2, func(ctx context.Context, run *stream.Run) error {
 		if err := run.Send([]byte("begun")); err != nil {
 			return err
 		}
-		for ctx.Err() == nil {
+		for string(run.Call.Body) == `"talks"` {
 			if err := run.Send([]byte("more")); err != nil {
 				break
 			}
 		}
+		<-ctx.Done()
 		causes <- context.Cause(ctx)
 		return context.Cause(ctx)
 	})
-	a := b.call(t, stream.Call{})
-	begun(t, a)
-	redis.Kill()
-	if err := wait.Receive(t, "the run ends", causes); err == nil || !strings.Contains(err.Error(), "Redis did not answer for") {
-		t.Errorf("the run ended for %v", err)
+	answers := []*stream.Answer{b.call(t, stream.Call{Body: []byte(`"talks"`)}), b.call(t, stream.Call{Body: []byte(`"silent"`)})}
+	for _, a := range answers {
+		begun(t, a)
 	}
-	for {
-		_, err := a.Next(t.Context())
-		if err == nil {
-			continue
+	redis.Kill()
+	for range answers {
+		if err := wait.Receive(t, "the run ends", causes); err == nil || !strings.Contains(err.Error(), "Redis did not answer for") {
+			t.Errorf("the run ended for %v", err)
+		}
+	}
+	for _, a := range answers {
+		var err error
+		for err == nil {
+			_, err = a.Next(t.Context())
 		}
 		wantCode(t, err, presswork.QueueUnavailable)
 		if !strings.Contains(err.Error(), "did not answer for") {
 			t.Errorf("the caller heard %v", err)
 		}
-		break
 	}
 	redis.Restart() // for the server's stop
 }

@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -125,7 +124,7 @@ func (r *Run) Finish(frame []byte) error {
 		select {
 		case <-r.flushed:
 		case <-patience.C:
-			r.giveUp()
+			r.giveUp(errCallLost)
 			return unavailable(errors.New("the last frame was not written in time"))
 		}
 		if r.isLost() {
@@ -195,10 +194,10 @@ func (r *Run) lose(cause error) {
 }
 
 // giveUp is lose, for those who do not hold the lock.
-func (r *Run) giveUp() {
+func (r *Run) giveUp(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lose(errCallLost)
+	r.lose(cause)
 }
 
 func (r *Run) notify() {
@@ -255,7 +254,7 @@ func (r *Run) written(w write) (more bool) {
 			r.failing = time.Now()
 		}
 		if time.Since(r.failing) >= r.writer.outage {
-			r.lose(fmt.Errorf("%w: Redis did not answer for %s", errCallLost, r.writer.outage))
+			r.lose(r.writer.outageLasts())
 		}
 		return true
 	case answer == 0:

@@ -26,9 +26,9 @@ type Server struct {
 
 	mu   sync.Mutex
 	runs map[*Run]struct{}
-	// failed is when Redis did not answer last. Callers could not renew their
-	// waiting then.
-	failed time.Time
+	// failed is when Redis did not answer last, away since when it has not. Callers could
+	// not renew their waiting then.
+	failed, away time.Time
 }
 
 // NewServer makes a server.
@@ -162,6 +162,24 @@ func (s *Server) afterOutage() bool {
 	return time.Since(s.failed) < waiterTTL
 }
 
+// isAwayForLong notes that Redis does not answer, and reports whether no call lives
+// through it any more.
+func (s *Server) isAwayForLong() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = time.Now()
+	if s.away.IsZero() {
+		s.away = s.failed
+	}
+	return time.Since(s.away) >= s.writer.outage
+}
+
+func (s *Server) isBack() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = time.Time{}
+}
+
 // all returns the runs.
 func (s *Server) all() []*Run {
 	s.mu.Lock()
@@ -221,19 +239,22 @@ func (s *Server) look(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		// An outage: the next look decides, or the fence of the next frame.
-		s.mu.Lock()
-		s.failed = time.Now()
-		s.mu.Unlock()
+		// The next look decides, or the fence of the next frame.
+		if s.isAwayForLong() {
+			for _, r := range runs {
+				r.giveUp(s.writer.outageLasts())
+			}
+		}
 		return
 	}
+	s.isBack()
 	for i, r := range runs {
 		look, _ := looks[i].Text()
 		switch look {
 		case "gone":
 			r.restore()
 		case "lost":
-			r.giveUp()
+			r.giveUp(errCallLost)
 		case "left":
 			r.end(ErrLeft)
 		case "":

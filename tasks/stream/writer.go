@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -36,6 +37,11 @@ type writer struct {
 
 func newWriter(rdb redis.UniversalClient, log *slog.Logger) *writer {
 	return &writer{rdb: rdb, log: log, outage: outageLimit, stopping: make(chan struct{}), wake: make(chan struct{}, 1)}
+}
+
+// outageLasts is the cause of the end of runs that Redis has not answered for too long.
+func (w *writer) outageLasts() error {
+	return fmt.Errorf("%w: Redis did not answer for %s", errCallLost, w.outage)
 }
 
 func (w *writer) start() { w.running.Go(w.run) }
