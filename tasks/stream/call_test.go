@@ -1,7 +1,6 @@
 package stream_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,28 +45,29 @@ func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
 	callers.Wait()
 }
 
+// TestWhoComesLateReadsALongAnswerInPieces joins an answer of so many entries that one who
+// waited for the next look after each piece would not see its end.
 func TestWhoComesLateReadsALongAnswerInPieces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	frame := bytes.Repeat([]byte("y"), stream.MaxUnread/16)
-	const frames = 20
-	b.serve(t, func(_ context.Context, run *stream.Run) error {
-		for range frames - 1 {
-			if err := run.Send(frame); err != nil {
-				return err
-			}
-		}
-		return run.Finish(frame)
-	})
 	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f"}
-	if got := len(whole(t, b.call(t, c))); got != frames*len(frame) {
-		t.Errorf("the first caller read %d bytes", got)
+	b.call(t, c)
+	const entries = 400
+	frame := strings.Repeat("y", 2*stream.MaxUnread/entries)
+	// As a run leaves it.
+	if _, err := b.rdb.Pipelined(t.Context(), func(p redis.Pipeliner) error {
+		for n := 1; n <= entries; n++ {
+			p.XAdd(t.Context(), &redis.XAddArgs{Stream: stream.FramesKey(c.ID), ID: fmt.Sprint(n, "-0"), Values: []any{"d", frame, "l", n / entries}})
+		}
+		return p.HSet(t.Context(), stream.CallKey(c.ID), "run", 1, "seq", entries, "state", "over").Err()
+	}); err != nil {
+		t.Fatal(err)
 	}
 	late := b.call(t, c)
-	if part, err := late.Next(t.Context()); err != nil || len(part) >= frames {
-		t.Errorf("%d of %d frames were read at once, %v", len(part), frames, err)
-	} else if got := len(part)*len(frame) + len(whole(t, late)); got != frames*len(frame) {
-		t.Errorf("the second caller read %d bytes", got)
+	if part, err := late.Next(t.Context()); err != nil || len(part) >= entries {
+		t.Errorf("%d of %d entries were read at once, %v", len(part), entries, err)
+	} else if got := len(part)*len(frame) + len(whole(t, late)); got != entries*len(frame) {
+		t.Errorf("%d bytes were read, want %d", got, entries*len(frame))
 	}
 }
 

@@ -184,7 +184,7 @@ func whole(t testing.TB, a *stream.Answer) string {
 			return b.String()
 		}
 		if err != nil {
-			t.Fatalf("after %q: %v", b.String(), err)
+			t.Fatalf("after %d bytes, %.60q: %v", b.Len(), b.String(), err)
 		}
 		for _, f := range frames {
 			b.Write(f)

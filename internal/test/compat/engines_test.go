@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"mime/multipart"
 	"net"
@@ -149,9 +150,7 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 	user := func(text string) []map[string]string { return []map[string]string{{"role": "user", "content": text}} }
 	request := func(more map[string]any) map[string]any {
 		r := map[string]any{"model": "gemma-3-270m", "temperature": 0, "seed": 1, "max_tokens": 8, "messages": user("The capital of France is")}
-		for name, value := range more {
-			r[name] = value
-		}
+		maps.Copy(r, more)
 		return r
 	}
 
@@ -243,9 +242,7 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 	t.Run("probabilities are the engine's, and several answers are refused in words", func(t *testing.T) {
 		read := func(base string, more map[string]any) (text, tokens []string) {
 			r := request(map[string]any{"logprobs": true, "top_logprobs": 2, "max_tokens": 4})
-			for name, value := range more {
-				r[name] = value
-			}
+			maps.Copy(r, more)
 			_, _, raw := ask(t, base, r)
 			var whole struct {
 				Choices []struct {
