@@ -102,6 +102,12 @@ eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
 	@go build -o bin/evaluate ./internal/analysis/evaluate/cmd
 	@bin/evaluate -corpus "$(CORPUS)"
 
+.PHONY: corpus
+corpus: ## Convert a folder of Markdown and report what is lost, ugly or slow: make corpus DIR=… THEME=nord,dark (or all) JSON=file
+	@test -n "$(DIR)" || { echo "corpus: name a folder of Markdown files: make corpus DIR=…" >&2; exit 2; }
+	@scripts/setup.sh corpus
+	@go run ./internal/test/corpus -dir "$(DIR)" $(if $(THEME),-theme "$(THEME)") $(if $(JSON),-json "$(JSON)") $(if $(KEEP),-keep "$(KEEP)")
+
 .PHONY: train
 train: ## Learn the analysis' weights anew, from the documents in CORPUS=DIR or the numbers that are kept
 	go run ./internal/analysis/train/cmd -corpus "$(CORPUS)"

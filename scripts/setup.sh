@@ -2,7 +2,8 @@
 # Installs what Presswork needs on this machine and says what it installs.
 # Nothing missing: it ends at once. `setup.sh run` is for running, `setup.sh
 # tools` adds the libraries of code_interpreter and ffmpeg, `setup.sh test` those and what
-# the tests need, `setup.sh compat` what other clients need.
+# the tests need, `setup.sh compat` what other clients need, `setup.sh corpus` what
+# a corpus is measured with.
 set -euo pipefail
 for_what=${1:-run}
 
@@ -43,6 +44,10 @@ if [ "$for_what" = test ]; then
   have pdftotext && have pdftoppm || missing+=(poppler)
   have ps || missing+=(ps)
   have groff || missing+=(groff)
+fi
+if [ "$for_what" = corpus ]; then
+  have pdftotext && have pdftoppm || missing+=(poppler)
+  have cmark-gfm || missing+=(cmark-gfm)
 fi
 if [ "$for_what" = compat ]; then
   have node && have npm || missing+=(node)
@@ -97,6 +102,7 @@ apt_setup() {
       poppler) packages+=(poppler-utils) ;;
       ps) packages+=(procps) ;;
       groff) packages+=(groff-base) ;;
+      cmark-gfm) packages+=(cmark-gfm) ;;
       node) packages+=(nodejs npm) ;;
       pip) packages+=(python3 python3-pip) ;;
     esac
@@ -124,6 +130,7 @@ brew_setup() {
       ffmpeg) say "installing: ffmpeg"; brew install ffmpeg ;;
       poppler) say "installing: poppler"; brew install poppler ;;
       groff) say "installing: groff"; brew install groff ;;
+      cmark-gfm) say "installing: cmark-gfm"; brew install cmark-gfm ;;
       node) say "installing: node"; brew install node ;;
       pip) say "installing: python"; brew install python ;;
     esac
@@ -146,6 +153,7 @@ else
       poppler) say "  - poppler-utils (pdftotext, pdfinfo, pdftoppm)" ;;
       ps) say "  - procps (ps)" ;;
       groff) say "  - groff" ;;
+      cmark-gfm) say "  - cmark-gfm" ;;
       node) say "  - Node 22 or newer, and npm" ;;
       pip) say "  - Python 3 and pip" ;;
     esac

@@ -1,17 +1,14 @@
 package pdf_test
 
 import (
-	"bytes"
 	"fmt"
-	"image"
-	"io"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"presswork"
 	"presswork/internal/pdf"
+	"presswork/internal/test/printed"
 	"presswork/themes"
 )
 
@@ -111,35 +108,11 @@ func TestNothingReachesOntoTheNextPage(t *testing.T) {
 	}
 }
 
-// inkedRows returns, for each page, the rows of pixels that are not all of the
-// page's ground.
 func inkedRows(t *testing.T, path string) [][]bool {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "72", path).Output()
+	pages, err := printed.InkedRows(t.Context(), path, 72)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var pages [][]bool
-	for r := bytes.NewReader(out); r.Len() > 0; {
-		var size image.Point
-		if _, err := fmt.Fscanf(r, "P6\n%d %d\n255\n", &size.X, &size.Y); err != nil {
-			t.Fatal(err)
-		}
-		pixels := make([]byte, 3*size.X*size.Y)
-		if _, err := io.ReadFull(r, pixels); err != nil {
-			t.Fatal(err)
-		}
-		rows, ground := make([]bool, size.Y), pixels[:3]
-		for y := range rows {
-			for row := pixels[3*size.X*y : 3*size.X*(y+1)]; len(row) > 0 && !rows[y]; row = row[3:] {
-				const visible = 3 // of 255
-				for c := range ground {
-					d := int(row[c]) - int(ground[c])
-					rows[y] = rows[y] || max(d, -d) > visible
-				}
-			}
-		}
-		pages = append(pages, rows)
 	}
 	return pages
 }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWordsAreLostOnlyWhereTheyAreMissing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		source, in string
+		lost       []string
+	}{
+		"equal":                     {"One two, THREE", "one TWO three", nil},
+		"divided at lines":          {"an incomprehensible word", "an incompre-\nhensible word", nil},
+		"ligatures, capitals, soft": {"straße ﬁnd foo\u00adbar", "STRASSE find foobar", nil},
+		"another order of signs":    {"कि", "िक", nil},
+		"one of two":                {"cat cat dog", "cat dog", []string{"cat"}},
+		"all":                       {"alpha beta", "", []string{"alpha", "beta"}},
+	} {
+		if diff := cmp.Diff(c.lost, wordsOf(c.source).lost(wordsOf(c.in))); diff != "" {
+			t.Errorf("%s: lost (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// pdftotext gives the letters of a line from right to left in an order of its own.
+func TestOnlyLettersOfRightToLeftWordsAreCompared(t *testing.T) {
+	t.Parallel()
+	if got := wordsOf("اصلاح plain").letters().lost(wordsOf("اصالح").letters()); !cmp.Equal(got, []string{"plain"}) {
+		t.Errorf("lost %q, want plain", got)
+	}
+	if got := wordsOf("اصلاح").letters().lost(wordsOf("اصلا").letters()); !cmp.Equal(got, []string{"ح"}) {
+		t.Errorf("lost %q, want a letter", got)
+	}
+}
+
+func TestSyntaxIsNoWord(t *testing.T) {
+	t.Parallel()
+	got := string(withoutSyntax([]byte("> [!NOTE] Title\n\n## Use {/*use*/} {#id .class}\n\n$x^2$ costs $5\n\n```mermaid\ngraph\n```\n\nText")))
+	if want := "> Title\n\n## Use\n\ncosts $5\n\nText"; strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestVisibleText(t *testing.T) {
+	t.Parallel()
+	text, err := visibleText([]byte("<head><title>no</title></head><p>a<b>b</b></p><table><tr><td>c</td><td>d</td></tr></table><script>no</script>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(strings.Fields(text), " "), "ab c d"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLeftOverSyntaxIsNamedOutsideCode(t *testing.T) {
+	t.Parallel()
+	got := leftOver([]byte("<p>::: note</p><pre>::: in code</pre><p>see [[Page]] and <code>{#id}</code></p><p>plain</p>"))
+	if diff := cmp.Diff([]string{"::: note", "[[Page]]"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPagesAreCounted(t *testing.T) {
+	t.Parallel()
+	// A page of 297 rows, one for each millimetre, with ink on those that are named.
+	page := func(from, to int) []bool {
+		rows := make([]bool, 297)
+		for y := from; y < to; y++ {
+			rows[y] = true
+		}
+		return rows
+	}
+	full, fifth, half, line := page(20, 277), page(20, 220), page(20, 140), page(20, 25)
+	got, worst, _ := look([][]bool{full, fifth, half, line})
+	if want := (Pages{All: 4, Slivers: 1, Gap15: 2, Gap33: 1}); got != want || worst != 3 {
+		t.Errorf("got %+v and page %d, want %+v and page 3", got, worst, want)
+	}
+	if got, _, _ := look([][]bool{line}); got.Slivers != 0 {
+		t.Error("a short document is no sliver")
+	}
+}
+
+func TestMarkdownIsFoundInFolders(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a.md", "sub/b.MDX", "sub/c.qmd", "sub/d.txt"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paths, err := find(dir)
+	if err != nil || len(paths) != 3 {
+		t.Errorf("found %q, %v", paths, err)
+	}
+	if _, err := find(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no Markdown") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if all, err := chosen("all"); err != nil || len(all) < 35 || !slices.Contains(all, "nord") {
+		t.Errorf("all themes: %q, %v", all, err)
+	}
+}

@@ -1,0 +1,90 @@
+// Command corpus converts every Markdown file below a folder and reports what
+// became of them: failures, warnings, words that are lost against another
+// renderer, pages with little on them or with white ends, time. It needs
+// cmark-gfm and poppler.
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+
+	"presswork/themes"
+)
+
+func main() { os.Exit(start(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func start(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	flags := flag.NewFlagSet("corpus", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	var o options
+	flags.StringVar(&o.dir, "dir", "", "folder of Markdown files")
+	theme := flags.String("theme", themes.Default, "themes, with commas between, or all")
+	flags.StringVar(&o.keep, "keep", "", "folder to keep the PDFs in")
+	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "documents at a time")
+	asJSON := flags.String("json", "", "file for the report as JSON")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if err := report(ctx, o, *theme, *asJSON, stdout); err != nil {
+		fmt.Fprintf(stderr, "corpus: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func report(ctx context.Context, o options, theme, asJSON string, stdout io.Writer) (err error) {
+	if o.dir == "" {
+		return errors.New("name a folder of Markdown files: make corpus DIR=…")
+	}
+	if o.themes, err = chosen(theme); err != nil {
+		return err
+	}
+	if o.keep == "" {
+		if o.keep, err = os.MkdirTemp("", "presswork-corpus"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(o.keep)) }()
+	} else if err := os.MkdirAll(o.keep, 0o777); err != nil {
+		return err
+	}
+	r, err := run(ctx, o)
+	if err != nil {
+		return err
+	}
+	r.table(stdout)
+	if asJSON == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(r, "", "  ")
+	return cmp.Or(err, os.WriteFile(asJSON, b, 0o666))
+}
+
+// chosen are the names of themes in a list, or all.
+func chosen(list string) ([]string, error) {
+	names := strings.Split(list, ",")
+	if list != "all" {
+		return names, nil
+	}
+	catalogue, err := themes.Open(themes.Options{})
+	if err != nil {
+		return nil, err
+	}
+	names = nil
+	for _, t := range catalogue.List() {
+		names = append(names, t.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}

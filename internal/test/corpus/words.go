@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"presswork/internal/markdown"
+)
+
+// words are the words of a text with how often they occur, in a form in which
+// those of a source, a page and a print are equal: without case, ligatures,
+// accents and vowel signs, which print puts in another order.
+type words struct {
+	count map[string]int
+	// run is all of them without anything between. A print divides words at the
+	// ends of lines and at the edges of cells.
+	run string
+}
+
+func wordsOf(text string) words {
+	folded := cases.Fold().String(norm.NFKD.String(text))
+	w := words{count: map[string]int{}}
+	var run, word strings.Builder
+	end := func() {
+		if word.Len() > 0 {
+			w.count[word.String()]++
+			word.Reset()
+		}
+	}
+	for _, r := range folded {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			word.WriteRune(r)
+			run.WriteRune(r)
+		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r):
+			// Accents, soft hyphens, marks of direction: within a word.
+		default:
+			end()
+		}
+	}
+	end()
+	w.run = run.String()
+	return w
+}
+
+// letters are w with the words of scripts from right to left in single letters:
+// pdftotext changes the order within lines, and of ligatures.
+func (w words) letters() words {
+	out := words{count: map[string]int{}, run: w.run}
+	for word, n := range w.count {
+		if !strings.ContainsFunc(word, rightToLeft) {
+			out.count[word] += n
+			continue
+		}
+		for _, letter := range word {
+			out.count[string(letter)] += n
+		}
+	}
+	return out
+}
+
+func rightToLeft(r rune) bool {
+	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko)
+}
+
+func (w words) total() (n int) {
+	for c := range maps.Values(w.count) {
+		n += c
+	}
+	return n
+}
+
+// lost are the words that in has less often than w, in alphabetical order, each
+// as often as it is missing.
+func (w words) lost(in words) []string {
+	var out []string
+	for _, word := range slices.Sorted(maps.Keys(w.count)) {
+		want := w.count[word]
+		if in.count[word] >= want {
+			continue
+		}
+		out = append(out, slices.Repeat([]string{word}, max(0, want-strings.Count(in.run, word)))...)
+	}
+	return out
+}
+
+var (
+	// drawn are blocks whose source is not what is printed.
+	drawn = regexp.MustCompile("(?ms)^[ \t]*(```|~~~)[ \t{.]*(mermaid|math|dot|plantuml)\\b.*?^[ \t]*(```|~~~)[ \t]*$")
+	// formula is TeX, which is set as MathML.
+	formula = regexp.MustCompile(`(?s)\$\$.*?\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$`)
+	// marks are types of notes, attributes, entries of an index and comments.
+	marks = regexp.MustCompile(`(?s)\[!\w+\]|\{\s*[#.:][^{}\n]*\}|\\index\{[^{}\n]*\}|\{/\*.*?\*/\}`)
+)
+
+// withoutSyntax takes out what other renderers than ours show as it is written.
+func withoutSyntax(body []byte) []byte {
+	for _, r := range []*regexp.Regexp{drawn, formula, marks} {
+		body = r.ReplaceAll(body, nil)
+	}
+	return body
+}
+
+// referenceWords are the words that cmark-gfm, GitHub's renderer, finds in a
+// document, without what only we read.
+func referenceWords(ctx context.Context, document []byte) (words, error) {
+	matter, err := markdown.FrontMatter(document)
+	if err != nil {
+		return words{}, err
+	}
+	cmd := exec.CommandContext(ctx, "cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e", "autolink", "-e", "tasklist", "-e", "footnotes")
+	cmd.Stdin = bytes.NewReader(withoutSyntax(matter.Body))
+	out, err := cmd.Output()
+	if err != nil {
+		return words{}, fmt.Errorf("cmark-gfm: %w", err)
+	}
+	text, err := visibleText(out)
+	return wordsOf(text), err
+}
+
+// visibleText is the text of an HTML page that a reader can see.
+func visibleText(page []byte) (string, error) {
+	root, err := html.Parse(bytes.NewReader(page))
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data)
+		}
+		if n.Type == html.ElementNode {
+			switch n.Data {
+			case "head", "script", "style", "template", "noscript", "iframe", "annotation", "select", "textarea":
+				return
+			case "b", "strong", "em", "i", "span", "a", "code", "mark", "u", "s", "del", "wbr", "sub", "sup", "small", "font", "tt", "kbd", "var":
+			default:
+				b.WriteByte('\n')
+			}
+		}
+		for c := range n.ChildNodes() {
+			walk(c)
+		}
+	}
+	walk(root)
+	return b.String(), nil
+}
+
+// printedWords are the words of a PDF file.
+func printedWords(ctx context.Context, path string) (words, error) {
+	out, err := exec.CommandContext(ctx, "pdftotext", "-raw", path, "-").Output()
+	if err != nil {
+		return words{}, fmt.Errorf("pdftotext %s: %w", path, err)
+	}
+	return wordsOf(string(out)), nil
+}
