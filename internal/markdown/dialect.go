@@ -25,7 +25,7 @@ func Dialects() []string { return []string{GFM, Pandoc, Obsidian, MDX} }
 var (
 	vaultLink = regexp.MustCompile(`!\[\[[^\[\]\n]{1,300}\]\]|\[\[[^\s\[\]|][^\[\]|\n]{0,200}\|[^\[\]|\n]{1,200}\]\]`)
 	esm       = regexp.MustCompile(`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`)
-	component = regexp.MustCompile(`<[A-Z][A-Za-z0-9.]*[\s/>]`)
+	component = regexp.MustCompile(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
 )
 
 // detect returns the dialect of a document that does not name it, by what no plain

@@ -56,7 +56,7 @@ func commonBlockParsers() []util.PrioritizedValue {
 		util.Prioritized(container(parser.NewBlockquoteParser()), 800),
 		util.Prioritized(container(admonitionParser{kinds}), 810),
 		util.Prioritized(container(fenceParser{kinds}), 820),
-		util.Prioritized(parser.NewHTMLBlockParser(), 900),
+		util.Prioritized(componentParser{parser.NewHTMLBlockParser()}, 900),
 		util.Prioritized(noteParser{containerGuard{extension.NewFootnoteBlockParser()}}, 999),
 		util.Prioritized(parser.NewParagraphParser(), 1000),
 	}
