@@ -65,8 +65,8 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 	}
 	guarded, bare, r := newParser(), unguarded(), plainRenderer()
 	// goldmark takes any character between "!" and "^" for the bracket of a
-	// reference, and loses it.
-	misread := regexp.MustCompile(`![^\[]\^`)
+	// reference, and loses it; notes within a line are none of goldmark's.
+	misread := regexp.MustCompile(`![^\[]\^|\^\[`)
 	f.Fuzz(func(t *testing.T, src string) {
 		if misread.MatchString(src) {
 			return
@@ -102,7 +102,7 @@ func superLinear() []string {
 		"*a_ ", "_a* ", "*a**b ", "~a~~b ", "**a*b", "*_", "__~~([](", "[a](", "[a](b", "[a](<b", "[a](b \"c\n", "[a](b 'c\n", "[a*](b", "[x](y(",
 		"[*a*](b) ", "[[a]] ", "[", "![", "![a](", ";![](", "](![http://", "[a][b", "[a]: b\n", "[a]: b\n'c\n", "[^1]\n@", "[^1]: b\n\n", "[^1](",
 		"```\n=**\\`", "`a``b", "`\n", "~", "~- ", "<a ", "<a b='", "<!--", "<?", "<!A", "<![CDATA[", "&a", "http://a", "(((http://a.b)))", "a@b",
-		"{", "]{.a}", "[a]{.b}", "[[a]{.b}", "`a`{.b} ", "*a*{.b}", "{.a b=\"", "{a=[", "a {.b}\n", "a\n\n{.b}\n\n", "a~b", "~a~", "a~b~c~", "^a", "^a^", "x^",
+		"{", "]{.a}", "[a]{.b}", "[[a]{.b}", "`a`{.b} ", "*a*{.b}", "{.a b=\"", "{a=[", "a {.b}\n", "a\n\n{.b}\n\n", "a~b", "~a~", "a~b~c~", "^a", "^a^", "x^", "^[", "a^[", "^[a b] ", "^[[", "^[`", "^[a\n", "x^[^[a b]",
 		"==a", "a==", "==a== ", "++a ++", "==a ++b ", "=", "+", ":", ":a", ":smile:", "::smile:", "*[a]: b\n", "*[a", "*[a b]: c\n\na a a ", "![a](b =", "![a](b \"", "![a](b =1x",
 		"!!! note\n", "!!! note\n    ", "!!!", "??? a \"", ":::a\n", ":::a\n:::\n", ":::", "::: {.a\n", "> :::a\n", "|a|\n|-|\n\n: b\n\n", "# a {#b}\n", "```a {", "[[toc]]\n\n",
 		"> ", "- ", "1. ", ">- ", "* - ", "* * * ", "#", "a|b\n", "-|-\n", "a\n: b\n\n", "[[a", "[[a|b]] ", "![[a|", "[[#a]] ", "[[a]][[b|c]]", "![[a|b]]%%", "![[a|b]]\n\n%%a\n", "{/*", "{/* */", "{/*\n\n", "*/} {/*",

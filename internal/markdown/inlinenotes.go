@@ -23,8 +23,11 @@ func (inlineNoteParser) Trigger() []byte { return []byte{'^'} }
 
 func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
+	if len(line) < 2 || line[1] != '[' {
+		return nil
+	}
 	n := &budgetOf(pc).notes
-	if len(line) < 2 || line[1] != '[' || segment.Start >= n.unclosed.Start && segment.Start < n.unclosed.Stop {
+	if segment.Start >= n.unclosed.Start && segment.Start < n.unclosed.Stop {
 		return nil
 	}
 	// (^[a-z]+) is a pattern: it sticks to no word, and holds but one.
