@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -101,10 +102,12 @@ func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
 	}
 	rdb := redis.NewClient(o)
 	t.Cleanup(func() { rdb.Close() })
-	return serve(t, append([]func(*api.Options){func(o *api.Options) {
+	server := serve(t, append([]func(*api.Options){func(o *api.Options) {
 		o.Inference = &api.Inference{Calls: client, Models: source.Current, Vendor: "presswork", Patience: 300 * time.Millisecond}
 		o.Meter = meter.New(rdb, slog.New(slog.DiscardHandler))
 	}}, change...)...)
+	server.redis = rdb
+	return server
 }
 
 const (
@@ -384,17 +387,38 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	}
 }
 
-// TestAReaderWhoIsTooSlowIsTold does not read a stream until more has come than is
-// kept and fits between client and server.
+// TestAReaderWhoIsTooSlowIsTold reads the beginning of a stream, and goes on when
+// more has come than is kept and fits between client and server.
 func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 	t.Parallel()
-	sent := make(chan struct{})
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
+	begun, sent := make(chan struct{}), make(chan struct{})
+	var h *house
+	// entries is how many pieces of the answer Redis has.
+	entries := func() (n int64) {
+		keys, _, err := h.redis.ScanType(t.Context(), 0, "*", 1000, "stream").Result()
+		for _, key := range keys {
+			n = max(n, h.redis.XLen(t.Context(), key).Val())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	h = chats(t, func(ctx context.Context, run *stream.Run) error {
 		send(t, run, first())
+		select {
+		case <-begun:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		long := word(strings.Repeat("x", 200<<10))
-		// As much may wait and be written, and a few MB lie in the connection.
+		// As much may wait and be written, and a few MB lie in the connections. Each is a
+		// piece of its own: what is put together may be too large to be published, and is
+		// fetched when it is read.
 		for range 3 * stream.MaxUnread / (200 << 10) {
+			before := entries()
 			send(t, run, long)
+			wait.Until(t, "it is published", func() bool { return entries() > before })
 		}
 		err := finish(run, inference.Frame{Result: &inference.Result{}})
 		close(sent)
@@ -410,11 +434,22 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 	}
 	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
 		testKey, len(streamed), streamed)
+	answer := bufio.NewReader(conn)
+	for line := ""; !strings.HasPrefix(line, "data: "); {
+		if line, err = answer.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(begun)
 	wait.Receive(t, "the whole answer is sent", sent)
-	answer, err := io.ReadAll(conn)
-	if end := answer[max(0, len(answer)-1000):]; err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
+	wait.Until(t, "the server has read it", func() bool {
+		clients, err := h.redis.Do(t.Context(), "CLIENT", "LIST", "TYPE", "PUBSUB").Text()
+		return err == nil && !regexp.MustCompile(`omem=[1-9]`).MatchString(clients)
+	})
+	rest, err := io.ReadAll(answer)
+	if end := rest[max(0, len(rest)-1000):]; err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
 		!strings.Contains(string(end), "16 MB") || strings.Contains(string(end), "[DONE]") {
-		t.Errorf("%v, after %d bytes %s", err, len(answer), end)
+		t.Errorf("%v, after %d bytes %.300s", err, len(rest), end)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"presswork"
 	"presswork/api"
 	"presswork/internal/guard"
@@ -29,6 +31,7 @@ const (
 // house is a running server with what stands behind it.
 type house struct {
 	t      testing.TB
+	redis  *redis.Client // of chats
 	queue  *fakeQueue
 	store  *storage.Disk
 	server *api.Server
