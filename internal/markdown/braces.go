@@ -52,7 +52,8 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 		return nil
 	}
 	a, size := readBraces(line)
-	if size == 0 || !a.meant() {
+	// Behind a link or picture other programs' attributes are dropped, too.
+	if size == 0 || !a.meant() && (before != ')' || len(a.pairs) == 0) {
 		return nil
 	}
 	lines := parent.Lines()
@@ -132,6 +133,11 @@ func (b *braces) settle(src []byte) bool {
 	}
 	switch n := before.(type) {
 	case *ast.Link, *ast.Image, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *element:
+		if image, ok := n.(*ast.Image); ok && !image.HasChildren() {
+			if alt, ok := b.attributes.get("fig-alt", "alt"); ok {
+				image.AppendChild(image, ast.NewString([]byte(alt)))
+			}
+		}
 		b.attributes.setOn(n)
 		parent.RemoveChild(parent, b)
 		return true
