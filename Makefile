@@ -45,10 +45,10 @@ build: ## Build bin/presswork
 run: setup build ## Prepare the machine and run everything on http://127.0.0.1:8000
 	exec ./bin/presswork serve
 
-# Packages whose tests are hostile texts at full size, each read by one goroutine:
-# the race detector makes them eight times slower, so it sees only the tests that
-# use these packages from several.
-SINGLE := presswork/internal/(markdown|markdown/tex|imagetype|analysis|analysis/evaluate|analysis/recommend)
+# Packages whose tests are documents and hostile texts at full size, each read by
+# one goroutine, and visits to pages: the race detector makes them up to eight times
+# slower, so it sees only the tests that use these packages from several.
+SINGLE := presswork/internal/(markdown|markdown/tex|imagetype|analysis|analysis/evaluate|analysis/recommend|pdf|test/studio)
 
 # One package more than there are cores: a test waits as often as it computes.
 PACKAGES := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
@@ -58,7 +58,7 @@ test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
 	go vet ./...
 	go test -race -p $(PACKAGES) -timeout 12m $$(go list ./... | grep -vxE '$(SINGLE)')
 	go test -race -run 'TestOneRendererServesMany|TestTextsAreAnalysedSideBySide' ./internal/markdown ./internal/analysis
-	go test -timeout 12m $$(go list ./... | grep -xE '$(SINGLE)')
+	go test -p $(PACKAGES) -timeout 12m $$(go list ./... | grep -xE '$(SINGLE)')
 
 .PHONY: compat
 compat: ## Run official and generated clients against the real program
