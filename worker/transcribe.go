@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -282,78 +280,6 @@ func (h *hearing) keepPart(ctx context.Context, key string, piece *audio.Piece) 
 	if err != nil && !errors.Is(err, storage.ErrExists) {
 		h.Log.WarnContext(ctx, "a part of a transcript was not stored; a run after this one would hear it again", "job_id", h.run.ID, "error", err)
 	}
-}
-
-// source is a recording that can be read at any place.
-type source interface {
-	io.ReaderAt
-	io.Closer
-	// Size is in bytes.
-	Size() int64
-}
-
-// fetch opens the recording: where the store holds files in the store itself, else
-// in a file without a name.
-func (h *hearing) fetch(ctx context.Context) (source, error) {
-	if h.task.Key == "" {
-		return h.aside(func(w io.Writer) error { return h.download(ctx, w) })
-	}
-	r, _, err := h.Store.Get(ctx, h.task.Key, storage.Range{})
-	if err != nil {
-		return nil, storeError(err)
-	}
-	if file, ok := r.(source); ok {
-		return file, nil
-	}
-	defer r.Close()
-	return h.aside(func(w io.Writer) error {
-		if _, err := io.Copy(w, r); err != nil {
-			return storeError(err)
-		}
-		return nil
-	})
-}
-
-// aside is what fill writes, in a file that goes with its last reader.
-func (h *hearing) aside(fill func(io.Writer) error) (source, error) {
-	file, err := os.CreateTemp("", "presswork-audio-*")
-	if err != nil {
-		return nil, err
-	}
-	if err = os.Remove(file.Name()); err == nil {
-		err = fill(file)
-	}
-	var size int64
-	if err == nil {
-		size, err = file.Seek(0, io.SeekCurrent)
-	}
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return unnamed{file, size}, nil
-}
-
-// unnamed is a file with its size.
-type unnamed struct {
-	*os.File
-	size int64
-}
-
-// Size is in bytes.
-func (u unnamed) Size() int64 { return u.size }
-
-func (h *hearing) download(ctx context.Context, w io.Writer) error {
-	err := h.Download(ctx, h.task.URL, w)
-	e, coined := errors.AsType[*presswork.Error](err)
-	if !coined {
-		return err
-	}
-	if e.Code == presswork.NotFound {
-		// Nothing is missing here: the address is wrong.
-		e = presswork.Errorf(presswork.InvalidURL, "the recording cannot be fetched: %s", e.Message).WithCause(err)
-	}
-	return e.WithParam("url")
 }
 
 // record writes what was used into the ledger, once, unless the job will run

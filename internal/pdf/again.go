@@ -35,7 +35,11 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	d.outside = new(atomic.Bool)
 	composed, err := c.compose(ctx, d)
 	if err == nil && !d.outside.Load() {
-		c.composed.Put(key, composed, len(d.Content)+len(composed.Page.HTML))
+		size := len(d.Content) + len(composed.Page.HTML)
+		if b := composed.book; b != nil {
+			size += len(b.Body) + len(b.CSS)
+		}
+		c.composed.Put(key, composed, size)
 	}
 	return composed, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -102,7 +103,8 @@ func (c *Converter) makeBook(ctx context.Context, d Composed) (Made, error) {
 	if err != nil {
 		return Made{}, presswork.Errorf(presswork.RenderFailed, "the book could not be written").WithCause(err)
 	}
-	made := Made{Data: data, Warnings: d.Warnings}
+	// What was composed may be another job's, too.
+	made := Made{Data: data, Warnings: slices.Clone(d.Warnings)}
 	for _, l := range left {
 		name := ""
 		if alt := file.OneLine(l.Alt); alt != "" {

@@ -206,3 +206,26 @@ func TestABookIsTheDocument(t *testing.T) {
 		t.Errorf("%d entries of contents", n)
 	}
 }
+
+// A composed document may be remembered and made by several jobs at a time: what
+// one of them finds is not written into the others'.
+func TestABookKeepsItsWarningsToItself(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{})
+	composed, err := c.Compose(t.Context(), pdf.Document{Output: presswork.EPUB, Options: presswork.Options{Cover: new(false)},
+		Content: []byte("![a](x.svg)\n"), Asset: func(string) ([]byte, error) {
+			return []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><foreignObject width="9" height="9"><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject></svg>`), nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := make([]presswork.Warning, 8)
+	composed.Warnings = shared[:0]
+	made, err := c.Make(t.Context(), composed)
+	if err != nil || len(made.Warnings) != 1 || made.Warnings[0].Code != presswork.ImageFailed {
+		t.Fatalf("%+v, %v", made.Warnings, err)
+	}
+	if shared[0].Code != "" {
+		t.Errorf("the composed document's warnings hold %+v", shared[0])
+	}
+}
