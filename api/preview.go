@@ -90,7 +90,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 		theme = verdict.Recommendation.Primary
 	}
 	composed, err := s.pages.compose(ctx, pdf.Document{
-		Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename, Asset: req.asset, Include: req.asset,
+		Owner: metadataOf(c.Context()).who.name, Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename, Asset: req.asset, Include: req.asset,
 	})
 	if err != nil {
 		return ofContent(waitError(err))

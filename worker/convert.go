@@ -136,6 +136,7 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert
 		return run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown")
 	}, func() error {
 		composed, err = w.Converter.Compose(ctx, pdf.Document{
+			Owner:    w.ownerOf(run),
 			Output:   task.Output,
 			Content:  content,
 			Theme:    theme,
@@ -235,11 +236,18 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) 
 	return artifactOf(run, info), true, nil
 }
 
-// renderKey is where the print of a page is remembered, for its owner alone
-// unless SharedRenders is set.
+// ownerOf is for whom what the job makes is remembered, "" for everybody.
+func (w *Worker) ownerOf(run *tasks.Run) string {
+	if w.SharedRenders {
+		return ""
+	}
+	return run.Record.Owner
+}
+
+// renderKey is where the print of a page is remembered.
 func (w *Worker) renderKey(run *tasks.Run, page string) string {
-	owner := run.Record.Owner
-	if w.SharedRenders || owner == "" {
+	owner := w.ownerOf(run)
+	if owner == "" {
 		return storage.RenderKey(page)
 	}
 	sum := sha256.Sum256([]byte(page + " " + owner))

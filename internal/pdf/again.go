@@ -53,7 +53,7 @@ func (c *Converter) documentKey(d Document) string {
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
 	_ = json.NewEncoder(h).Encode([]any{version, c.themes.Edition(), c.now().Format(time.DateOnly),
-		d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Asset == nil, d.Include == nil})
+		d.Owner, d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Asset == nil, d.Include == nil})
 	h.Write(d.Content)
 	return string(h.Sum(nil))
 }

@@ -42,7 +42,7 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 	others := map[string]pdf.Document{
 		"Content": {Content: []byte("# B\n")}, "Theme": {Theme: "nord"}, "Options": {Options: presswork.Options{NumberedHeadings: new(true)}},
 		"Output": {Output: presswork.HTML}, "Filename": {Filename: "b.md"}, "Path": {Path: "a/b.md"}, "Parts": {Parts: []pdf.Part{{Path: "b.md", Content: []byte("# C\n")}}},
-		"Asset": {},
+		"Asset": {}, "Owner": {Owner: "ann"},
 	}
 	for field := range reflect.TypeFor[pdf.Document]().Fields() {
 		if !field.IsExported() {

@@ -86,6 +86,9 @@ type Document struct {
 	Options presswork.Options
 	// Output is what it is made into. Default: presswork.PDF.
 	Output presswork.Output
+	// Owner is whose document it is, "" for nobody's: nobody shall see by the time it
+	// takes that another had the same text composed.
+	Owner string
 	// Filename gives the title when nothing else does.
 	Filename string
 	// Path is where the document lies, slash-separated; it matters with Parts.
