@@ -23,14 +23,14 @@ func newAnalyses(o Options) *analyses {
 }
 
 // choose reads a document and recommends a theme once a slot is free.
-func (s *Server) choose(ctx context.Context, content string) (presswork.Analysis, error) {
+func (s *Server) choose(ctx context.Context, content []byte) (presswork.Analysis, error) {
 	select {
 	case s.analyses.slots <- struct{}{}:
 	case <-ctx.Done():
 		return presswork.Analysis{}, context.Cause(ctx)
 	}
 	defer func() { <-s.analyses.slots }()
-	advice, err := s.analyses.recommender.Recommend(ctx, []byte(content), s.Themes.List(), recommend.Preference{})
+	advice, err := s.analyses.recommender.Recommend(ctx, content, s.Themes.List(), recommend.Preference{})
 	return advice.Analysis, err
 }
 
@@ -62,7 +62,7 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 		return err
 	}
 	defer done()
-	verdict, err := s.choose(ctx, req.Content)
+	verdict, err := s.choose(ctx, []byte(req.Content))
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,10 @@ type conversion struct {
 	Filename   string            `json:"filename"`
 	Priority   string            `json:"priority"`
 	assets     []*asset
+	// path is where the content lies among the assets, "" where they are named from
+	// its folder; parts are those of them that are printed after it, in order.
+	path  string
+	parts []string
 }
 
 // discard deletes what the parser put aside.
@@ -152,6 +156,9 @@ func (r *conversion) fingerprint() string {
 	for _, a := range names {
 		fmt.Fprintf(h, "%q %s\n", a.name, a.sha256)
 	}
+	if r.path != "" {
+		fmt.Fprintf(h, "%q %q\n", r.path, r.parts)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -179,10 +186,37 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 	if wrong == nil {
 		wrong = pdf.CheckOutput(r.Output, matter, r.Options)
 	}
+	if wrong == nil {
+		wrong = r.checkParts()
+	}
 	if wrong != nil {
 		return "", ofContent(wrong)
 	}
 	return theme, nil
+}
+
+// checkParts refuses parts that cannot be printed.
+func (r *conversion) checkParts() error {
+	for _, name := range r.parts {
+		data, err := r.asset(name)
+		if err != nil {
+			return err
+		}
+		if _, err := pdf.Check(data, presswork.Options{}); err != nil {
+			e := presswork.AsError(err)
+			return presswork.Errorf(e.Code, "%s: %s", name, e.Message).WithCause(err)
+		}
+	}
+	return nil
+}
+
+// length is that of the content with its parts, in bytes.
+func (r *conversion) length() int64 {
+	n := int64(len(r.Content))
+	for _, name := range r.parts {
+		n += r.find(name).size
+	}
+	return n
 }
 
 func ofContent(err error) error {
@@ -210,7 +244,7 @@ func webhookError(err error) error {
 func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, replayed bool, err error) {
 	request := sub.ID
 	lane := tasks.ConvertPDF.Queue
-	if r.Priority == bulk || len(r.Content) >= longContent {
+	if r.Priority == bulk || r.length() >= longContent {
 		lane = tasks.Bulk
 	}
 	sub.Task.Queue = lane
@@ -261,7 +295,7 @@ func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, er
 // store puts long content and all assets into the store and returns the
 // payload that names them, and the keys written so far.
 func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
-	payload := tasks.Convert{Theme: theme, Output: r.Output, Options: r.Options, Filename: r.Filename}
+	payload := tasks.Convert{Theme: theme, Output: r.Output, Options: r.Options, Filename: r.Filename, Path: r.path, Parts: r.parts}
 	if len(r.Content) <= tasks.InlineLimit {
 		payload.Content = r.Content
 	}

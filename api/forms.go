@@ -22,7 +22,7 @@ const (
 	maxFilename = 200
 )
 
-// parseConversion reads a submission in any of its three forms.
+// parseConversion reads a submission in any of its four forms.
 func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -38,9 +38,11 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 			return req, presswork.Errorf(presswork.UnsupportedMediaType, "the charset is %s; allowed: utf-8", quote(charset))
 		}
 		err = s.parseText(c, &req)
+	case "application/zip", "application/x-zip-compressed":
+		req, err = s.parseArchive(c)
 	default:
 		return req, presswork.Errorf(presswork.UnsupportedMediaType,
-			"Content-Type is %s; allowed: application/json, multipart/form-data, text/markdown (with curl: -H 'Content-Type: text/markdown')",
+			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/markdown (with curl: -H 'Content-Type: text/markdown')",
 			quote(c.Get(fiber.HeaderContentType)))
 	}
 	req.Filename = cleanFilename(req.Filename)
@@ -69,10 +71,8 @@ func (s *Server) decodeJSON(c *fiber.Ctx, limit int64, what string, into any) er
 }
 
 func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
-	for name := range c.Queries() {
-		if err := req.setText(name, []byte(c.Query(name))); err != nil {
-			return err
-		}
+	if err := req.setQuery(c); err != nil {
+		return err
 	}
 	b, err := s.body(c, s.MaxContentBytes, "content")
 	if err != nil {
@@ -81,6 +81,15 @@ func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
 	data, err := b.all()
 	req.Content = string(data)
 	return err
+}
+
+func (r *conversion) setQuery(c *fiber.Ctx) error {
+	for name := range c.Queries() {
+		if err := r.setText(name, []byte(c.Query(name))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // textFields are the fields a query or a form may have beside the content.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -82,16 +83,18 @@ func (s *Server) preview(c *fiber.Ctx) error {
 		return err
 	}
 	defer done()
+	document := pdf.Document{Owner: metadataOf(c.Context()).who.name, Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename}
+	if err := document.FromFolder(req.path, req.parts, req.asset); err != nil {
+		return err
+	}
 	if theme == themes.Auto {
-		verdict, err := s.choose(ctx, req.Content)
+		verdict, err := s.choose(ctx, document.Text())
 		if err != nil {
 			return err
 		}
-		theme = verdict.Recommendation.Primary
+		document.Theme = verdict.Recommendation.Primary
 	}
-	composed, err := s.pages.compose(ctx, pdf.Document{
-		Owner: metadataOf(c.Context()).who.name, Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename, Asset: req.asset, Include: req.asset,
-	})
+	composed, err := s.pages.compose(ctx, document)
 	if err != nil {
 		return ofContent(waitError(err))
 	}
@@ -121,10 +124,16 @@ func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err 
 
 // asset opens a file that came with the submission.
 func (r *conversion) asset(name string) ([]byte, error) {
-	for _, a := range r.assets {
-		if a.name == name {
-			return io.ReadAll(a.open())
-		}
+	if a := r.find(name); a != nil {
+		return io.ReadAll(a.open())
 	}
 	return nil, errors.New("no such file came with the document")
+}
+
+// find returns the file of a name, nil for none.
+func (r *conversion) find(name string) *asset {
+	if i := slices.IndexFunc(r.assets, func(a *asset) bool { return a.name == name }); i >= 0 {
+		return r.assets[i]
+	}
+	return nil
 }

@@ -47,8 +47,11 @@ type asset struct {
 	file *os.File
 }
 
-// open reads the asset from its start.
-func (a *asset) open() io.Reader {
+// open reads the asset from its start, or from anywhere.
+func (a *asset) open() interface {
+	io.Reader
+	io.ReaderAt
+} {
 	if a.file != nil {
 		return io.NewSectionReader(a.file, 0, a.size)
 	}
@@ -65,9 +68,34 @@ func (a *asset) discard() {
 type form struct {
 	req  conversion
 	seen map[string]bool
+	// documents are what came as content.
+	documents []document
+	// folder is set when files came that say by their names what they are.
+	folder bool
 	// content and uploads are the bytes that may still come.
-	maxContent, uploads int64
-	maxUpload           int64
+	content, uploads int64
+	maxContent       int64
+	maxUpload        int64
+}
+
+func (s *Server) newForm() *form {
+	return &form{seen: map[string]bool{}, content: s.MaxContentBytes, uploads: s.MaxUploadBytes, maxContent: s.MaxContentBytes, maxUpload: s.MaxUploadBytes}
+}
+
+// end is the submission, once all of it has been read.
+func (f *form) end(err error) (conversion, error) {
+	switch {
+	case err != nil:
+	case f.folder:
+		err = f.takeFolder()
+	default:
+		err = f.takeDocuments()
+	}
+	if err != nil {
+		f.req.discard()
+		return conversion{}, err
+	}
+	return f.req, nil
 }
 
 func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (conversion, error) {
@@ -79,12 +107,8 @@ func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (conversion, erro
 	if err != nil {
 		return conversion{}, err
 	}
-	f := form{seen: map[string]bool{}, maxContent: s.MaxContentBytes, uploads: s.MaxUploadBytes, maxUpload: s.MaxUploadBytes}
-	if err := f.read(multipart.NewReader(bufio.NewReaderSize(b, formBuffer), boundary)); err != nil {
-		f.req.discard()
-		return conversion{}, err
-	}
-	return f.req, nil
+	f := s.newForm()
+	return f.end(f.read(multipart.NewReader(bufio.NewReaderSize(b, formBuffer), boundary)))
 }
 
 func (f *form) read(parts *multipart.Reader) error {
@@ -109,32 +133,52 @@ func (f *form) take(part *multipart.Part) error {
 		return presswork.Errorf(presswork.InvalidRequest, "a part of the form has no readable Content-Disposition").WithCause(err)
 	}
 	field, file := params["name"], params["filename"]
-	if name, ok := strings.CutPrefix(field, "assets["); ok && strings.HasSuffix(name, "]") {
-		return f.takeAsset(part, strings.TrimSuffix(name, "]"))
+	if name, path, ok := strings.Cut(field, "["); ok && strings.HasSuffix(path, "]") && slices.Contains([]string{"assets", "content", "files"}, name) {
+		field, file = name, strings.TrimSuffix(path, "]")
 	}
-	if field == "assets" {
+	switch field {
+	case "assets":
 		return f.takeAsset(part, file)
+	case "files":
+		f.folder = true
+		if hidden(file) {
+			return nil
+		}
+		return f.takeAsset(part, file)
+	case "archive":
+		f.folder = true
+		return f.takeArchive(part)
+	case "content":
+		return f.takeContent(part, file)
 	}
 	if f.seen[field] {
 		return presswork.Errorf(presswork.InvalidType, "the form has the field %s twice", quote(field)).WithParam(clip(field))
 	}
 	f.seen[field] = true
-	if field == "content" {
-		data, err := readPart(part, f.maxContent, "content")
-		f.req.Content = string(data)
-		if f.req.Filename == "" && file != "" {
-			f.req.Filename = file
-		}
-		return err
-	}
 	if !slices.Contains(textFields, field) {
-		return unknownField(field, append([]string{"content", "assets", "assets[path]"}, textFields...))
+		return unknownField(field, append([]string{"content", "assets", "assets[path]", "files", "files[path]", "archive"}, textFields...))
 	}
 	data, err := readPart(part, maxField, field)
 	if err != nil {
 		return err
 	}
 	return f.req.setText(field, data)
+}
+
+func (f *form) takeContent(part io.Reader, name string) error {
+	if len(f.documents) > maxAssets {
+		return tooManyFiles("content")
+	}
+	data, err := readPart(part, f.content, "content")
+	if presswork.CodeOf(err) == presswork.ContentTooLarge && len(f.documents) > 0 {
+		return f.longDocuments()
+	}
+	if err != nil {
+		return err
+	}
+	f.content -= int64(len(data))
+	f.documents = append(f.documents, document{name, data})
+	return nil
 }
 
 func readPart(part io.Reader, limit int64, name string) ([]byte, error) {
@@ -148,26 +192,35 @@ func readPart(part io.Reader, limit int64, name string) ([]byte, error) {
 	return data, nil
 }
 
+// takeAsset takes a file that may be as large as what may still come.
 func (f *form) takeAsset(part io.Reader, name string) error {
-	name = strings.TrimPrefix(name, "./")
+	return f.keep(strings.TrimPrefix(name, "./"), io.LimitReader(part, f.uploads+1), &f.uploads)
+}
+
+// keep takes a file; left, if not nil, are the bytes that it counts against.
+func (f *form) keep(name string, r io.Reader, left *int64) error {
 	if err := checkAssetName(name); err != nil {
 		return err
 	}
 	switch {
 	case len(f.req.assets) == maxAssets:
-		return presswork.Errorf(presswork.ContentTooLarge, "a submission may have %d assets", maxAssets).WithParam("assets")
-	case slices.ContainsFunc(f.req.assets, func(a *asset) bool { return a.name == name }):
+		return tooManyFiles("assets")
+	case f.req.find(name) != nil:
 		return badAsset(name, "is there twice")
 	}
 	a := &asset{name: name}
 	f.req.assets = append(f.req.assets, a)
-	if err := a.fill(io.LimitReader(part, f.uploads+1)); err != nil {
+	if err := a.fill(r); err != nil || left == nil {
 		return err
 	}
-	if f.uploads -= a.size; f.uploads < 0 {
-		return presswork.Errorf(presswork.ContentTooLarge, "the assets have more than %d bytes together", f.maxUpload).WithParam("assets")
+	if *left -= a.size; *left < 0 {
+		return presswork.Errorf(presswork.ContentTooLarge, "the files have more than %d bytes together", f.maxUpload).WithParam("assets")
 	}
 	return nil
+}
+
+func tooManyFiles(param string) error {
+	return presswork.Errorf(presswork.ContentTooLarge, "a submission may have %d files", maxAssets).WithParam(param)
 }
 
 // fill reads the asset, and puts it into an unnamed file when it is large.

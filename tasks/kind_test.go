@@ -27,6 +27,10 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 		Assets:     []tasks.Asset{{Name: "img/a.png", Key: "assets/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"}},
 		Filename:   "report.pdf",
 	})
+	decodes(t, "testdata/convert_v1_folder.json", tasks.Convert{
+		Content: "# Hi\n", Theme: "nord", Path: "book/README.md", Parts: []string{"book/usage.md"},
+		Assets: []tasks.Asset{{Name: "book/usage.md", Key: "sources/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"}},
+	})
 	decodes(t, "testdata/choose_v1.json", tasks.Choice{Convert: tasks.Convert{Content: "# Hi\n", Theme: "auto"}, Queue: tasks.Bulk})
 	decodes(t, "testdata/preview_v1.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
 	decodes(t, "testdata/draw_v1.json", tasks.Drawing{

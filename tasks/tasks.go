@@ -124,6 +124,11 @@ type Convert struct {
 	Output presswork.Output `json:"output,omitempty"`
 	// Assets are the files that relative paths of the document resolve to.
 	Assets []Asset `json:"assets,omitempty"`
+	// Path is where the document lies among the Assets, "" where these are named from
+	// its folder.
+	Path string `json:"path,omitempty"`
+	// Parts are those of the Assets that are printed after the document, in order.
+	Parts []string `json:"parts,omitempty"`
 	// Filename is the download's name, with the extension .pdf that another output
 	// replaces; "" for one made from the title.
 	Filename string `json:"filename,omitempty"`

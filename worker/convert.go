@@ -101,12 +101,8 @@ func (w *Worker) within(ctx context.Context, do func(context.Context) error) err
 	return err
 }
 
-// choose replaces themes.Auto by the theme that suits the document, and reports on
-// the job why.
-func (w *Worker) choose(ctx context.Context, run *tasks.Run, theme string, content []byte) (string, error) {
-	if theme != themes.Auto {
-		return theme, nil
-	}
+// choose finds the theme that suits a document, and reports on the job why.
+func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (string, error) {
 	ctx, ended := w.stage(ctx, presswork.StageAnalyzing)
 	defer ended()
 	if err := run.Progress(ctx, presswork.StageAnalyzing, 10, "reading the document"); err != nil {
@@ -120,31 +116,22 @@ func (w *Worker) choose(ctx context.Context, run *tasks.Run, theme string, conte
 }
 
 func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert) (pdf.Composed, error) {
-	content, err := w.content(ctx, task)
+	document, err := w.document(ctx, run, task)
 	if err != nil {
 		return pdf.Composed{}, err
 	}
-	theme, err := w.choose(ctx, run, task.Theme, content)
-	if err != nil {
-		return pdf.Composed{}, err
+	if document.Theme == themes.Auto {
+		if document.Theme, err = w.choose(ctx, run, document.Text()); err != nil {
+			return pdf.Composed{}, err
+		}
 	}
 	ctx, ended := w.stage(ctx, presswork.StageRendering)
 	defer ended()
 	var composed pdf.Composed
-	files := w.assets(ctx, task.Assets)
 	err = meanwhile(func() error {
 		return run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown")
 	}, func() error {
-		composed, err = w.Converter.Compose(ctx, pdf.Document{
-			Owner:    w.ownerOf(run),
-			Output:   task.Output,
-			Content:  content,
-			Theme:    theme,
-			Options:  task.Options,
-			Filename: task.Filename,
-			Asset:    files,
-			Include:  files,
-		})
+		composed, err = w.Converter.Compose(ctx, document)
 		return err
 	})
 	// Strict findings come with the warnings that they are.
@@ -173,6 +160,16 @@ func meanwhile(report, work func() error) error {
 		return ended
 	}
 	return err
+}
+
+// document reads what a task is about.
+func (w *Worker) document(ctx context.Context, run *tasks.Run, task tasks.Convert) (pdf.Document, error) {
+	content, err := w.content(ctx, task)
+	if err != nil {
+		return pdf.Document{}, err
+	}
+	d := pdf.Document{Owner: w.ownerOf(run), Output: task.Output, Content: content, Theme: task.Theme, Options: task.Options, Filename: task.Filename}
+	return d, d.FromFolder(task.Path, task.Parts, w.assets(ctx, task.Assets))
 }
 
 func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error) {

@@ -26,7 +26,7 @@ func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Outpu
 	}
 	c.o.Progress(out.Input, presswork.StageAnalyzing)
 	begun := time.Now()
-	advice, err := c.o.Recommender.Recommend(ctx, wholeText(*d), c.catalogue.List(), c.o.Preference)
+	advice, err := c.o.Recommender.Recommend(ctx, d.Text(), c.catalogue.List(), c.o.Preference)
 	if err != nil {
 		return err
 	}
@@ -62,18 +62,6 @@ func mark(entries []entry, a *presswork.Analysis) {
 			entries[i].Standing = "alternative"
 		}
 	}
-}
-
-// wholeText is the document with its parts.
-func wholeText(d pdf.Document) []byte {
-	if len(d.Parts) == 0 {
-		return d.Content
-	}
-	text := append([]byte{}, d.Content...)
-	for _, part := range d.Parts {
-		text = append(append(text, "\n\n"...), part.Content...)
-	}
-	return text
 }
 
 // Analyze reads one document, a file or Std, and returns what it is and which theme

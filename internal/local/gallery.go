@@ -77,7 +77,7 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 		if err != nil {
 			return out, err
 		}
-		text = wholeText(document)
+		text = document.Text()
 		first = func(ctx context.Context, theme string) (presswork.Page, error) {
 			d := document
 			d.Theme = theme

@@ -3,6 +3,7 @@
 package compat
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -45,8 +46,8 @@ func programs(t *testing.T) (list []program) {
 			list = append(list, p)
 		}
 	}
-	if len(list) != 20 {
-		t.Fatalf("docs/rest.md has %d programs, and 20 are promised", len(list))
+	if len(list) != 24 {
+		t.Fatalf("docs/rest.md has %d programs, and 24 are promised", len(list))
 	}
 	return list
 }
@@ -81,7 +82,9 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 			dir := t.TempDir()
 			for name, data := range map[string][]byte{
 				"report.md":   []byte("# Report\n\n![logo](logo.png)\n"),
+				"usage.md":    []byte("# Usage\n\n![logo](logo.png)\n"),
 				"logo.png":    picture(t),
+				"book.zip":    book(t),
 				"meeting.wav": recording(3),
 			} {
 				if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
@@ -114,6 +117,8 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 				said = "Hello"
 			case "5":
 				said = "one two three"
+			case "6":
+				pdf = "book.pdf"
 			}
 			if !bytes.Contains(out, []byte(said)) {
 				t.Errorf("it prints %q, and not %q", out, said)
@@ -126,6 +131,26 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 			}
 		})
 	}
+}
+
+// book is a folder of two documents as an archive.
+func book(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range []string{"README.md", "usage.md"} {
+		out, err := w.Create("book/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(out, "# "+name+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 func picture(t *testing.T) []byte {

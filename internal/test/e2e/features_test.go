@@ -1,11 +1,13 @@
 package e2e_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"os"
@@ -57,6 +59,56 @@ func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
 	}
 	if n := e2e.PDFImages(t, pdf); n != 1 {
 		t.Errorf("%d images in the PDF", n)
+	}
+	t.Run("a folder", func(t *testing.T) { folderIsOneDocument(t, c) })
+}
+
+// folderIsOneDocument has a zip printed as one document: in the order of its summary, with the
+// picture beside the second file, links between the files, and numbers that run through.
+func folderIsOneDocument(t *testing.T, c *e2e.Client) {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, square(color.RGBA{B: 255, A: 255})); err != nil {
+		t.Fatal(err)
+	}
+	var data bytes.Buffer
+	w := zip.NewWriter(&data)
+	for name, text := range map[string]string{
+		"book/SUMMARY.md":        "[End](z.md)\n[Usage](chapters/usage.md)",
+		"book/z.md":              "---\ntitle: The whole\npage_size: A5\n---\n\n# First chapter\n\nSee [how](chapters/usage.md#how).\n\n| a |\n|---|\n| 1 |\n\nTable: One {#tbl:one}\n",
+		"book/chapters/usage.md": "---\npage_size: A3\n---\n\n# Second chapter\n\n## How\n\n![blue](../img/blue.png)\n\nAfter @tbl:one.\n",
+		"book/img/blue.png":      picture.String(),
+		"book/unlisted.md":       "# Unlisted\n",
+	} {
+		out, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	status, _, got := c.Do("POST", "/api/conversion", "application/zip", data.Bytes())
+	if status != http.StatusAccepted {
+		t.Fatalf("answered %d: %s", status, got)
+	}
+	var accepted e2e.Accepted
+	if err := json.Unmarshal(got, &accepted); err != nil {
+		t.Fatal(err)
+	}
+	job := c.Completed(accepted.JobID)
+	if len(job.Warnings) != 0 || job.Artifact.Pages != 2 {
+		t.Errorf("%d pages, warnings %+v", job.Artifact.Pages, job.Warnings)
+	}
+	pdf := c.Download(job)
+	info, text := e2e.PDFInfo(t, pdf), e2e.PDFText(t, pdf)
+	if info["Title"] != "The whole" || !strings.Contains(info["Page size"], "A5") || e2e.PDFImages(t, pdf) != 1 {
+		t.Errorf("info %v, %d images", info, e2e.PDFImages(t, pdf))
+	}
+	if first, second := strings.Index(text, "First chapter"), strings.Index(text, "Second chapter"); first < 0 || second < first || strings.Contains(text, "Unlisted") || !strings.Contains(text, "After Table") {
+		t.Errorf("it reads %q", text)
 	}
 }
 

@@ -1,0 +1,208 @@
+package api
+
+import (
+	"cmp"
+	"io"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"presswork"
+)
+
+// summary lists the documents of a folder in their order, as mdBook and GitBook
+// have it.
+const summary = "SUMMARY.md"
+
+// document is a Markdown file of a submission of several.
+type document struct {
+	name string
+	data []byte
+}
+
+// takeDocuments makes the submission of what came as content: one document, or
+// several, which follow one another.
+func (f *form) takeDocuments() error {
+	if len(f.documents) == 0 {
+		return nil
+	}
+	first := f.documents[0]
+	f.req.Content = string(first.data)
+	if f.req.Filename == "" {
+		f.req.Filename = first.name
+	}
+	if len(f.documents) == 1 {
+		return nil
+	}
+	for i := range f.documents {
+		d := &f.documents[i]
+		d.name = strings.TrimPrefix(d.name, "./")
+		if d.name == "" {
+			return presswork.Errorf(presswork.InvalidType, `the form has the field "content" twice; several documents need file names`).WithParam("content")
+		}
+		if err := checkAssetName(d.name); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(f.documents[:i], func(o document) bool { return o.name == d.name }) {
+			return badAsset(d.name, "is there twice")
+		}
+	}
+	f.req.path = first.name
+	for _, d := range f.documents[1:] {
+		if err := f.keep(d.name, strings.NewReader(string(d.data)), nil); err != nil {
+			return err
+		}
+		f.req.parts = append(f.req.parts, d.name)
+	}
+	return nil
+}
+
+// takeFolder makes the submission of the files of a folder.
+func (f *form) takeFolder() error {
+	if len(f.documents) > 0 {
+		return presswork.Errorf(presswork.InvalidRequest, "the form has both content and a folder (files or archive); send one of them").WithParam("content")
+	}
+	dropCommonFolder(f.req.assets)
+	names := make([]string, 0, len(f.req.assets))
+	for _, a := range f.req.assets {
+		names = append(names, a.name)
+	}
+	order, err := f.order(names)
+	if err != nil {
+		return err
+	}
+	left := f.maxContent
+	for _, name := range order {
+		if left -= f.req.find(name).size; left < 0 {
+			return f.longDocuments()
+		}
+	}
+	first := f.req.find(order[0])
+	data, err := io.ReadAll(first.open())
+	if err != nil {
+		return err
+	}
+	f.req.Content, f.req.path, f.req.parts = string(data), first.name, order[1:]
+	return nil
+}
+
+func (f *form) longDocuments() error {
+	return presswork.Errorf(presswork.ContentTooLarge, "the documents have more than %d bytes together", f.maxContent).WithParam("content")
+}
+
+// order lists the documents among the files: those of the highest SUMMARY.md, else all
+// whose names, and whose folders', do not begin with an underscore.
+func (f *form) order(names []string) ([]string, error) {
+	list := ""
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if path.Base(name) == summary && (list == "" || strings.Count(name, "/") < strings.Count(list, "/")) {
+			list = name
+		}
+	}
+	var order []string
+	if list != "" {
+		data, err := readPart(f.req.find(list).open(), f.maxContent, summary)
+		if err != nil {
+			return nil, err
+		}
+		if order, err = listed(list, string(data), names); err != nil {
+			return nil, err
+		}
+	} else {
+		for _, name := range names {
+			if isMarkdown(name) && !strings.HasPrefix(name, "_") && !strings.Contains(name, "/_") {
+				order = append(order, name)
+			}
+		}
+		slices.SortFunc(order, compareDocuments)
+	}
+	if len(order) == 0 {
+		return nil, presswork.Errorf(presswork.ContentEmpty, "there is no document to print: files that end in .md, .markdown or .mdx, or a SUMMARY.md that links to them").WithParam("content")
+	}
+	return order, nil
+}
+
+// chapterLink is where a link of a SUMMARY.md leads to.
+var chapterLink = regexp.MustCompile(`\]\(\s*(?:<([^<>#?\n]*)|([^\s()<>#?]*))`)
+
+// listed are the files that a SUMMARY.md links to, each once.
+func listed(list, text string, names []string) (order []string, err error) {
+	for _, m := range chapterLink.FindAllStringSubmatch(text, -1) {
+		target, err := url.PathUnescape(m[1] + m[2])
+		if err != nil || !isMarkdown(target) || strings.Contains(target, "://") {
+			continue
+		}
+		name := path.Join(path.Dir(list), target)
+		switch {
+		case slices.Contains(order, name):
+		case !slices.Contains(names, name):
+			return nil, presswork.Errorf(presswork.InvalidRequest, "%s lists %s, which did not come with it", list, quote(target)).WithParam("content")
+		default:
+			order = append(order, name)
+		}
+	}
+	return order, nil
+}
+
+func isMarkdown(name string) bool {
+	return slices.Contains([]string{".md", ".markdown", ".mdx"}, strings.ToLower(path.Ext(name)))
+}
+
+// compareDocuments sorts documents by name, folder by folder: index.md or README.md
+// first, and numbers by what they count.
+func compareDocuments(a, b string) int {
+	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
+	for i := range min(len(as), len(bs)) {
+		first := func(parts []string) int {
+			stem := strings.ToLower(strings.TrimSuffix(parts[i], path.Ext(parts[i])))
+			if i == len(parts)-1 && (stem == "index" || stem == "readme") {
+				return 0
+			}
+			return 1
+		}
+		if c := cmp.Or(cmp.Compare(first(as), first(bs)), compareNumbers(as[i], bs[i]), cmp.Compare(as[i], bs[i])); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(as), len(bs))
+}
+
+// compareNumbers compares names in which numbers count: "2.md" is before "10.md".
+func compareNumbers(a, b string) int {
+	for a != "" && b != "" {
+		an, bn := digits(a), digits(b)
+		if an > 0 && bn > 0 {
+			x, y := strings.TrimLeft(a[:an], "0"), strings.TrimLeft(b[:bn], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[an:], b[bn:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digits(s string) int {
+	return len(s) - len(strings.TrimLeft(s, "0123456789"))
+}
+
+// dropCommonFolder takes the one folder off the names that all of them begin with, as
+// an archive of a folder has it.
+func dropCommonFolder(files []*asset) {
+	for len(files) > 0 {
+		folder, _, ok := strings.Cut(files[0].name, "/")
+		if !ok || slices.ContainsFunc(files, func(a *asset) bool { return !strings.HasPrefix(a.name, folder+"/") }) {
+			return
+		}
+		for _, a := range files {
+			a.name = strings.TrimPrefix(a.name, folder+"/")
+		}
+	}
+}
