@@ -81,7 +81,7 @@ func (a *accepting) sweep() {
 // sources are the store's keys that the job's task reads.
 func (a *accepting) sources(id string) (keys []string) {
 	a.t.Helper()
-	payload, err := a.rdb.HGet(a.t.Context(), "pw:{"+id+"}:job", "payload").Bytes()
+	payload, err := a.rdb.Get(a.t.Context(), "pw:{"+id+"}:task").Bytes()
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestARetryAfterACrashBetweenClaimAndRecordHasItsSources(t *testing.T) {
 		r.want(t, http.StatusAccepted, "")
 		id := jobIDOf(t, r)
 		// As if the first had died before it could write the record.
-		a.rdb.Del(t.Context(), "pw:{"+id+"}:job", "pw:{"+id+"}:events")
+		a.rdb.Del(t.Context(), "pw:{"+id+"}:job", "pw:{"+id+"}:log", "pw:{"+id+"}:task")
 		a.rdb.ZRem(t.Context(), "pw:open", id)
 		r = a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
 		r.want(t, http.StatusAccepted, "")

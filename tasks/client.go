@@ -57,7 +57,7 @@ func NewClient(address string, o Options) (*Client, error) {
 	rdb.AddHook(asynqext.Turns(rdb))
 	rdb.AddHook(amendments())
 	clock := newClock(rdb, o.Log)
-	recs := &records{rdb: rdb, clock: clock, ttl: o.Retention + afterRetention}
+	recs := &records{rdb: rdb, clock: clock, ttl: o.Records}
 	c := &Client{
 		rdb:        rdb,
 		clock:      clock,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -107,15 +108,16 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 
 func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task) error {
 	tried, _ := asynq.GetRetryCount(actx)
-	h, ok := s.handlers[t.Type()]
-	if !ok {
+	kind, isJob := strings.CutPrefix(t.Type(), ofJob)
+	h, ok := s.handlers[kind]
+	if !ok || isJob && h.job == nil {
 		// A newer release put it there; a newer worker will take it.
 		return &retryError{delay: delayOf(patient, 5, nil), cause: fmt.Errorf("this worker does not know the kind %q", t.Type())}
 	}
 	if h.plain != nil {
 		return s.processPlain(id, q, h, t.Payload(), tried)
 	}
-	err := s.processJob(id, q, h, t, tried)
+	err := s.processJob(id, q, h, kind, tried)
 	if !errors.Is(err, errNotOurs) {
 		return err
 	}
@@ -149,13 +151,13 @@ func (s *Server) processPlain(id string, q Queue, h handler, payload []byte, tri
 	return &retryError{delay: delayOf(again, tried, h.backoff), counted: true, cause: err}
 }
 
-func (s *Server) processJob(id string, q Queue, h handler, t *asynq.Task, tried int) error {
+func (s *Server) processJob(id string, q Queue, h handler, kind string, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
 	// A drop that is left over was meant for another run's end. Not after begin: from
 	// there on this run's own predecessor may ask for one.
 	s.completion.Keep(id)
-	rec, fence, err := s.records.begin(ctx, id, t.Type())
+	rec, fence, payload, err := s.records.begin(ctx, id, kind)
 	if err != nil {
 		return s.notBegun(ctx, id, err)
 	}
@@ -163,7 +165,7 @@ func (s *Server) processJob(id string, q Queue, h handler, t *asynq.Task, tried 
 		ID: id, Attempt: rec.Attempts, Record: rec.Record, records: s.records, outbox: s.outbox, fence: fence, end: cancel, began: time.Now(),
 	}
 	defer s.active.add(&activeRun{task: id, queue: q, fence: fence, ctx: ctx, end: cancel})()
-	err = guarded(func() error { return h.job(ctx, run, t.Payload()) })
+	err = guarded(func() error { return h.job(ctx, run, payload) })
 	if run.continued {
 		return nil
 	}

@@ -15,6 +15,9 @@ var (
 	IdempotencyKey = idempotencyKey
 	JobKey         = jobKey
 	LogKey         = logKey
+	StreamKey      = streamKey
+	PayloadKey     = payloadKey
+	PackedKey      = packedKey
 	OwnerKey       = ownerKey
 	WebhookTask    = webhookTask
 )
@@ -22,6 +25,7 @@ var (
 const (
 	LedgerKey     = ledgerKey
 	CancelChannel = cancelChannel
+	PackAfter     = packAfter
 )
 
 // Accept is the first half of Submit, as when the process dies after it.
@@ -33,7 +37,7 @@ func (c *Client) Accept(ctx context.Context, s Submission) error {
 // Begin is the beginning of a run, as when its process dies after it.
 func (c *Client) Begin(t testing.TB, id string) {
 	t.Helper()
-	if _, _, err := c.records.begin(t.Context(), id, ConvertPDF.Name); err != nil {
+	if _, _, _, err := c.records.begin(t.Context(), id, ConvertPDF.Name); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -60,6 +64,9 @@ func (s *Server) Running() int { return len(s.active.all()) }
 func (s *Server) SweepLedger(ctx context.Context, ahead time.Duration) error {
 	return s.sweepLedger(ctx, ahead)
 }
+
+// Pack packs the records of ended jobs whose time has come by then, counted from now.
+func (s *Server) Pack(ctx context.Context, ahead time.Duration) error { return s.pack(ctx, ahead) }
 
 // SweepGhosts is the sweeper's comparison of a queue's lists.
 func (s *Server) SweepGhosts(ctx context.Context, q Queue, before []string) ([]string, error) {

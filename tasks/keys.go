@@ -5,13 +5,16 @@ import (
 	"encoding/hex"
 )
 
-// Keys of our own. A job's two keys share the hash tag {id}, so that one script
-// may touch both on a Redis Cluster.
+// Keys of our own. A job's keys share the hash tag {id}, so that one script may
+// touch all of them on a Redis Cluster.
 const (
 	// ledgerKey is a sorted set of the jobs that still need somebody: not
 	// terminal, or terminal with a webhook not yet on the queue. The score is
 	// the next time, in Unix milliseconds, at which the sweeper looks.
 	ledgerKey = "pw:open"
+	// settledKey is a sorted set of the jobs that have ended and need nobody any
+	// more, by when their records are packed, in Unix milliseconds.
+	settledKey = "pw:settled"
 	// healthKey is what readiness checks write.
 	healthKey = "pw:health"
 	// eventsChannel carries every event of every job.
@@ -28,8 +31,24 @@ const (
 	offersKey = "pw:offers"
 )
 
-func jobKey(id string) string       { return "pw:{" + id + "}:job" }
-func logKey(id string) string       { return "pw:{" + id + "}:events" }
+// jobKey is the hash of a job, logKey the list of its events, payloadKey what its
+// task carries. They are apart because one long value makes Redis keep a whole hash
+// in a form of three times the size; a list takes a tenth of a short stream.
+func jobKey(id string) string     { return "pw:{" + id + "}:job" }
+func logKey(id string) string     { return "pw:{" + id + "}:log" }
+func payloadKey(id string) string { return "pw:{" + id + "}:task" }
+
+// packedKey is what becomes of all of them: see pack.
+func packedKey(id string) string { return "pw:{" + id + "}:done" }
+
+// streamKey is the event log of a job that release 0.1 accepted.
+func streamKey(id string) string { return "pw:{" + id + "}:events" }
+
+// keysOf are the keys of a job as its scripts name them.
+func keysOf(id string) []string {
+	return []string{jobKey(id), logKey(id), payloadKey(id), packedKey(id), streamKey(id)}
+}
+
 func ownerKey(owner string) string  { return "pw:owner:" + owner }
 func secretKey(name string) string  { return "pw:secret:" + name }
 func webhookTask(job string) string { return "webhook-" + job }

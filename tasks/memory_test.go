@@ -15,7 +15,7 @@ import (
 )
 
 // figure reads a number that Redis reports of itself.
-func (b *bundle) figure(t *testing.T, section, name string) float64 {
+func (b *bundle) figure(t testing.TB, section, name string) float64 {
 	t.Helper()
 	info, err := b.rdb.Info(t.Context(), section).Result()
 	if err != nil {

@@ -126,7 +126,10 @@ var _ asynq.RedisConnOpt = dialer("")
 // showPayload shortens the documents in a payload and hides passwords, and the
 // cookies and headers of exports, so that a page of tasks stays a page and shows
 // no secret.
-func showPayload(_ string, payload []byte) string {
+func showPayload(kind string, payload []byte) string {
+	if strings.HasPrefix(kind, ofJob) {
+		return "in the job's record"
+	}
 	var v any
 	if err := json.Unmarshal(payload, &v); err != nil {
 		return fmt.Sprintf("%d bytes", len(payload))

@@ -29,15 +29,18 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Task = task
-	b.submit(t, s)
-	page := submission(t)
-	page.Task, err = tasks.ExportPage.Task(tasks.PageExport{URL: "https://example.com/", PDF: &export.PDFOptions{VisitOptions: export.VisitOptions{
+	// Those of jobs have their payload in the job's record.
+	if err := b.client.Enqueue(t.Context(), s.ID, task); err != nil {
+		t.Fatal(err)
+	}
+	page, err := tasks.ExportPage.Task(tasks.PageExport{URL: "https://example.com/", PDF: &export.PDFOptions{VisitOptions: export.VisitOptions{
 		ExtraHTTPHeaders: map[string]string{"Authorization": "Bearer hunter3"}, Cookies: []export.Cookie{{Name: "id", Value: "hunter4"}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.submit(t, page)
+	if err := b.client.Enqueue(t.Context(), tasks.NewID(), page); err != nil {
+		t.Fatal(err)
+	}
 	m, err := tasks.NewMonitor(b.address, "/monitor", true)
 	if err != nil {
 		t.Fatal(err)

@@ -15,10 +15,12 @@ import (
 type Options struct {
 	// Log receives what an operator should know. Default: discarded.
 	Log *slog.Logger
-	// Retention is how long results are kept; a job's record outlives it by
-	// seven days, so that an expired artifact can be distinguished from an unknown job.
-	// Default 30 days.
+	// Retention is how long results are kept. Default 30 days.
 	Retention time.Duration
+	// Records is how long the record of a job is kept after its end. Default: seven
+	// days longer than Retention, so that an expired artifact can be distinguished
+	// from an unknown job.
+	Records time.Duration
 	// WebhookData makes the "data" of a webhook's body: the job as its caller
 	// sees it, with addresses that work outside. Default: Record.Job.
 	WebhookData func(Record) any
@@ -81,6 +83,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Retention = cmp.Or(o.Retention, defaultRetention)
+	o.Records = cmp.Or(o.Records, o.Retention+afterRetention)
 	o.MaxPending = cmp.Or(o.MaxPending, defaultMaxPending)
 	o.RenderSlots = cmp.Or(o.RenderSlots, runtime.NumCPU())
 	o.TextConcurrency = cmp.Or(o.TextConcurrency, 2*runtime.NumCPU())
@@ -103,7 +106,7 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	for name, n := range map[string]int64{
-		"Retention": int64(o.Retention), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
+		"Retention": int64(o.Retention), "Records": int64(o.Records), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
 		"AudioConcurrency": int64(o.AudioConcurrency), "InferConcurrency": int64(o.InferConcurrency), "ToolConcurrency": int64(o.ToolConcurrency), "DrainTimeout": int64(o.DrainTimeout),
 	} {
 		if n < 0 {

@@ -66,13 +66,24 @@ func (o *outbox) enqueue(ctx context.Context, owner, id string, t Task, opts ...
 	return nil
 }
 
-// hold prepares what enqueue does, to go with other commands; nil where it cannot.
+// ofJob is what the names of tasks begin with whose payload is in the record of
+// their job, so that Redis holds it once. A worker that does not know the form
+// leaves the task to one that does.
+const ofJob = "job:"
+
+// enqueueJob is enqueue for the task of a job.
+func (o *outbox) enqueueJob(ctx context.Context, owner, id string, t Task) error {
+	t.Kind, t.Payload = ofJob+t.Kind, nil
+	return o.enqueue(ctx, owner, id, t)
+}
+
+// hold prepares what enqueueJob does, to go with other commands; nil where it cannot.
 func (o *outbox) hold(ctx context.Context, owner, id string, t Task) (*asynqext.Held, error) {
 	if hasCalls(t.Queue) {
 		return nil, nil
 	}
 	held := new(asynqext.Held)
-	return held, o.enqueue(held.Hold(ctx), owner, id, t)
+	return held, o.enqueueJob(held.Hold(ctx), owner, id, t)
 }
 
 // settle does what remains after a job's end: its webhook goes on the queue, an
@@ -97,7 +108,12 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 	if err := o.clear(ctx, r); err != nil {
 		return err
 	}
-	if err := o.rdb.ZRem(ctx, ledgerKey, r.ID).Err(); err != nil {
+	_, err := o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.ZRem(ctx, ledgerKey, r.ID)
+		p.ZAdd(ctx, settledKey, redis.Z{Score: float64(o.clock.now().Add(packAfter).UnixMilli()), Member: r.ID})
+		return nil
+	})
+	if err != nil {
 		return unavailable(err)
 	}
 	return nil

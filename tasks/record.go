@@ -10,8 +10,8 @@ import (
 )
 
 // The fields of a job's hash that make a Record. Beside them the hash holds
-// what only the transitions read: made, fence, begun, by, task, retries, timeout,
-// payload.
+// what only the transitions read: made, fence, begun, by, task, retries, timeout
+// (and payload, where release 0.1 accepted the job).
 const (
 	fieldID          = "id"
 	fieldKind        = "kind"
@@ -76,9 +76,8 @@ func (s *stored) lastEvent() presswork.Event {
 	}
 }
 
-// decodeRecord reads the answer to an HMGET of recordFields; nil when there is
-// no such job.
-func decodeRecord(values []any) (*stored, error) {
+// fieldsOf reads the answer to an HMGET of recordFields.
+func fieldsOf(values []any) (map[string]string, error) {
 	fields := recordFields()
 	if len(values) < len(fields) {
 		return nil, fmt.Errorf("job record has %d of %d fields", len(values), len(fields))
@@ -89,6 +88,20 @@ func decodeRecord(values []any) (*stored, error) {
 			m[name] = s
 		}
 	}
+	return m, nil
+}
+
+// decodeValues is decodeRecord of the answer to an HMGET of recordFields.
+func decodeValues(values []any) (*stored, error) {
+	m, err := fieldsOf(values)
+	if err != nil {
+		return nil, err
+	}
+	return decodeRecord(m)
+}
+
+// decodeRecord reads the fields of a record; nil when there is no such job.
+func decodeRecord(m map[string]string) (*stored, error) {
 	if m[fieldID] == "" {
 		return nil, nil
 	}

@@ -115,7 +115,7 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 		return err
 	}
 	r.continued = true
-	if err := r.outbox.enqueue(ctx, r.Record.Owner, r.ID, t); err != nil {
+	if err := r.outbox.enqueueJob(ctx, r.Record.Owner, r.ID, t); err != nil {
 		r.outbox.log.Warn("a job's next task is not on the queue yet; the sweeper will put it there", "job_id", r.ID, "err", err)
 	}
 	return nil

@@ -9,14 +9,14 @@ local clock = redis.call('TIME')
 local function millis() return clock[1] * 1000 + math.floor(clock[2] / 1000) end
 `
 
-// Every transition of a job is one script over the job's two keys, so that it
-// happens as a whole or not at all. KEYS: the job's hash, its event log.
+// Every transition of a job is one script over the job's keys, so that it happens
+// as a whole or not at all. KEYS: those of keysOf.
 //
 // A script answers "" when it was applied, else why not: "gone" (no such
 // record), the terminal status the job has, or "superseded" (a later run holds
 // the fence).
 const prelude = `
-local job, log = KEYS[1], KEYS[2]
+local job, log, payload, packed, stream = unpack(KEYS, 1, 5)
 local terminal = {completed = true, failed = true, cancelled = true}
 local rank = {queued = 0, analyzing = 1, rendering = 2, transcribing = 3, printing = 3, storing = 4, done = 5}
 
@@ -27,7 +27,13 @@ local function record(kind, f, seq, at, message, extra)
   if message ~= '' then text = ',"message":' .. cjson.encode(message) end
   local event = '{"type":"' .. kind .. '","job_id":"' .. f[1] .. '","seq":' .. seq .. ',"status":"' .. f[2] ..
     '","stage":"' .. f[3] .. '","progress":' .. f[4] .. text .. ',"at":"' .. at .. '"' .. extra .. '}'
-  redis.call('XADD', log, 'MAXLEN', '~', '1000', seq .. '-0', 'e', event)
+  if redis.call('EXISTS', stream) == 1 then
+    -- Nodes of release 0.1 read it.
+    redis.call('XADD', stream, 'MAXLEN', '~', '1000', seq .. '-0', 'e', event)
+  else
+    redis.call('RPUSH', log, event)
+    if seq > 1000 then redis.call('LTRIM', log, -1000, -1) end
+  end
   return f[1] .. ' ' .. seq .. ' ' .. event
 end
 
@@ -54,22 +60,24 @@ end
 
 // create: KEYS also the ledger, where it may be written together with the job.
 // ARGV at, ttl ms, message, nonce, id, the sweeper's first look in ms from now,
-// then field-value pairs. Answers 1, or 0 when the job exists: a submission may
+// the task's payload, then field-value pairs. Answers 1, or 0 when the job exists: a submission may
 // be repeated. The nonce tells a repeat after a lost answer, which is 1 again,
 // from a second submission. Nobody can watch the job yet, so nothing is
 // published.
 var createScript = redis.NewScript(prelude + `
-if KEYS[3] then
+if KEYS[6] then
 ` + serverTime + `
-  redis.call('ZADD', KEYS[3], 'NX', millis() + ARGV[6], ARGV[5])
+  redis.call('ZADD', KEYS[6], 'NX', millis() + ARGV[6], ARGV[5])
 end
 local made = redis.call('HMGET', job, 'id', 'made')
 if made[1] then
   if made[2] == ARGV[4] then return 1 end
   return 0
 end
+if redis.call('EXISTS', packed) == 1 then return 0 end
 redis.call('HSET', job, 'id', ARGV[5], 'status', 'queued', 'stage', 'queued', 'progress', 0, 'seq', 1, 'message', ARGV[3],
-  'created', ARGV[1], 'updated', ARGV[1], 'made', ARGV[4], unpack(ARGV, 7))
+  'created', ARGV[1], 'updated', ARGV[1], 'made', ARGV[4], unpack(ARGV, 8))
+redis.call('SET', payload, ARGV[7], 'PX', ARGV[2])
 record('progress', {ARGV[5], 'queued', 'queued', 0}, 1, ARGV[1], ARGV[3], '')
 redis.call('PEXPIRE', job, ARGV[2])
 redis.call('PEXPIRE', log, ARGV[2])
@@ -77,7 +85,7 @@ return 1
 `)
 
 // begin: ARGV at, nonce, kind of task, then the fields to answer. Answers
-// refusal, fence, fields. The nonce makes a repeat after a lost answer the same
+// refusal, fence, fields, the task's payload. The nonce makes a repeat after a lost answer the same
 // attempt. A task that the job has left behind is refused.
 var beginScript = redis.NewScript(prelude + `
 local r = refusal('')
@@ -94,14 +102,19 @@ if redis.call('HGET', job, 'begun') ~= ARGV[2] then
   if attempt > 1 then message = 'attempt ' .. attempt .. ' has begun' end
   publish(emit('progress', ARGV[1], message, ''))
 end
-return {'', redis.call('HGET', job, 'fence'), redis.call('HMGET', job, unpack(ARGV, 4))}
+return {'', redis.call('HGET', job, 'fence'), redis.call('HMGET', job, unpack(ARGV, 4)),
+  redis.call('GET', payload) or redis.call('HGET', job, 'payload')}
 `)
 
-// next: ARGV fence, then the fields of the job's next task. Its attempts are
-// counted anew.
+// next: ARGV fence, the payload and then the fields of the job's next task. Its
+// attempts are counted anew.
 var nextScript = redis.NewScript(prelude + `
 local r = refusal(ARGV[1])
-if r == '' then redis.call('HSET', job, 'attempts', 0, unpack(ARGV, 2)) end
+if r == '' then
+  redis.call('HSET', job, 'attempts', 0, unpack(ARGV, 3))
+  redis.call('HDEL', job, 'payload')
+  redis.call('SET', payload, ARGV[2], 'PX', redis.call('PTTL', job))
+end
 return r
 `)
 
@@ -160,9 +173,11 @@ if r == '' then
   if pairs > 0 then redis.call('HSET', job, unpack(ARGV, 9, 8 + pairs)) end
   if ARGV[4] == 'completed' then redis.call('HSET', job, 'stage', 'done', 'progress', 100) end
   redis.call('HDEL', job, 'payload')
+  redis.call('DEL', payload)
   publish(emit(ARGV[4], ARGV[3], ARGV[5], ARGV[6]))
   redis.call('PEXPIRE', job, ARGV[7])
   redis.call('PEXPIRE', log, ARGV[7])
+  redis.call('PEXPIRE', stream, ARGV[7])
   if ARGV[4] == 'cancelled' then redis.call('PUBLISH', '` + cancelChannel + `', redis.call('HGET', job, 'id')) end
 elseif r == ARGV[4] and redis.call('HGET', job, 'by') == ARGV[2] then
   r = ''

@@ -89,7 +89,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		rdb:        rdb,
 		clock:      clock,
 		blocking:   blocking,
-		records:    &records{rdb: rdb, clock: clock, ttl: o.Retention + afterRetention},
+		records:    &records{rdb: rdb, clock: clock, ttl: o.Records},
 		outbox:     newOutbox(rdb, clock, o),
 		limits:     limits,
 		completion: asynqext.NewCompletion(o.Log),

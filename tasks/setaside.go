@@ -18,7 +18,7 @@ func (s *Server) setAside(q Queue, id string, why error) {
 		s.log.Error("the task of a job cannot be run; it is made anew from the job's record", "job_id", id, "queue", q, "err", why)
 		err = asynqext.Remove(ctx, s.rdb, q, id)
 		if err == nil {
-			err = s.outbox.enqueue(ctx, job.Owner, id, t)
+			err = s.outbox.enqueueJob(ctx, job.Owner, id, t)
 		}
 	default:
 		s.log.Error("a task cannot be run; it is archived", "task_id", id, "queue", q, "err", why)

@@ -105,7 +105,7 @@ const (
 func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
-	if err := c.outbox.enqueue(ctx, owner, id, t); err != nil {
+	if err := c.outbox.enqueueJob(ctx, owner, id, t); err != nil {
 		c.log.Warn("an accepted job is not on the queue yet; the sweeper will put it there", "job_id", id, "err", err)
 	}
 }
@@ -252,7 +252,7 @@ func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made ac
 	at := c.clock.now()
 	args := c.records.createArgs(s, at)
 	trim := c.trimDue()
-	keys := []string{jobKey(s.ID), logKey(s.ID)}
+	keys := keysOf(s.ID)
 	var task *asynqext.Held
 	if _, cluster := c.rdb.(*redis.ClusterClient); !cluster {
 		keys = append(keys, ledgerKey)

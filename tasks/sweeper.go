@@ -52,6 +52,9 @@ func (s *Server) sweep(ctx context.Context, queues []Queue) {
 			if err := s.sweepLedger(ctx, 0); err != nil && ctx.Err() == nil {
 				s.log.Warn("the ledger of open jobs could not be swept", "err", err)
 			}
+			if err := s.pack(ctx, 0); err != nil && ctx.Err() == nil {
+				s.log.Warn("the records of ended jobs could not be packed", "err", err)
+			}
 		case <-ghosts.C:
 			for _, q := range queues {
 				found, err := asynqext.Reconcile(ctx, s.rdb, q, suspects[q])
@@ -121,7 +124,7 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 			return err
 		}
 		s.log.Warn("an accepted job had no task; it is put on the queue again", "job_id", id, "queue", t.Queue)
-		return s.outbox.enqueue(ctx, job.Owner, id, t)
+		return s.outbox.enqueueJob(ctx, job.Owner, id, t)
 	case state.Val() == "archived":
 		_, err := s.outbox.end(ctx, s.records, id, failed("", "", presswork.Errorf(presswork.Internal,
 			"the job was set aside by an operator")))

@@ -66,11 +66,11 @@ type records struct {
 
 // read returns the job, or nil when there is none.
 func (r *records) read(ctx context.Context, id string) (*stored, error) {
-	values, err := r.rdb.HMGet(ctx, jobKey(id), recordFields()...).Result()
+	jobs, err := r.readAll(ctx, []string{id})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	return decodeRecord(values)
+	return jobs[0].job, jobs[0].err
 }
 
 // lookup is one job of many that were read: nil when it is gone, and an error
@@ -83,10 +83,12 @@ type lookup struct {
 // readAll reads many in one round trip. What is wrong with one record is returned in
 // its place, so that it does not hide the others.
 func (r *records) readAll(ctx context.Context, ids []string) ([]lookup, error) {
-	cmds := make([]*redis.SliceCmd, len(ids))
+	cmds, packed := make([]*redis.SliceCmd, len(ids)), make([]*redis.StringCmd, len(ids))
+	// The hash first: a record that is packed between the two is found.
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, id := range ids {
 			cmds[i] = p.HMGet(ctx, jobKey(id), recordFields()...)
+			packed[i] = p.Get(ctx, packedKey(id))
 		}
 		return nil
 	})
@@ -95,26 +97,60 @@ func (r *records) readAll(ctx context.Context, ids []string) ([]lookup, error) {
 	}
 	out := make([]lookup, len(ids))
 	for i, cmd := range cmds {
-		if err := cmd.Err(); err != nil {
-			out[i].err = unavailable(err)
-			continue
-		}
-		out[i].job, out[i].err = decodeRecord(cmd.Val())
+		out[i] = readOne(cmd, packed[i])
 	}
 	return out, nil
 }
 
+func readOne(cmd *redis.SliceCmd, packed *redis.StringCmd) (l lookup) {
+	if err := cmd.Err(); err != nil {
+		return lookup{err: unavailable(err)}
+	}
+	fields, err := fieldsOf(cmd.Val())
+	if err == nil && fields[fieldID] == "" {
+		switch blob, perr := packed.Bytes(); {
+		case perr == nil:
+			fields, _, err = unpack(blob, false)
+		case !errors.Is(perr, redis.Nil):
+			err = unavailable(perr)
+		}
+	}
+	if err != nil {
+		return lookup{err: err}
+	}
+	l.job, l.err = decodeRecord(fields)
+	return l
+}
+
 // events returns the log after seq, oldest first.
 func (r *records) events(ctx context.Context, id string, after int64) ([]presswork.Event, error) {
-	entries, err := r.rdb.XRange(ctx, logKey(id), strconv.FormatInt(after+1, 10)+"-0", "+").Result()
-	if err != nil {
+	var log *redis.StringSliceCmd
+	var stream *redis.XMessageSliceCmd
+	var packed *redis.StringCmd
+	// As one transaction: what is packed meanwhile is in the one or in the other.
+	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		log = p.LRange(ctx, logKey(id), 0, -1)
+		stream = p.XRange(ctx, streamKey(id), "-", "+")
+		packed = p.Get(ctx, packedKey(id))
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, unavailable(err)
 	}
-	out := make([]presswork.Event, len(entries))
-	for i, entry := range entries {
-		text, _ := entry.Values["e"].(string)
-		if err := json.Unmarshal([]byte(text), &out[i]); err != nil {
-			return nil, fmt.Errorf("event %s of job %s: %w", entry.ID, id, err)
+	all := texts(log, stream)
+	if blob, err := packed.Bytes(); err == nil {
+		if _, all, err = unpack(blob, true); err != nil {
+			return nil, fmt.Errorf("events of job %s: %w", id, err)
+		}
+	}
+	var out []presswork.Event
+	for _, text := range all {
+		var e presswork.Event
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			return nil, fmt.Errorf("an event of job %s: %w", id, err)
+		}
+		if e.Seq > after {
+			out = append(out, e)
 		}
 	}
 	return out, nil
@@ -141,7 +177,7 @@ const waiting = "waiting for a worker"
 // nonce of their own: one call is one submission.
 func (r *records) createArgs(s Submission, at time.Time) []any {
 	args := make([]any, 0, 32)
-	args = append(args, stamp(at), r.ttl.Milliseconds(), waiting, NewID(), s.ID, firstLook.Milliseconds(),
+	args = append(args, stamp(at), r.ttl.Milliseconds(), waiting, NewID(), s.ID, firstLook.Milliseconds(), s.Task.Payload,
 		fieldKind, string(s.Kind), fieldTheme, s.Theme)
 	args = append(args, s.Task.fields()...)
 	for _, pair := range [][2]string{
@@ -155,24 +191,32 @@ func (r *records) createArgs(s Submission, at time.Time) []any {
 	return args
 }
 
-// fields are a task's in the record of its job.
+// fields are a task's in the record of its job, all but the payload.
 func (t Task) fields() []any {
-	return []any{
-		"task", t.Kind, fieldQueue, string(t.Queue), "retries", t.Retries, "timeout", t.Timeout.Milliseconds(), "payload", t.Payload,
-	}
+	return []any{"task", t.Kind, fieldQueue, string(t.Queue), "retries", t.Retries, "timeout", t.Timeout.Milliseconds()}
 }
 
 // next makes another task the job's.
 func (r *records) next(ctx context.Context, id, fence string, t Task) error {
-	return r.apply(ctx, nextScript, id, append([]any{fence}, t.fields()...))
+	return r.apply(ctx, nextScript, id, append([]any{fence, t.Payload}, t.fields()...))
 }
 
 // task reads back what the job's task was; its Kind is "" when the job is
 // terminal, since the payload is dropped then.
 func (r *records) task(ctx context.Context, id string) (Task, error) {
-	v, err := r.rdb.HMGet(ctx, jobKey(id), "task", fieldQueue, "retries", "timeout", "payload").Result()
-	if err != nil {
+	var fields *redis.SliceCmd
+	var payload *redis.StringCmd
+	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		fields = p.HMGet(ctx, jobKey(id), "task", fieldQueue, "retries", "timeout", "payload")
+		payload = p.Get(ctx, payloadKey(id))
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return Task{}, unavailable(err)
+	}
+	v := fields.Val()
+	if payload.Err() == nil {
+		v[4] = payload.Val() // release 0.1 has it in the hash
 	}
 	var text [5]string
 	for i := range text {
@@ -193,25 +237,27 @@ func (r *records) task(ctx context.Context, id string) (Task, error) {
 	}, nil
 }
 
-// begin starts an attempt of a kind of task and returns the fence it holds.
+// begin starts an attempt of a kind of task and returns the fence it holds and the
+// task's payload.
 // Errors: errGone, endedError, ErrSuperseded when the job's task is of another
 // kind by now, an outage.
-func (r *records) begin(ctx context.Context, id, kind string) (*stored, string, error) {
+func (r *records) begin(ctx context.Context, id, kind string) (s *stored, fence string, payload []byte, err error) {
 	args := []any{stamp(r.clock.now()), NewID(), kind}
 	for _, f := range recordFields() {
 		args = append(args, f)
 	}
 	reply, err := r.run(ctx, beginScript, id, args).Slice()
 	if err != nil {
-		return nil, "", unavailable(err)
+		return nil, "", nil, unavailable(err)
 	}
 	if reason, _ := reply[0].(string); reason != "" {
-		return nil, "", refused(reason)
+		return nil, "", nil, refused(reason)
 	}
-	fence, _ := reply[1].(string)
+	fence, _ = reply[1].(string)
 	values, _ := reply[2].([]any)
-	s, err := decodeRecord(values)
-	return s, fence, err
+	text, _ := reply[3].(string)
+	s, err = decodeValues(values)
+	return s, fence, []byte(text), err
 }
 
 func (r *records) progress(ctx context.Context, id, fence string, stage presswork.Stage, percent int, message string) error {
@@ -281,10 +327,15 @@ func (r *records) finish(ctx context.Context, id string, e ending) (*stored, err
 	}
 	reason, _ := reply[0].(string)
 	if len(reply) < 2 {
-		return nil, refused(reason)
+		// It may be packed.
+		s, err := r.read(ctx, id)
+		if err != nil || s == nil {
+			return nil, errors.Join(err, refused(reason))
+		}
+		return s, endedError{s.Status}
 	}
 	values, _ := reply[1].([]any)
-	s, err := decodeRecord(values)
+	s, err := decodeValues(values)
 	if err != nil {
 		return nil, err
 	}
@@ -300,5 +351,5 @@ func (r *records) apply(ctx context.Context, script *redis.Script, id string, ar
 }
 
 func (r *records) run(ctx context.Context, script *redis.Script, id string, args []any) *redis.Cmd {
-	return script.Run(ctx, r.rdb, []string{jobKey(id), logKey(id)}, args...)
+	return script.Run(ctx, r.rdb, keysOf(id), args...)
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // newJob returns the records of a fresh Redis with one job in it.
-func newJob(t *testing.T) (*records, string) {
+func newJob(t *testing.T, o ...Options) (*records, string) {
 	t.Helper()
-	c, err := NewClient(redistest.Start(t), Options{})
+	c, err := NewClient(redistest.Start(t), append(o, Options{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func newJob(t *testing.T) (*records, string) {
 
 func begin(t *testing.T, r *records, id string) (fence string) {
 	t.Helper()
-	_, fence, err := r.begin(t.Context(), id, ConvertPDF.Name)
+	_, fence, _, err := r.begin(t.Context(), id, ConvertPDF.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestTerminalStateIsWrittenOnce(t *testing.T) {
 	if len(won) != 1 || s.Status != won[0] || s.Seq != 3 {
 		t.Fatalf("won: %v; the job is %s at %d", won, s.Status, s.Seq)
 	}
-	if _, _, err := r.begin(ctx, id, ConvertPDF.Name); loss(err) == nil {
+	if _, _, _, err := r.begin(ctx, id, ConvertPDF.Name); loss(err) == nil {
 		t.Errorf("a finished job began again: %v", err)
 	}
 	if err := r.progress(ctx, id, fence, presswork.StageDone, 100, ""); loss(err) == nil {
@@ -250,17 +250,28 @@ func TestSequenceIsGaplessUnderConcurrentTransitions(t *testing.T) {
 	}
 }
 
-func TestRecordsExpireAfterRetentionAndAWeek(t *testing.T) {
+func TestRecordsExpireAfterRetentionAndAWeekOrWhenTheyAreToldTo(t *testing.T) {
 	t.Parallel()
-	r, id := newJob(t)
-	ctx := t.Context()
-	r.rdb.PExpire(ctx, jobKey(id), time.Hour)
-	if _, err := r.finish(ctx, id, ending{nonce: "n", status: presswork.Cancelled}); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{jobKey(id), logKey(id)} {
-		if ttl := r.rdb.TTL(ctx, key).Val(); ttl < 36*24*time.Hour || ttl > 37*24*time.Hour {
-			t.Errorf("%s lives %s after its end", key, ttl)
+	for want, o := range map[int]Options{37: {}, 90: {Records: 90 * 24 * time.Hour}} {
+		r, id := newJob(t, o)
+		ctx := t.Context()
+		for _, key := range []string{jobKey(id), payloadKey(id)} {
+			if ttl := r.rdb.TTL(ctx, key).Val().Hours() / 24; ttl < float64(want)-1 || ttl > float64(want) {
+				t.Errorf("%s lives %.1f days after its beginning, want %d", key, ttl, want)
+			}
+		}
+		r.rdb.PExpire(ctx, jobKey(id), time.Hour)
+		r.rdb.PExpire(ctx, logKey(id), time.Hour)
+		if _, err := r.finish(ctx, id, ending{nonce: "n", status: presswork.Cancelled}); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{jobKey(id), logKey(id)} {
+			if ttl := r.rdb.TTL(ctx, key).Val().Hours() / 24; ttl < float64(want)-1 || ttl > float64(want) {
+				t.Errorf("%s lives %.1f days after its end, want %d", key, ttl, want)
+			}
+		}
+		if n := r.rdb.Exists(ctx, payloadKey(id)).Val(); n != 0 {
+			t.Error("the payload outlives the job's end")
 		}
 	}
 }

@@ -170,7 +170,7 @@ func TestALostMessageIsMadeUpFor(t *testing.T) {
 	// An event in the log that nobody published.
 	ctx := t.Context()
 	b.rdb.HIncrBy(ctx, tasks.JobKey(id), "seq", 1)
-	if err := b.rdb.Do(ctx, "xadd", tasks.LogKey(id), "2-0", "e",
+	if err := b.rdb.RPush(ctx, tasks.LogKey(id),
 		`{"type":"progress","job_id":"`+id+`","seq":2,"status":"processing","stage":"rendering","progress":5,"at":"2026-01-01T00:00:00Z"}`).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,7 @@ func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 		"blank":    {map[string]string{"API_KEY": " , "}, []string{"API_KEY", "blank"}},
 		"tls":      {map[string]string{"API_TLS_CERT": "c.pem"}, []string{"API_TLS_KEY"}},
 		"s3":       {map[string]string{"S3_ENDPOINT": "h:1", "S3_BUCKET": "b", "S3_ACCESS_KEY": "k"}, []string{"S3_SECRET_KEY"}},
+		"records":  {map[string]string{"RECORD_RETENTION_DAYS": "29"}, []string{"RECORD_RETENTION_DAYS", "29", "CACHE_RETENTION_DAYS"}},
 		"both":     {map[string]string{"API_KEY": "hush", "API_KEY_FILE": "f"}, []string{"API_KEY_FILE"}},
 		"no file":  {map[string]string{"API_KEY_FILE": "/does/not/exist"}, []string{"API_KEY_FILE"}},
 	} {

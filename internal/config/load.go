@@ -49,6 +49,9 @@ func (c Config) checkTogether() error {
 	if (c.APITLSCert == "") != (c.APITLSKey == "") {
 		return errors.New("API_TLS_CERT and API_TLS_KEY: set both or neither")
 	}
+	if c.RecordRetentionDays != 0 && c.RecordRetentionDays < c.CacheRetentionDays {
+		return fmt.Errorf("RECORD_RETENTION_DAYS is %d; allowed is 0, or at least the %d of CACHE_RETENTION_DAYS", c.RecordRetentionDays, c.CacheRetentionDays)
+	}
 	if c.S3Endpoint == "" {
 		return nil
 	}

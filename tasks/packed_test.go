@@ -1,0 +1,156 @@
+package tasks_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/internal/test/wait"
+	"presswork/tasks"
+)
+
+// What callers can see of an ended job is the same after its record is packed,
+// and nothing else of it remains.
+func TestAPackedJobIsAsItWas(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		if err := run.Printed(ctx, presswork.Warning{Code: presswork.ImageFailed, Message: `a <b> "c"`, Line: 3}); err != nil {
+			return err
+		}
+		return reporting(ctx, run, c)
+	})
+	sub := typical(t, 0)
+	sub.IdempotencyKey, sub.Fingerprint = "k", "f"
+	id := b.submit(t, sub)
+	job, events := b.finished(t, id), b.events(t, id, 0)
+	wait.Until(t, "it is settled", func() bool { return b.rdb.ZCard(ctx, tasks.LedgerKey).Val() == 0 })
+
+	pack := func(ahead time.Duration) {
+		t.Helper()
+		if err := s.Pack(ctx, ahead); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packed := func() bool { return b.rdb.Exists(ctx, tasks.PackedKey(id)).Val() == 1 }
+	if pack(tasks.PackAfter - time.Minute); packed() {
+		t.Fatal("it is packed too soon for nodes of the release before")
+	}
+	ttl := b.rdb.PTTL(ctx, tasks.JobKey(id)).Val()
+	if pack(tasks.PackAfter + time.Minute); !packed() {
+		t.Fatal("it is not packed")
+	}
+	if keys := b.rdb.Keys(ctx, "pw:{"+id+"}:*").Val(); len(keys) != 1 {
+		t.Errorf("of the job remain %v", keys)
+	}
+	if got := b.rdb.PTTL(ctx, tasks.PackedKey(id)).Val(); got > ttl || got < ttl-time.Minute {
+		t.Errorf("it lives %s after %s", got, ttl)
+	}
+	if n := b.rdb.Exists(ctx, "pw:settled").Val(); n != 0 {
+		t.Error("it is to be packed again")
+	}
+	if diff := cmp.Diff(job, b.job(t, id)); diff != "" {
+		t.Errorf("Job (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(events, b.events(t, id, 0)); diff != "" {
+		t.Errorf("events (-before +after):\n%s", diff)
+	}
+	if got := b.events(t, id, 3); len(got) != len(events)-3 {
+		t.Errorf("%d events after the third of %d", len(got), len(events))
+	}
+	page, err := b.client.Jobs(ctx, sub.Owner, tasks.Query{})
+	if err != nil || len(page.Records) != 1 {
+		t.Fatal(page, err)
+	}
+	if diff := cmp.Diff(job, page.Records[0]); diff != "" {
+		t.Errorf("Jobs (-before +after):\n%s", diff)
+	}
+	_, err = b.client.Cancel(ctx, id)
+	wantCode(t, err, presswork.JobFinished)
+	again := typical(t, 0)
+	again.IdempotencyKey, again.Fingerprint = "k", "f"
+	if rec, replayed, err := b.client.Submit(ctx, again); err != nil || !replayed || rec.ID != id {
+		t.Errorf("submitted again: %s, %t, %v", rec.ID, replayed, err)
+	}
+	sub.IdempotencyKey = ""
+	if _, replayed, err := b.client.Submit(ctx, sub); err != nil || !replayed {
+		t.Errorf("submitted under its id: %t, %v", replayed, err)
+	}
+}
+
+// A job that a node of release 0.1 accepted has its payload in the hash and in the
+// task and its events in a stream, which that node's watchers read.
+func TestAJobOfTheReleaseBeforeIsDone(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	sub := submission(t)
+	id := b.submit(t, sub)
+	first := b.rdb.LIndex(ctx, tasks.LogKey(id), 0).Val()
+	if err := b.rdb.Do(ctx, "xadd", tasks.StreamKey(id), "1-0", "e", first).Err(); err != nil {
+		t.Fatal(err)
+	}
+	b.rdb.HSet(ctx, tasks.JobKey(id), "payload", sub.Task.Payload)
+	b.rdb.Del(ctx, tasks.LogKey(id), tasks.PayloadKey(id), tasks.AsynqPending(tasks.Render), tasks.AsynqTask(tasks.Render, id))
+	s := b.server(t, tasks.Options{})
+	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		if c.Content != "# Hi" {
+			t.Errorf("the task is %+v", c)
+		}
+		return reporting(ctx, run, c)
+	})
+	if err := s.SweepLedger(ctx, time.Hour); err != nil { // its task is put on the queue
+		t.Fatal(err)
+	}
+	if err := s.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	job, events := b.finished(t, id), b.events(t, id, 0)
+	if job.Status != presswork.Completed || b.rdb.XLen(ctx, tasks.StreamKey(id)).Val() != job.Seq {
+		t.Errorf("%+v; %d events in the stream", job, b.rdb.XLen(ctx, tasks.StreamKey(id)).Val())
+	}
+	wait.Until(t, "it is settled", func() bool { return b.rdb.ZCard(ctx, tasks.LedgerKey).Val() == 0 })
+	if err := s.Pack(ctx, 2*tasks.PackAfter); err != nil {
+		t.Fatal(err)
+	}
+	if keys := b.rdb.Keys(ctx, "pw:{"+id+"}:*").Val(); len(keys) != 1 {
+		t.Errorf("of the job remain %v", keys)
+	}
+	if diff := cmp.Diff(events, b.events(t, id, 0)); diff != "" {
+		t.Errorf("events (-before +after):\n%s", diff)
+	}
+}
+
+// A task of the form before, with its payload, and a job of this form that a node of
+// release 0.1 has cancelled: its last event is in a stream.
+func TestNodesOfTwoReleasesShareJobs(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	id := b.submit(t, submission(t))
+	b.rdb.HSet(ctx, tasks.JobKey(id), "status", "cancelled", "seq", 2)
+	if err := b.rdb.Do(ctx, "xadd", tasks.StreamKey(id), "2-0", "e",
+		`{"type":"cancelled","job_id":"`+id+`","seq":2,"status":"cancelled","stage":"queued","progress":0,"at":"2026-01-01T00:00:00Z"}`).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if events := b.events(t, id, 0); len(events) != 2 || events[1].Type != presswork.EventCancelled {
+		t.Errorf("%+v", events)
+	}
+
+	sub := submission(t)
+	if err := b.client.Accept(ctx, sub); err != nil {
+		t.Fatal(err)
+	}
+	b.rdb.Del(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqTask(tasks.Render, sub.ID))
+	if err := b.client.Enqueue(ctx, sub.ID, sub.Task); err != nil {
+		t.Fatal(err)
+	}
+	b.serve(t, tasks.Options{}, complete)
+	if rec := b.finished(t, sub.ID); rec.Status != presswork.Completed {
+		t.Errorf("%+v", rec)
+	}
+}
