@@ -13,6 +13,13 @@ type Options struct {
 	// MarginPreset is none, narrow, normal (default) or wide.
 	MarginPreset string  `json:"margin_preset,omitempty"`
 	Margins      Margins `json:"margins,omitzero"`
+	// Binding is how much of the inner margin is lost in the spine: a length, with
+	// which the margins of left and right pages mirror each other.
+	Binding string `json:"binding,omitempty"`
+	// Bleed is how far colour goes on beyond the edge where the paper is cut: a length.
+	// CropMarks draws where that edge is, on a larger sheet.
+	Bleed     string `json:"bleed,omitempty"`
+	CropMarks *bool  `json:"crop_marks,omitempty"`
 	// HeaderText and FooterText may hold {page} {total} {title} {date} {chapter}.
 	HeaderText *string `json:"header_text,omitempty"`
 	FooterText *string `json:"footer_text,omitempty"`
@@ -35,6 +42,9 @@ type Options struct {
 	LOT         *bool `json:"lot,omitempty"`
 	LOL         *bool `json:"lol,omitempty"`
 	LineNumbers *bool `json:"line_numbers,omitempty"`
+	// ChapterStart is where chapters begin: continue (default), page, or right, on a
+	// right-hand page; long chapters of a book do without being asked.
+	ChapterStart string `json:"chapter_start,omitempty"`
 	// Footnotes are at the foot of their page (default) or at the end of the document:
 	// page or end.
 	Footnotes string `json:"footnotes,omitempty"`
@@ -70,7 +80,9 @@ type Options struct {
 	Markdown string `json:"markdown,omitempty"`
 	// RemoteImages allows http(s) images, through the guard (default true).
 	RemoteImages *bool `json:"remote_images,omitempty"`
-	// As is document (default), or slides: a page for each part between rules.
+	// As is document, book (justified, with running heads, on facing pages), or slides:
+	// a page for each part between rules. Default: document, and book for long prose in
+	// a literary theme.
 	As string `json:"as,omitempty"`
 	// SpeakerNotes are comments on the slides (default), pages behind them, or none.
 	SpeakerNotes string `json:"speaker_notes,omitempty"`

@@ -110,12 +110,13 @@ func TestEveryColourOfTextIsChecked(t *testing.T) {
 	for _, aside := range []string{
 		"--alert",                              // one of the --alert- tokens
 		"--bullet-color", "--quote-mark-color", // ornaments
+		"--folio-color", "--toc-color", // of the styles: --link, or --fill-text on --fill
 		"--change", // the mark of an added or deleted line, which is told by its sign
 	} {
 		checked[aside] = nil
 	}
 	given := regexp.MustCompile(`[{;\s]color:\s*([^;}]+)`)
-	for _, file := range append(files, "../internal/pdf/print.css", "../internal/pdf/paper.css", "../internal/pdf/syntax.css") {
+	for _, file := range append(files, "../internal/pdf/print.css", "../internal/pdf/paper.css", "../internal/pdf/syntax.css", "../internal/pdf/book.css") {
 		css, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

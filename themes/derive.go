@@ -207,7 +207,7 @@ func (t tokens) rule(scheme string) string {
 	fmt.Fprintf(&b, ":root{color-scheme:%s;", scheme)
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		switch name {
-		case "--label", "--description", "--tags":
+		case "--label", "--description", "--tags", "--folio-text", "--page-margins", "--setting": // for us, not for the browser
 		default:
 			fmt.Fprintf(&b, "%s:%s;", name, t[name])
 		}

@@ -64,7 +64,7 @@ func styleTable() string {
 	var b strings.Builder
 	b.WriteString("| token | words |\n|---|---|\n")
 	all := styles()
-	for _, part := range []string{"--headings", "--tables", "--quotes", "--alerts", "--code", "--dividers"} {
+	for _, part := range []string{"--headings", "--tables", "--quotes", "--alerts", "--code", "--dividers", "--folios", "--margins", "--contents"} {
 		var words []string
 		for _, s := range all[part] {
 			words = append(words, "`"+s.name+"`")

@@ -30,6 +30,8 @@ func styles() map[string][]style {
 		three    = "linear-gradient(var(--primary), var(--primary)) calc(100% - 2.3em) 1.2em / .4em .4em no-repeat, " +
 			"linear-gradient(var(--primary), var(--primary)) calc(100% - 3.1em) 1.2em / .4em .4em no-repeat, " +
 			"linear-gradient(var(--primary), var(--primary)) calc(100% - 3.9em) 1.2em / .4em .4em no-repeat"
+		rule    = "linear-gradient(var(--rule), var(--rule)) "
+		colour  = "linear-gradient(var(--primary), var(--primary)) "
 		diamond = "polygon(50% 0, 100% 50%, 50% 100%, 0 50%)"
 	)
 	return map[string][]style{
@@ -78,6 +80,40 @@ func styles() map[string][]style {
 			{"dots", tokens{"--slide-shape": three, "--divider-width": "42px", "--divider-height": "6px", "--divider-color": "var(--primary)", "--divider-shape": dots}},
 			{"wave", tokens{"--slide-shape": ring, "--divider-width": "80px", "--divider-height": "12px", "--divider-color": "var(--primary)", "--divider-shape": wave}},
 			{"diamond", tokens{"--slide-shape": target, "--divider-width": "9px", "--divider-height": "9px", "--divider-color": "var(--primary)", "--divider-shape": diamond}},
+		},
+		// The page: what is printed at its foot and head when nobody asked for anything else.
+		"--folios": {
+			{"count", tokens{}},
+			{"number", tokens{"--folio-text": `"{page}"`}},
+			{"dashes", tokens{"--folio-text": `"– {page} –"`, "--header-style": "italic"}},
+			{"dots", tokens{"--folio-text": `"· {page} ·"`, "--folio-size": "9.5pt"}},
+			{"brackets", tokens{"--folio-text": `"[{page}]"`, "--folio-font": "var(--font-mono)", "--folio-align": "end", "--header-align": "start"}},
+			{"slash", tokens{"--folio-text": `"{page} / {total}"`, "--folio-align": "end", "--folio-weight": "600", "--header-align": "end"}},
+			{"title", tokens{"--folio-text": `"{title}   {page}"`, "--folio-align": "end", "--header-align": "end"}},
+			{"corner", tokens{"--folio-text": `"{page}"`, "--folio-align": "end", "--folio-weight": "700", "--folio-size": "10pt", "--folio-color": "var(--link)", "--header-align": "end"}},
+			{"edge", tokens{"--folio-text": `"{page}"`, "--folio-align": "start", "--folio-weight": "600", "--folio-size": "9pt", "--header-align": "start"}},
+			{"rule", tokens{"--folio-text": `"{page} / {total}"`, "--folio-align": "end", "--folio-art": rule + "0 32% / 100% .6pt no-repeat content-box",
+				"--header-align": "start", "--header-art": rule + "0 68% / 100% .6pt no-repeat content-box"}},
+			{"bar", tokens{"--folio-text": `"{page}"`, "--folio-weight": "600", "--folio-art": colour + "50% 30% / 1.9em 1.8pt no-repeat content-box"}},
+			{"flag", tokens{"--folio-text": `"{page} "`, "--folio-align": "end", "--folio-weight": "700", "--folio-color": "var(--fill-text)",
+				"--folio-art": "linear-gradient(var(--fill), var(--fill)) 100% 50% / 3em 2em no-repeat content-box", "--header-align": "end"}},
+			{"capitals", tokens{"--folio-text": `"{page}"`, "--folio-tracking": ".12em", "--header-caps": "all-small-caps", "--header-tracking": ".1em"}},
+		},
+		"--margins": {
+			{"normal", tokens{}},
+			{"generous", tokens{"--page-margins": "30 37 32 37"}},
+			{"compact", tokens{"--page-margins": "22 29 24 29"}},
+			{"high", tokens{"--page-margins": "21 33 32 33"}},
+			{"low", tokens{"--page-margins": "33 33 22 33"}},
+			{"aside", tokens{"--page-margins": "24 25 25 42", "--heading-hang": "11mm"}},
+		},
+		"--contents": {
+			{"dots", tokens{}},
+			{"line", tokens{"--toc-leader": ".5pt solid var(--rule)"}},
+			{"plain", tokens{"--toc-leader": "none"}},
+			{"ruled", tokens{"--toc-leader": "none", "--toc-line": ".6pt solid var(--rule)"}},
+			{"near", tokens{"--toc-leader": "none", "--toc-gap": "0", "--toc-align": "start", "--toc-color": "var(--link)"}},
+			{"front", tokens{"--toc-leader": "none", "--toc-order": "-1", "--toc-align": "start", "--toc-color": "var(--link)"}},
 		},
 	}
 }

@@ -28,7 +28,7 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 	for _, h := range d.headings {
 		outline[h.ID] = true
 	}
-	texts := textWriter{out: &out, words: d.words}
+	texts := textWriter{out: &out, words: d.words, justified: d.options.Justified != nil}
 	var parts cost
 	z := html.NewTokenizer(bytes.NewReader(safe))
 	for {

@@ -21,6 +21,8 @@ type breaking struct{ letters, first, last int }
 var (
 	// A line of prose holds a dozen words, so that only long ones leave a gap.
 	inProse = breaking{12, 4, 4}
+	// In justified text a word that is not divided leaves its gap in every space.
+	inJustified = breaking{6, 2, 3}
 	// A word that is wider than its column widens it at the cost of the others.
 	inCells = breaking{7, 3, 3}
 	// A heading looks torn, but less than when a word is cut off at its edge.
@@ -33,6 +35,8 @@ type textWriter struct {
 	out   *strings.Builder
 	words *hyphen.Dictionary // nil: words are not divided
 	cells int                // the table cells that are open
+	// justified reports whether prose is.
+	justified bool
 	// heading reports whether one is open.
 	heading bool
 	// whole is the open element whose words are not divided, nested of which
@@ -98,6 +102,8 @@ func (t *textWriter) write(raw []byte) {
 		rule = inCells
 	case t.heading:
 		rule = inHeadings
+	case t.justified:
+		rule = inJustified
 	}
 	for len(raw) > 0 {
 		end := bytes.IndexAny(raw, " \t\n")

@@ -63,6 +63,9 @@ type Options struct {
 	Language func(prose string) string
 	// Hyphenate puts soft hyphens into long words of Lang.
 	Hyphenate bool
+	// Justified names the language of a text that is justified, "" when it is not known
+	// for certain: soft hyphens go into its shorter words, too. Nil: it is ragged.
+	Justified func(prose string) string
 	// NumberHeadings writes 1.2.3 before headings. A single leading h1 is the
 	// document's title and stays without.
 	NumberHeadings bool
@@ -199,8 +202,11 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err != nil {
 		return Document{}, err
 	}
-	if o.Hyphenate {
+	switch {
+	case o.Hyphenate:
 		d.words = r.words.For(o.Lang)
+	case o.Justified != nil:
+		d.words = r.words.For(o.Justified(visibleText(root, src)))
 	}
 	if o.Lang == "" && o.Language != nil {
 		d.options.Lang = o.Language(visibleText(root, src))

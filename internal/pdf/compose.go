@@ -20,7 +20,7 @@ import (
 
 // engineVersion is part of every key. It goes up when the same HTML would be
 // printed or packed into something else.
-const engineVersion = 3
+const engineVersion = 4
 
 // compose is Compose without a memory.
 func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
@@ -58,7 +58,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	if err := checkSheets(o, theme, body.HTML); err != nil {
 		return Composed{}, err
 	}
-	sheet, err := sheetOf(o)
+	sheet, err := sheetOf(o, marginsOf(theme))
 	if err != nil {
 		return Composed{}, err
 	}
@@ -103,14 +103,23 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		page.body = webBody(text)
 		return c.keyed(Composed{Output: d.Output, Page: presswork.Page{HTML: page.webDocument()}, Meta: meta, Theme: theme.Name, Warnings: body.Warnings}), nil
 	}
+	book := bookSettingOf(o, theme, body)
+	if book.pages {
+		sheet.mirror(o)
+	}
 	fitted, doubtful := fitSections(text, sheet)
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
-		body: markParagraphs(fillCells(fitted), sheet)}
+		book: book, headings: body.Headings}
+	opened, leaves := book.openChapters(fillCells(fitted), body.Headings, lang)
+	page.body, page.leaves = markParagraphs(opened, sheet), leaves
 	var filled []pageOf
 	if len(contents) > 0 || len(body.Captions) > 0 || len(body.Index) > 0 {
 		filled = pagesIn(page.body)
 	}
-	if namesChapter(o) {
+	switch {
+	case page.runningHeads():
+		page.chapters, _ = sectionsOf(body.Headings)
+	case namesChapter(o) || len(leaves) > 0:
 		page.chapters = chaptersOf(body.Headings)
 	}
 	composed := Composed{
@@ -119,9 +128,11 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		Meta:   meta,
 		Theme:  theme.Name, Warnings: body.Warnings,
 		Finish: finishOf(d, o, body, c.epoch), strict: isTrue(o.Strict),
-		revision: revisionOf(page.chapters, filled), preflight: preflightOf(d, o, page, doubtful), background: page.background(), footnotes: page.footnotes(),
+		revision: page.revision(filled), preflight: preflightOf(d, o, page, doubtful), background: page.background(), footnotes: page.footnotes(),
 	}
 	composed.resolution = resolutionOf(o)
+	composed.Finish.Boxes = sheet.boxes()
+	composed.Finish.DropCaps = strings.Contains(page.body, `class="drop-cap"`)
 	return c.keyed(composed), nil
 }
 
@@ -139,6 +150,7 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		Bibliography:   o.Bibliography,
 		CitationStyle:  o.CSL,
 		NoCite:         o.NoCite,
+		Justified:      justified(o, theme),
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
 		Include:        d.Include,

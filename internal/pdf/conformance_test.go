@@ -63,6 +63,9 @@ func conformants(t *testing.T) (all []conformant) {
 		c := claim{level: "2u", ua: true}
 		all = append(all, conformant{theme.Name, fmt.Sprintf("[sample](../themes/sample.md) in each of %d themes", len(list)), pdf.Document{Content: sample, Theme: theme.Name, Options: options(c)}, c})
 	}
+	bound := options(claim{level: "2u", ua: true})
+	bound.CropMarks, bound.Binding = new(true), "5mm"
+	all = append(all, conformant{"novel", "a novel, for a print shop", pdf.Document{Content: []byte(novel(12)), Theme: "fantasy", Options: bound}, claim{level: "2u", ua: true}})
 	untagged := options(claim{level: "2b"})
 	untagged.Tagged = new(false)
 	return append(all, conformant{"untagged", "[small sample](../internal/pdf/testdata/sample.md), untagged", pdf.Document{Content: read("testdata/sample.md"), Options: untagged}, claim{level: "2b"}})

@@ -42,7 +42,7 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 	for name, d := range map[string]pdf.Document{
 		"as it comes":   {Theme: "light"},
 		"right to left": {Theme: "lofi", Options: presswork.Options{Lang: "he", PageSize: "A5"}},
-		"other pages":   {Theme: "silk", Options: presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true), Scale: new(0.8), MarginPreset: "narrow"}},
+		"other pages":   {Theme: "silk", Options: presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true), Scale: new(0.8), MarginPreset: "narrow", As: "document"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

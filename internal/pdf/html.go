@@ -14,8 +14,8 @@ import (
 	"presswork/themes"
 )
 
-// The shared sheets: typography, the machinery of the page, and the elements of
-// the extended syntax.
+// The shared sheets: typography, the machinery of the page, the elements of the
+// extended syntax, and the setting of books.
 var (
 	//go:embed print.css
 	printCSS string
@@ -23,10 +23,12 @@ var (
 	paperCSS string
 	//go:embed syntax.css
 	syntaxCSS string
+	//go:embed book.css
+	bookCSS string
 )
 
-// sharedSheet is the three of them, of which a page gets what it uses.
-var sharedSheet = sync.OnceValue(func() *themes.Stylesheet { return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS) })
+// sharedSheet is all of them, of which a page gets what it uses.
+var sharedSheet = sync.OnceValue(func() *themes.Stylesheet { return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + bookCSS) })
 
 // policy forbids a page that is shown elsewhere everything but showing what is in
 // it, should some reference ever get past the sanitisers. The printer has its own.
@@ -59,9 +61,12 @@ type page struct {
 	subtitle, date string
 	// slides reports that the body is one of slides.
 	slides bool
-	// chapters are the titles that run in header or footer; none when not asked
-	// for.
+	// chapters are the headings whose pages must be known, for header, footer or white
+	// pages before them; none when not asked for.
 	chapters []markdown.Heading
+	book     bookSetting
+	headings []markdown.Heading
+	leaves   []leaf
 }
 
 // root is the start tag of the html element.
@@ -92,7 +97,7 @@ func (p page) html() string {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
 		}
 	}
-	if len(p.chapters) > 0 {
+	if p.fillsStyle() {
 		b.WriteString("<style data-fill></style>\n")
 	}
 	b.WriteString("</head>\n" + content + "</html>\n")
@@ -104,8 +109,15 @@ func (p page) content() string {
 	var b strings.Builder
 	b.Grow(len(p.body) + 4<<10)
 	b.WriteString("<body")
+	var classes []string
 	if strings.Contains(p.body, turnedStart) {
-		b.WriteString(` class="turns"`)
+		classes = append(classes, "turns")
+	}
+	if p.book.text {
+		classes = append(classes, "book")
+	}
+	if len(classes) > 0 {
+		b.WriteString(` class="` + strings.Join(classes, " ") + `"`)
 	}
 	b.WriteString(">\n")
 	if isTrue(p.options.Cover) {
@@ -139,7 +151,7 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 	}
 	// Chromium lets a later @page rule win over an earlier named one, so the
 	// sheet goes before the print sheet with its cover page.
-	paper := p.sheet.css() + p.banners() + bareCSS(names)
+	paper := p.sheet.css() + p.facing() + p.banners() + bareCSS(names)
 	if ownSheets(p.options, theme) {
 		return []string{paper + theme.Fit(names, shared, p.sheet.properties()), code}
 	}
@@ -155,14 +167,31 @@ func ownSheets(o presswork.Options, theme themes.Theme) bool { return o.CSS == "
 // banners are the header and footer. Without a word about them, pages are
 // numbered at the foot.
 func (p page) banners() string {
-	header, footer := "", "{page} / {total}"
+	header, footer := "", p.folio()
 	if p.options.HeaderText != nil {
 		header = *p.options.HeaderText
 	}
 	if p.options.FooterText != nil {
 		footer = *p.options.FooterText
 	}
-	return "@page{@top-center{content:" + p.bannerContent(header, p.sheet.top) + "}@bottom-center{content:" + p.bannerContent(footer, p.sheet.bottom) + "}}\n"
+	head := p.bannerContent(header, p.sheet.top)
+	if p.runningHeads() && len(p.chapters) > 0 && p.sheet.capacity(p.sheet.top) > 0 {
+		head = "counter(page," + runningStyle + ")"
+	}
+	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + p.bannerContent(footer, p.sheet.bottom) + "}}\n"
+}
+
+// folio is the footer of a page that nobody chose: its theme's, of a book the number
+// alone.
+func (p page) folio() string {
+	text := strings.Trim(p.theme.Token("--folio-text"), `"`)
+	if text == "" || checkBanner("folio", text) != nil {
+		text = "{page} / {total}"
+	}
+	if p.book.pages && (strings.Contains(text, "{total}") || strings.Contains(text, "{title}")) {
+		text = "{page}"
+	}
+	return text
 }
 
 // writeAnchors writes links to the chapters, unseen: Chromium writes the place of

@@ -75,7 +75,7 @@ func CheckOptions(o presswork.Options) error {
 	if err := checkFinish(o); err != nil {
 		return err
 	}
-	if _, err := sheetOf(o); err != nil {
+	if _, err := sheetOf(o, normalMargins()); err != nil {
 		return err
 	}
 	if o.TOC != nil && (*o.TOC < 0 || *o.TOC > 6) {
@@ -133,7 +133,8 @@ func CheckOptions(o presswork.Options) error {
 		name, value string
 		allowed     []string
 	}{
-		{"as", o.As, []string{"document", "slides"}},
+		{"as", o.As, []string{"document", asBook, "slides"}},
+		{"chapter_start", o.ChapterStart, []string{"continue", "page", "right"}},
 		{"speaker_notes", o.SpeakerNotes, []string{"comments", "pages", "none"}},
 	} {
 		if word.value != "" && !slices.Contains(word.allowed, word.value) {

@@ -221,11 +221,12 @@ func (c *Converter) printRevised(ctx context.Context, d Composed) ([]byte, error
 	}
 	var held, texts []string // of the last two prints
 	reads := 0
+	revision := *d.revision // what it notes of this print is not another's
 	printed, err := c.printer.PrintRevised(ctx, d.Page, func(printed []byte) ([]string, error) {
 		reads++
 		held = texts
 		var err error
-		if texts, err = d.revision.texts(printed); err != nil {
+		if texts, err = revision.texts(printed); err != nil {
 			// Contents without numbers are better than no document.
 			c.log.WarnContext(ctx, "the places of the headings could not be read from the PDF", "error", err, "bytes", len(printed))
 		}

@@ -82,13 +82,15 @@ func (p preflight) areaOf(page int, width, height float64) *file.Area {
 		return nil
 	}
 	const legible = 3.5 // points
+	left, right := p.sheet.sides(page, p.rtl)
+	left, right = left+p.sheet.bleed, right+p.sheet.bleed
 	a := file.Area{
-		Smallest: legible * p.sheet.scale, LineEnd: width - p.sheet.right*pointsPerMM, Left: 0, Right: width - p.sheet.right*pointsPerMM + tolerance,
-		Bottom: p.sheet.bottom * pointsPerMM, Top: height - p.sheet.top*pointsPerMM,
+		Smallest: legible * p.sheet.scale, LineEnd: width - right*pointsPerMM, Left: 0, Right: width - right*pointsPerMM + tolerance,
+		Bottom: (p.sheet.bottom + p.sheet.bleed) * pointsPerMM, Top: height - (p.sheet.top+p.sheet.bleed)*pointsPerMM,
 	}
 	if p.rtl {
-		a.LineEnd = p.sheet.left * pointsPerMM
-		a.Left, a.Right = p.sheet.left*pointsPerMM-tolerance, width
+		a.LineEnd = left * pointsPerMM
+		a.Left, a.Right = left*pointsPerMM-tolerance, width
 	}
 	return &a
 }

@@ -46,19 +46,11 @@ func sampleIn(theme string) Document {
 // margins are the page's own. Errors: Compose's.
 func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page, error) {
 	d.Options.Cover, d.Options.TOC, d.Options.Strict = new(false), new(presswork.Depth), new(false)
-	matter, err := Check(d.Content, d.Options)
-	if err != nil {
-		return presswork.Page{}, err
-	}
-	paper, err := sheetOf(over(d.Options, matter.Options))
-	if err != nil {
-		return presswork.Page{}, err
-	}
 	composed, err := c.Compose(ctx, d)
 	if err != nil {
 		return presswork.Page{}, err
 	}
-	page := composed.Page
+	page, paper := composed.Page, composed.preflight.sheet
 	page.HTML = strings.Replace(page.HTML, "</head>", "<style>"+paper.pictureCSS(composed.background)+"</style>\n</head>", 1)
 	return page, nil
 }

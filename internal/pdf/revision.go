@@ -12,18 +12,39 @@ import (
 type revision struct {
 	// chapters are those that header or footer name; none when they do not.
 	chapters []markdown.Heading
+	// sections are those that running heads name, tops the chapters among them, and
+	// opening reports that chapters begin on pages of their own.
+	sections []markdown.Heading
+	tops     map[string]bool
+	opening  bool
+	// leaves are white pages that may be wanted; shown are those in the print that was
+	// read last, by id, and blank the pages that they are.
+	leaves []leaf
+	shown  map[string]bool
+	blank  map[int]bool
 	// contents are the entries of the table of contents, of the lists and of the
 	// index, in the order of the page.
 	contents []pageOf
 }
 
-// revisionOf is nil when the page has nothing of the kind.
-func revisionOf(chapters []markdown.Heading, contents []pageOf) *revision {
-	if len(chapters) == 0 && len(contents) == 0 {
+// revision is nil when the page has nothing of the kind.
+func (p page) revision(contents []pageOf) *revision {
+	if !p.fillsStyle() && len(contents) == 0 {
 		return nil
 	}
-	return &revision{chapters: chapters, contents: contents}
+	r := &revision{contents: contents, leaves: p.leaves, opening: p.book.start != ""}
+	if namesChapter(p.options) {
+		r.chapters = p.chapters
+	}
+	if p.runningHeads() {
+		r.sections, r.tops = sectionsOf(p.headings)
+	}
+	return r
 }
+
+// fillsStyle reports whether the page has a style element whose rules are known
+// once it has been printed.
+func (p page) fillsStyle() bool { return len(p.chapters) > 0 }
 
 // texts reads a print of all pages: what goes into the page's elements with a
 // data-fill attribute, in document order.
@@ -41,8 +62,15 @@ func (r *revision) texts(printed []byte) ([]string, error) {
 		return nil, err
 	}
 	var texts []string
+	css, pages, total := r.placeLeaves(pages, total)
 	if len(r.chapters) > 0 {
-		texts = append(texts, chapterCSS(r.chapters, pages, total))
+		css += chapterCSS(r.chapters, pages, total)
+	}
+	if len(r.sections) > 0 {
+		css += r.runningCSS(pages, total)
+	}
+	if css != "" {
+		texts = append(texts, css)
 	}
 	for i := 0; i < len(r.contents); {
 		end := i + 1

@@ -64,7 +64,7 @@ func elementEnd(body string, start int, element string) int {
 	}
 }
 
-// bareCSS are the rules of sections whose pages have no header or no footer:
+// bareCSS are the rules of sections, and of white pages, that have no header or no footer:
 // Chromium knows no margin box of some pages but by the name of the page.
 func bareCSS(names themes.Names) string {
 	header, footer := "", ""
@@ -81,6 +81,9 @@ func bareCSS(names themes.Names) string {
 	}
 	if names[".no-header"] && names[".no-footer"] {
 		css += "@page no-banners{" + header + footer + "}.no-header.no-footer{page:no-banners}"
+	}
+	if names[".leaf"] {
+		css += "@page leaf{" + header + footer + "}"
 	}
 	return css
 }

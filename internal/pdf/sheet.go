@@ -24,6 +24,27 @@ type sheet struct {
 	scale                    float64
 	ranges                   string
 	tagged, outline          bool
+	// mirrored reports that left is the margin at the spine and right the outer one.
+	mirrored bool
+	// bleed goes around the page, which is cut off at the edges within; marks is how
+	// much there is around that for crop marks.
+	bleed, marks float64
+}
+
+// normalMargins are those of a page that nobody chose: top, right, bottom, left.
+func normalMargins() [4]float64 { return [4]float64{25, 33, 26, 33} }
+
+// marginsOf are those that a theme chose ("--page-margins: 25 33 26 33", in
+// millimetres on A4).
+func marginsOf(theme themes.Theme) [4]float64 {
+	margins := normalMargins()
+	numbers := strings.Fields(theme.Token("--page-margins"))
+	for i := 0; i < len(margins) && len(numbers) == len(margins); i++ {
+		if mm, err := strconv.ParseFloat(numbers[i], 64); err == nil && mm >= 0 && mm <= 60 {
+			margins[i] = mm
+		}
+	}
+	return margins
 }
 
 // pageSizes are ISO 216 and ANSI/ASME Y14.1 sizes, upright, in millimetres.
@@ -36,8 +57,9 @@ func pageSizes() map[string][2]float64 {
 
 const pageSizeHelp = `allowed: A3, A4, A5, A6, B5, Letter, Legal, Tabloid, or two lengths such as "210mm x 297mm"`
 
-// sheetOf reads the options that concern the paper. Errors: InvalidOption.
-func sheetOf(o presswork.Options) (sheet, error) {
+// sheetOf reads the options that concern the paper; normal are the margins where they
+// say nothing of them. Errors: InvalidOption.
+func sheetOf(o presswork.Options, normal [4]float64) (sheet, error) {
 	s := sheet{scale: 1, tagged: notFalse(o.Tagged), outline: notFalse(o.Tagged) && notFalse(o.Outline)}
 	if err := s.readSize(o.PageSize); err != nil {
 		return s, err
@@ -45,7 +67,10 @@ func sheetOf(o presswork.Options) (sheet, error) {
 	if isTrue(o.Landscape) {
 		s.width, s.height = s.height, s.width
 	}
-	if err := s.readMargins(o); err != nil {
+	if err := s.readMargins(o, normal); err != nil {
+		return s, err
+	}
+	if err := s.readPress(o); err != nil {
 		return s, err
 	}
 	if o.Scale != nil {
@@ -92,10 +117,13 @@ func (s *sheet) readSize(name string) error {
 }
 
 // readMargins takes the preset, then each side that is given on its own.
-func (s *sheet) readMargins(o presswork.Options) error {
+func (s *sheet) readMargins(o presswork.Options, normal [4]float64) error {
 	switch strings.ToLower(o.MarginPreset) {
-	case "", "normal":
-		s.top, s.right, s.bottom, s.left = 25, 33, 26, 33
+	case "":
+		s.top, s.right, s.bottom, s.left = normal[0], normal[1], normal[2], normal[3]
+	case "normal":
+		m := normalMargins()
+		s.top, s.right, s.bottom, s.left = m[0], m[1], m[2], m[3]
 	case "none":
 	case "narrow":
 		s.top, s.right, s.bottom, s.left = 13, 13, 15, 13
@@ -167,10 +195,15 @@ func (s sheet) strips() (beside, above, below float64) {
 // css is the @page rule of the sheet.
 func (s sheet) css() string {
 	beside, above, below := s.strips()
-	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm;@top-center{margin-bottom:%gmm}@bottom-center{margin-top:%gmm}}\n@page turned{size:%gmm %gmm}\n",
-		round(s.width), round(s.height), round(s.top-above), round(s.right-beside), round(s.bottom-below), round(s.left-beside),
-		round(-above), round(-below), // header and footer have the whole margin
-		round(s.height), round(s.width))
+	outside := ""
+	if s.bleed > 0 { // header and footer stand where they do without it
+		outside = fmt.Sprintf("@page{@top-center{margin-top:%gmm}@bottom-center{margin-bottom:%gmm}}\n", round(s.bleed), round(s.bleed))
+	}
+	b := s.bleed
+	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm;@top-center{margin-bottom:%gmm;padding:0 %gmm}@bottom-center{margin-top:%gmm;padding:0 %gmm}}\n@page turned{size:%gmm %gmm}\n%s",
+		round(s.width+2*b), round(s.height+2*b), round(s.top-above+b), round(s.right-beside+b), round(s.bottom-below+b), round(s.left-beside+b),
+		round(-above), round(beside), round(-below), round(beside), // header and footer have the whole margin, as wide as the text
+		round(s.height+2*b), round(s.width+2*b), outside)
 }
 
 // properties are what the print sheet must know of the paper: lengths in the
@@ -179,7 +212,7 @@ func (s sheet) properties() themes.Properties {
 	beside, above, below := s.strips()
 	length := func(mm float64) string { return fmt.Sprintf("%gmm", round(mm/s.scale)) }
 	return themes.Properties{
-		"--sheet-width": length(s.width), "--sheet-height": length(s.height), "--area-height": length(s.height - s.top - s.bottom),
+		"--sheet-width": length(s.width + 2*s.bleed), "--sheet-height": length(s.height + 2*s.bleed), "--area-height": length(s.height - s.top - s.bottom),
 		"--overhang": length(beside), "--rise": length(above), "--drop": length(below),
 	}
 }
@@ -192,5 +225,5 @@ func round(mm float64) float64 {
 // forPrinter is what the browser needs beside the HTML.
 func (s sheet) forPrinter() presswork.Sheet {
 	const inch = 25.4
-	return presswork.Sheet{Width: s.width / inch, Height: s.height / inch, Scale: s.scale, PageRanges: s.ranges, Tagged: s.tagged, Outline: s.outline}
+	return presswork.Sheet{Width: (s.width + 2*s.bleed) / inch, Height: (s.height + 2*s.bleed) / inch, Scale: s.scale, PageRanges: s.ranges, Tagged: s.tagged, Outline: s.outline}
 }

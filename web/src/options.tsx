@@ -86,19 +86,28 @@ export function Options({ onGallery }: { onGallery: () => void }) {
         <Switch name="landscape" label="Landscape" />
         <Margins />
         <div class="pair">
+          <Text name="binding" label="Binding" placeholder="8mm" hint="lost in the spine" />
+          <Text name="bleed" label="Bleed" placeholder="3mm" hint="colour beyond the cut" />
+        </div>
+        <Switch name="crop_marks" label="Crop marks" />
+        <div class="pair">
           <Text name="scale" label="Scale" placeholder="1" hint="0.1 to 2" />
           <Text name="page_ranges" label="Only pages" placeholder="1-3, 5" />
         </div>
       </details>
       <details open>
         <summary>Contents</summary>
+        <div class="pair">
+          <Choice name="as" label="Set as" values={[["", "By theme"], ["document", "Document"], ["book", "Book"], ["slides", "Slides"]]} />
+          <Choice name="chapter_start" label="Chapters" values={[["", "By length"], ["continue", "Continue"], ["page", "New page"], ["right", "Right page"]]} />
+        </div>
         <Choice name="toc" label="Table of contents" values={levels} />
         <Switch name="cover" label="Cover" />
         <Switch name="numbered_headings" label="Numbered headings" />
         <Switch name="line_numbers" label="Line numbers in code" />
         <Text name="code_theme" label="Colours of code" placeholder="the theme's" />
         <Text name="header_text" label="Header" placeholder="{chapter}" hint="{page} {total} {title} {date} {chapter}" />
-        <Text name="footer_text" label="Footer" placeholder="{page} / {total}" />
+        <Text name="footer_text" label="Footer" placeholder="the theme's" />
       </details>
       <details>
         <summary>Document</summary>

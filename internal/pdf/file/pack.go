@@ -29,6 +29,10 @@ type Finish struct {
 	Headings []Heading
 	// Hyphenated reports that the page holds soft hyphens.
 	Hyphenated bool
+	// DropCaps reports that the page has drop caps.
+	DropCaps bool
+	// Boxes say how the pages are cut.
+	Boxes Boxes
 	// Sources are attached, as what the document was made from.
 	Sources []Attachment
 	// Password encrypts the file; "" does not.
@@ -142,6 +146,11 @@ func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
 			return nil, fmt.Errorf("soft hyphens: %w", err)
 		}
 	}
+	if finish.DropCaps {
+		if err := f.joinDropCaps(); err != nil {
+			return nil, fmt.Errorf("drop caps: %w", err)
+		}
+	}
 	notdef := false
 	if finish.PDFUA || finish.PDFA != "" {
 		if err := f.mapAllGlyphs(); err != nil {
@@ -158,6 +167,9 @@ func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
 		if err := f.archive(&catalog, notdef); err != nil {
 			return missing, err
 		}
+	}
+	if err := f.trim(finish.Boxes); err != nil {
+		return missing, fmt.Errorf("boxes: %w", err)
 	}
 	f.attach(&catalog, finish.Sources, about.date)
 	xmp := about.xmp(finish.PDFA, finish.PDFUA && len(missing) == 0)

@@ -39,6 +39,10 @@ func (f *File) joinWords() error {
 //
 //	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  0 0 Td <0051> Tj
 //
+// or, where glyphs have spans of their own,
+//
+//	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  /Span<</ActualText (n) >> BDC  0 0 Td <0051> Tj
+//
 // within a line, and at its end, perhaps with an underline before the BT,
 //
 //	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  ET  BT /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0AB1> Tj ET
@@ -56,6 +60,8 @@ type joiner struct {
 	// hyphen is shown.
 	mark, hyphen int
 	move         string
+	// span is where the mark begins that gives the text of what follows; 0: none does.
+	span int
 }
 
 // step takes the next operation and returns the step after it, nil when it is
@@ -71,7 +77,7 @@ func (j *joiner) visit(op operation) error {
 		j.next = j.next(op)
 	}
 	if j.next == nil && operator == "BDC" && bytes.HasPrefix(j.in[op.start:], []byte(softHyphenMark)) {
-		j.mark, j.move, j.next = op.start, "", j.moved
+		j.mark, j.move, j.span, j.next = op.start, "", 0, j.moved
 	}
 	return nil
 }
@@ -104,6 +110,11 @@ func (j *joiner) followed(op operation) step {
 		if len(op.operands) == 2 && string(op.operands[0]) == "0" && string(op.operands[1]) == "0" {
 			return j.joined
 		}
+	case "BDC":
+		if j.span == 0 && bytes.HasPrefix(j.in[op.start:], []byte("/Span<</ActualText ")) {
+			j.span = op.start
+			return j.followed
+		}
 	case "ET":
 		j.leaveOut(op.start)
 		return j.lineEnded
@@ -112,7 +123,13 @@ func (j *joiner) followed(op operation) step {
 }
 
 func (j *joiner) joined(op operation) step {
-	j.leaveOut(op.start)
+	if j.span > 0 { // the span stays, without its move
+		j.leaveOut(j.span)
+		j.copyTo(j.span + bytes.Index(j.in[j.span:op.start], []byte("BDC\n")) + len("BDC\n"))
+		j.copied = op.start
+	} else {
+		j.leaveOut(op.start)
+	}
 	j.out.WriteString(j.move)
 	return nil
 }

@@ -1,0 +1,308 @@
+package pdf
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/markdown"
+	"presswork/themes"
+)
+
+// bookSetting is what of a printed book's setting a document has.
+type bookSetting struct {
+	// text is justified, with a drop cap where a chapter begins.
+	text bool
+	// pages face each other: mirrored margins, outer folios, running heads.
+	pages bool
+	// start is where chapters begin: "", page or right.
+	start string
+}
+
+const (
+	// From facingLetters on, about three pages, a document that was not said to be a
+	// book has facing pages, and where its chapters are as long as longChapter on
+	// average they begin on right-hand pages: shorter ones would leave more paper
+	// white than printed.
+	facingLetters = 8000
+	longChapter   = 5000
+	// proseShare is how much of a literary text is in paragraphs.
+	proseShare = 0.6
+	// dropCapLetters is how long a paragraph is whose first letter stands beside
+	// three of its lines.
+	dropCapLetters = 260
+)
+
+// maybeBook reports whether a document may turn out to be set as a book: it was said
+// to be one, or its theme is for such.
+func maybeBook(o presswork.Options, theme themes.Theme) bool {
+	return o.As == asBook || o.As == "" && theme.Token("--setting") == asBook
+}
+
+// asBook is the value of the option as, and of a theme's token --setting.
+const asBook = "book"
+
+// bookSettingOf decides it by the rendered text.
+func bookSettingOf(o presswork.Options, theme themes.Theme, body markdown.Document) bookSetting {
+	b := bookSetting{start: o.ChapterStart}
+	if b.start == "continue" {
+		b.start = ""
+	}
+	if !maybeBook(o, theme) {
+		return b
+	}
+	said := o.As == asBook
+	prose, all := proseIn(body.HTML)
+	if !said && float64(prose) < proseShare*float64(all) {
+		return b
+	}
+	b.text, b.pages = true, said || all >= facingLetters
+	if n := len(chaptersOf(body.Headings)); o.ChapterStart == "" && b.pages && n > 1 && all/n >= longChapter {
+		b.start = "right"
+	}
+	return b
+}
+
+// proseIn counts the letters of a body, and those in paragraphs.
+func proseIn(body string) (prose, all int) {
+	all = letters(visible(">" + body))
+	for {
+		at := strings.Index(body, "<p")
+		if at < 0 {
+			return prose, all
+		}
+		body = body[at+len("<p"):]
+		end := strings.Index(body, "</p>")
+		if end < 0 {
+			return prose, all
+		}
+		if body[0] == '>' || body[0] == ' ' {
+			prose += letters(visible(body[:end]))
+			body = body[end:]
+		}
+	}
+}
+
+// justified is markdown.Options.Justified of a document that may be a book.
+func justified(o presswork.Options, theme themes.Theme) func(string) string {
+	if !maybeBook(o, theme) {
+		return nil
+	}
+	return analysis.LanguageOf
+}
+
+// leaf is a white page that may be wanted before a chapter so that this begins on the
+// right.
+type leaf struct{ id, chapter string }
+
+// openChapters marks the headings that begin chapters, puts leaves before them, and
+// gives the first paragraphs behind them their drop caps.
+func (b bookSetting) openChapters(body string, headings []markdown.Heading, lang string) (opened string, leaves []leaf) {
+	if b == (bookSetting{}) {
+		return body, nil
+	}
+	begins := map[string]bool{}
+	for _, c := range chaptersOf(headings) {
+		begins[c.ID] = true
+	}
+	var out strings.Builder
+	out.Grow(len(body) + 64*len(begins))
+	first := b.text && dropCaps(lang) // whether the next paragraph may have a drop cap
+	from := 0
+	for _, at := range headingTag.FindAllStringIndex(body, -1) {
+		tagEnd := strings.IndexByte(body[at[0]:], '>')
+		if tagEnd < 0 {
+			break
+		}
+		tag := body[at[0] : at[0]+tagEnd]
+		_, id, _ := strings.Cut(tag, ` id="`)
+		id, _, _ = strings.Cut(id, `"`)
+		text := body[from:at[0]]
+		if first {
+			text = dropCap(text)
+		}
+		out.WriteString(text)
+		from = at[0]
+		if first = begins[id] && b.text && dropCaps(lang); !begins[id] || b.start == "" {
+			continue
+		}
+		if b.start == "right" {
+			l := leaf{id: fmt.Sprintf("leaf-%d", len(leaves)+1), chapter: id}
+			leaves = append(leaves, l)
+			out.WriteString(`<div class="leaf" id="` + l.id + `"></div>`)
+		}
+		out.WriteString(tag[:len("<h1")] + " data-chapter" + tag[len("<h1"):])
+		from += len(tag)
+	}
+	text := body[from:]
+	if first {
+		text = dropCap(text)
+	}
+	out.WriteString(text)
+	return out.String(), leaves
+}
+
+// dropCaps reports whether a language's script has capitals that stand alone.
+func dropCaps(lang string) bool {
+	switch base, _, _ := strings.Cut(strings.ToLower(lang), "-"); base {
+	case "ar", "fa", "ur", "ps", "he", "yi", "zh", "ja", "ko", "hi", "mr", "ne", "bn", "ta", "te", "th", "lo", "km", "my", "ka", "ckb", "sd", "ug", "dv":
+		return false
+	}
+	return true
+}
+
+// dropCap marks the first paragraph of what follows a heading, if it begins with a
+// word and is long enough to go around a large letter.
+func dropCap(text string) string {
+	start := 0
+	if at := strings.Index(text, "</h"); at >= 0 { // of the heading itself
+		start = at + len("</h1>")
+	}
+	start += len(text[start:]) - len(strings.TrimLeft(text[start:], "\n "))
+	paragraph, _, whole := strings.Cut(text[start:], "</p>")
+	words, plain := strings.CutPrefix(paragraph, "<p>")
+	if !whole || !plain || letters(visible(">"+words)) < dropCapLetters || !beginsWithWord(words) || strings.Contains(words, "<br") {
+		return text
+	}
+	return text[:start] + `<p class="drop-cap">` + text[start+len("<p>"):]
+}
+
+// beginsWithWord reports whether HTML begins with two letters, perhaps behind a
+// quotation mark.
+func beginsWithWord(html string) bool {
+	runes := []rune(html[:min(len(html), 16)])
+	if len(runes) > 0 && strings.ContainsRune("“„«‘\"", runes[0]) {
+		runes = runes[1:]
+	}
+	return len(runes) > 1 && unicode.IsUpper(runes[0]) && unicode.IsLetter(runes[1])
+}
+
+// facing is the part of the @page rules that differs between left and right pages.
+func (p page) facing() string {
+	if !p.sheet.mirrored {
+		return ""
+	}
+	folio := func(side string) string {
+		if !p.book.pages {
+			return ""
+		}
+		return "@top-center{text-align:" + side + "}@bottom-center{text-align:" + side + "}"
+	}
+	beside, _, _ := p.sheet.strips()
+	inner, outer := round(p.sheet.left-beside+p.sheet.bleed), round(p.sheet.right-beside+p.sheet.bleed)
+	return fmt.Sprintf("@page:right{margin-left:%gmm;margin-right:%gmm;%s}@page:left{margin-left:%gmm;margin-right:%gmm;%s}\n",
+		inner, outer, folio("right"), outer, inner, folio("left"))
+}
+
+// runningHeads reports whether the pages name their chapter and section.
+func (p page) runningHeads() bool { return p.book.pages && p.options.HeaderText == nil }
+
+// runningStyle is the counter style that turns a page's number into its running
+// head.
+const runningStyle = "presswork-running"
+
+// runningCSS defines the counter style, of one symbol per page: left pages name the
+// chapter, right ones the section. A page on which a chapter opens has no head, nor
+// does one before the first.
+func (r *revision) runningCSS(pages map[string]int, total int) string {
+	chapter, section := make([]string, total+1), make([]string, total+1)
+	opens := make([]bool, total+1)
+	current, within, next := "", "", 0
+	for page := 1; page <= total; page++ {
+		begun := false
+		for ; next < len(r.sections) && pages[r.sections[next].ID] <= page; next++ {
+			h := r.sections[next]
+			if pages[h.ID] == 0 {
+				continue
+			}
+			title := runningTitle(h)
+			if h.Level == r.sections[0].Level || r.tops[h.ID] {
+				opens[page] = opens[page] || pages[h.ID] == page
+				current, within = title, title
+				continue
+			}
+			if within = title; !begun {
+				section[page], begun = title, true
+			}
+		}
+		chapter[page] = current
+		if section[page] == "" {
+			section[page] = within
+		}
+	}
+	var b strings.Builder
+	b.WriteString("@counter-style " + runningStyle + "{system:fixed 1;symbols:")
+	for page := 1; page <= total; page++ {
+		head := chapter[page]
+		if page%2 == 1 {
+			head = section[page]
+		}
+		if opens[page] && r.opening || r.blank[page] {
+			head = ""
+		}
+		b.WriteString(themes.QuoteCSS(head))
+	}
+	b.WriteString("}")
+	return b.String()
+}
+
+// sectionsOf are the chapters and the headings one level below them.
+func sectionsOf(headings []markdown.Heading) (sections []markdown.Heading, tops map[string]bool) {
+	tops = map[string]bool{}
+	level := 0
+	for _, c := range chaptersOf(headings) {
+		tops[c.ID], level = true, c.Level
+	}
+	for _, h := range headings {
+		if tops[h.ID] || level > 0 && h.Level == level+1 {
+			sections = append(sections, h)
+		}
+	}
+	return sections, tops
+}
+
+// placeLeaves decides which white pages are wanted, given the pages of a print that
+// holds some of them, and returns the rule that shows them and the places as they
+// will be with them.
+func (r *revision) placeLeaves(pages map[string]int, total int) (css string, placed map[string]int, sum int) {
+	if len(r.leaves) == 0 {
+		return "", pages, total
+	}
+	shown := map[string]bool{}
+	type shift struct{ from, by int }
+	var shifts []shift
+	held, wanted := 0, 0
+	var b strings.Builder
+	r.blank = map[int]bool{}
+	for _, l := range r.leaves {
+		at := pages[l.chapter]
+		if at == 0 {
+			continue
+		}
+		if r.shown[l.id] {
+			held++
+		}
+		if (at-held+wanted)%2 == 0 {
+			wanted++
+			shown[l.id] = true
+			r.blank[at-held+wanted-1] = true
+			b.WriteString("#" + l.id + "{display:block}")
+		}
+		shifts = append(shifts, shift{at, wanted - held})
+	}
+	r.shown = shown
+	placed = make(map[string]int, len(pages))
+	for id, page := range pages {
+		by := 0
+		for _, s := range shifts {
+			if s.from > page {
+				break
+			}
+			by = s.by
+		}
+		placed[id] = page + by
+	}
+	return b.String(), placed, total + wanted - held
+}
