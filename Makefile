@@ -6,6 +6,7 @@ TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/presswork/bin
 export PRESSWORK_PEERS := $(TOOLS)/peers
 export PRESSWORK_COMPAT := $(TOOLS)/compat
 export PRESSWORK_ENGINES := $(TOOLS)/engines
+export PRESSWORK_DEPLOY := $(TOOLS)/deploy
 export PRESSWORK_MINIO := $(TOOLS)/minio-$(MINIO_VERSION)
 VERAPDF_VERSION := 1.30.2
 export PRESSWORK_VERAPDF := $(TOOLS)/verapdf-$(VERAPDF_VERSION).jar
@@ -19,7 +20,7 @@ FUZZTIME ?= 10s
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## Install what running needs: Chromium headless shell, Redis, fonts, bubblewrap
@@ -67,6 +68,13 @@ compat: ## Run official and generated clients against the real program
 	@scripts/engines.sh "$(PRESSWORK_ENGINES)"
 	go vet -tags compat ./internal/test/compat
 	go test -count=1 -tags compat -timeout 10m ./internal/test/compat
+
+.PHONY: check-deploy
+check-deploy: ## Check deploy/ with kustomize, Kubernetes' schemas, compose-go, promtool, hadolint, systemd-analyze and the kernel
+	@scripts/setup.sh compat
+	@scripts/deploytools.sh "$(PRESSWORK_DEPLOY)"
+	go vet -tags validators ./deploy
+	go test -tags validators ./deploy
 
 .PHONY: quick
 quick: ## Run what needs no service, in under a minute

@@ -110,6 +110,40 @@ func TestEverySettingNamedExists(t *testing.T) {
 	}
 }
 
+// TestTheImageHasWhatSetupInstalls: a worker in a container offers what one on a
+// machine after `make setup setup-tools` does.
+func TestTheImageHasWhatSetupInstalls(t *testing.T) {
+	t.Parallel()
+	image, err := os.ReadFile("Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := os.ReadFile("../scripts/setup.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, installs, _ := strings.Cut(string(image), "apt-get install")
+	installs, _, _ = strings.Cut(installs, "rm -rf")
+	if strings.Contains(installs, "${PYTHON_LIBRARIES}") {
+		_, libraries, _ := strings.Cut(string(image), "ARG PYTHON_LIBRARIES=\"")
+		libraries, _, _ = strings.Cut(libraries, "\"")
+		installs += " " + libraries
+	}
+	has := strings.Fields(installs)
+	found := 0
+	for _, m := range regexp.MustCompile(`(?:(?:redis|bubblewrap|science|ffmpeg|poppler)\) packages|need_fonts)\+=\(([^)]+)\)`).FindAllSubmatch(setup, -1) {
+		for name := range strings.FieldsSeq(string(m[1])) {
+			found++
+			if !slices.Contains(has, name) {
+				t.Errorf("the image lacks %s", name)
+			}
+		}
+	}
+	if found < 14 {
+		t.Errorf("%d packages found; the pattern does not fit scripts/setup.sh", found)
+	}
+}
+
 func TestEveryMetricNamedExists(t *testing.T) {
 	t.Parallel()
 	var code strings.Builder

@@ -1,5 +1,7 @@
 """What every Python client needs: where the server is, and rows of results as
 JSON lines on standard output."""
+import faulthandler
+import gc
 import json
 import os
 import re
@@ -107,6 +109,13 @@ def run():
         except BaseException:
             say(case=case, ok=False, error=traceback.format_exc()[-2000:])
 
+    # A client that hangs says where before the test kills it.
+    faulthandler.dump_traceback_later(120)
+    # https://github.com/encode/httpcore/issues/990: an answer that broke off is part of
+    # a cycle with its traceback. When the collector
+    # finds it while this thread holds the lock of httpcore's pool, closing it
+    # waits for that lock for ever.
+    gc.disable()
     with ThreadPoolExecutor(4) as pool:
         for case, fn in rows:
             pool.submit(one, case, fn)

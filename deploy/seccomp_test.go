@@ -1,0 +1,66 @@
+//go:build validators
+
+package deploy_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSeccompProfiles runs the program below each profile, without privileges, as in
+// a container: a browser that is sandboxed and without a network, and code of
+// models where its profile allows mounts, only there.
+func TestSeccompProfiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", dir, "../cmd/presswork").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	below := func(profile, script string) (string, error) {
+		filter, err := run(t, nil, "python3", "testdata/filter.py", profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, filepath.Base(profile))
+		if err := os.WriteFile(file, filter, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rules, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rules.Close()
+		// /proc as the host has it: the kernel lets nobody mount another where
+		// parts of it are covered.
+		args := []string{"--die-with-parent", "--unshare-ipc", "--unshare-uts", "--ro-bind", "/", "/", "--dev-bind", "/proc", "/proc", "--dev", "/dev",
+			"--perms", "1777", "--tmpfs", "/tmp", "--ro-bind", dir, "/opt", "--chdir", "/tmp", "--seccomp", "3"}
+		if os.Geteuid() == 0 {
+			args = append(args, "setpriv", "--reuid=10001", "--regid=10001", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all")
+		}
+		cmd := exec.CommandContext(t.Context(), "bwrap", append(args, "sh", "-c", script)...)
+		cmd.Env = append(os.Environ(), "HOME=/tmp", "PDF_OUTPUT_DIR=/tmp/output", "DATA_DIR=/tmp/data", "CACHE_DIR=/tmp/cache")
+		cmd.ExtraFiles = []*os.File{rules}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	const code = `echo "print(6*7)" | /opt/presswork run-python -`
+	const page = `echo "# Hi" >a.md && /opt/presswork md2pdf a.md && /opt/presswork info --json`
+	if out, err := below("seccomp-tools.json", code); err != nil || strings.TrimSpace(out) != "42" {
+		t.Errorf("code below the profile of tools: %v\n%s", err, out)
+	}
+	if out, err := below("seccomp-browser.json", code); err == nil || !strings.Contains(out, "seccomp-tools.json") {
+		t.Errorf("code below the profile of browsers, which forbids mounts: %v\n%s", err, out)
+	}
+	for _, profile := range []string{"seccomp-browser.json", "seccomp-tools.json"} {
+		out, err := below(profile, page)
+		if err != nil || !strings.Contains(out, `"sandbox": true`) || !strings.Contains(out, `"network_isolated": true`) {
+			t.Errorf("a page below %s: %v\n%s", profile, err, out)
+		}
+	}
+}

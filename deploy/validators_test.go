@@ -1,0 +1,135 @@
+//go:build validators
+
+package deploy_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tools is where scripts/deploytools.sh put the validators.
+func tools(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("PRESSWORK_DEPLOY")
+	if dir == "" {
+		t.Fatal("PRESSWORK_DEPLOY is not set; `make check-deploy` runs this test")
+	}
+	return dir
+}
+
+// run returns what a program printed, as an error when it failed.
+func run(t *testing.T, stdin []byte, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(tools(t), "python"), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Stdin = bytes.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%s: %w\n%s%s", filepath.Base(name), err, out, stderr.Bytes())
+	}
+	return out, err
+}
+
+// TestValidators runs the validators of those who will read these files, each also
+// on a file that is wrong in one place.
+func TestValidators(t *testing.T) {
+	t.Parallel()
+	dir := tools(t)
+	type validator struct {
+		name, file   string
+		right, wrong string // what stands in the file, and what would be refused in its place
+		validate     func(t *testing.T, file string) error
+	}
+	cases := []validator{
+		{"kubernetes", "kubernetes/api.yaml", "replicas:", "replicaCount:", func(t *testing.T, file string) error {
+			built, err := run(t, nil, dir+"/kustomize", "build", filepath.Dir(file))
+			if err == nil {
+				_, err = run(t, built, "python3", "testdata/kubernetes.py", dir+"/keda.sh_scaledobjects.yaml", dir+"/keda.sh_triggerauthentications.yaml")
+			}
+			return err
+		}},
+		{"keda", "kubernetes/keda.yaml", "maxReplicaCount:", "maxReplicas:", func(t *testing.T, file string) error {
+			b, err := os.ReadFile(file)
+			if err == nil {
+				_, err = run(t, b, "python3", "testdata/kubernetes.py", dir+"/keda.sh_scaledobjects.yaml", dir+"/keda.sh_triggerauthentications.yaml")
+			}
+			return err
+		}},
+		{"secret", "kubernetes/secret.example.yaml", "stringData:", "stringsData:", func(t *testing.T, file string) error {
+			b, err := os.ReadFile(file)
+			if err == nil {
+				_, err = run(t, b, "python3", "testdata/kubernetes.py")
+			}
+			return err
+		}},
+		{"compose", "../docker-compose.yml", "mem_limit: 3g", "memory: 3g", func(t *testing.T, file string) error {
+			_, err := run(t, nil, dir+"/compose", file)
+			return err
+		}},
+		{"hadolint", "Dockerfile", "WORKDIR /src", "WORKDIR src", func(t *testing.T, file string) error {
+			_, err := run(t, nil, dir+"/python/bin/hadolint", file)
+			return err
+		}},
+		{"alerts", "prometheus/alerts.yml", "sum(rate(presswork_runs_total[10m]))", "sum(rate(presswork_runs_total)[10m])", func(t *testing.T, file string) error {
+			_, err := run(t, nil, dir+"/promtool", "check", "rules", file)
+			return err
+		}},
+		{"prometheus", "prometheus/prometheus.yml", "static_configs:", "static_config:", func(t *testing.T, file string) error {
+			_, err := run(t, nil, dir+"/promtool", "check", "config", "--syntax-only", file)
+			return err
+		}},
+	}
+	for _, unit := range []string{"api", "serve", "worker@"} {
+		cases = append(cases, validator{"systemd " + unit, "systemd/presswork-" + unit + ".service", "KillMode=mixed", "KillMode=both", func(t *testing.T, file string) error {
+			out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", file).CombinedOutput()
+			// What it cannot read it only warns of.
+			if err == nil && len(out) > 0 {
+				err = errors.New("warnings")
+			}
+			if err != nil {
+				err = fmt.Errorf("systemd-analyze: %w\n%s", err, out)
+			}
+			return err
+		}})
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if err := c.validate(t, edited(t, c.file, "", "")); err != nil {
+				t.Error(err)
+			}
+			if c.validate(t, edited(t, c.file, c.right, c.wrong)) == nil {
+				t.Errorf("%q in place of %q is not refused", c.wrong, c.right)
+			}
+		})
+	}
+}
+
+// edited is a copy of a file, and of those beside it, with one text replaced. Units
+// name a program that this machine has.
+func edited(t *testing.T, file, right, wrong string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if filepath.Dir(file) != ".." {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Dir(file))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(b, []byte(right)) {
+		t.Fatalf("%s without %q (%v)", file, right, err)
+	}
+	text := strings.ReplaceAll(strings.Replace(string(b), right, wrong, 1), "/usr/local/bin/presswork", "/bin/true")
+	name := filepath.Join(dir, filepath.Base(file))
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
