@@ -64,11 +64,7 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 		if err != nil {
 			return false, err
 		}
-		err = w.within(ctx, func(ctx context.Context) error {
-			artifact, err = w.store(ctx, run, composed, printed)
-			return err
-		})
-		if err != nil {
+		if artifact, err = w.store(ctx, run, composed, printed); err != nil {
 			return false, err
 		}
 	}
@@ -283,7 +279,7 @@ func (w *Worker) store(ctx context.Context, run *tasks.Run, c pdf.Composed, made
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
 	attrs := storage.Attrs{ContentType: c.Output.ContentType(), Meta: map[string]string{"pages": strconv.Itoa(made.Pages)}}
-	info, err := w.Store.Put(ctx, artifactKey(run, c), bytes.NewReader(made.Data), int64(len(made.Data)), attrs)
+	info, err := w.put(ctx, run, artifactKey(run, c), made.Data, attrs)
 	if errors.Is(err, storage.ErrExists) {
 		artifact, _, err := w.adopt(ctx, run, c)
 		return artifact, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
@@ -353,23 +352,6 @@ func TestASourceThatIsGoneFailsTheJobForGood(t *testing.T) {
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
 	if rec := s.ended(id); rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderFailed || rec.Attempts != 1 {
-		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
-	}
-}
-
-func TestAStoreOutageIsLivedThrough(t *testing.T) {
-	t.Parallel()
-	s := setup(t, time.Minute)
-	var refused atomic.Int64
-	s.store.beforePut = func(string) error {
-		if refused.Add(1) <= 2 {
-			return fmt.Errorf("connection refused")
-		}
-		return nil
-	}
-	id := tasks.NewID()
-	s.submit(id, tasks.Convert{Content: "# Patience", Theme: "light"})
-	if rec := s.ended(id); rec.Status != presswork.Completed || rec.Attempts != 3 {
 		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
 	}
 }

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/url"
@@ -128,7 +127,7 @@ func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport
 	if task.Keep > 0 {
 		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Format(time.RFC3339)
 	}
-	info, err := w.Store.Put(ctx, storage.ArtifactKeyOf(run.ID, d.contentType), bytes.NewReader(d.data), int64(len(d.data)), attrs)
+	info, err := w.put(ctx, run, storage.ArtifactKeyOf(run.ID, d.contentType), d.data, attrs)
 	if errors.Is(err, storage.ErrExists) {
 		artifact, _, err := w.adopted(ctx, run, task)
 		return artifact, err

@@ -188,7 +188,7 @@ func TestAnExportOfAnEarlierRunIsAdopted(t *testing.T) {
 		if strings.HasPrefix(key, storage.Artifacts) && puts.Add(1) == 1 {
 			body := []byte("\x89PNG of a run that died")
 			_, err := s.store.Store.Put(t.Context(), key, bytes.NewReader(body), int64(len(body)), storage.Attrs{ContentType: "image/png"})
-			return errors.Join(err, errors.New("the worker died"))
+			return errors.Join(err, presswork.Errorf(presswork.Internal, "the worker died"))
 		}
 		return nil
 	}
