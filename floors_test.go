@@ -20,7 +20,7 @@ import (
 var floors = [][]string{
 	{".", "api/web", "internal/imagetype", "internal/markdown/recent"},
 	{"internal/input", "tasks/stream", "tasks/asynqext", "internal/pdf/file", "internal/pdf/epub", "internal/pdf/raster", "internal/markdown/tex", "internal/markdown/cite", "internal/markdown/hyphen", "internal/chromium/fonts", "internal/markdown/diagram"},
-	{"storage", "themes", "internal/markdown", "internal/cache", "internal/guard", "internal/inference", "internal/inference/meter", "internal/inference/sandbox", "internal/embedded", "internal/ready", "internal/export", "internal/config", "internal/local/runlog"},
+	{"storage", "themes", "internal/markdown", "internal/cache", "internal/guard", "internal/inference", "internal/inference/meter", "internal/inference/sandbox", "internal/embedded", "internal/ready", "internal/export", "internal/config", "internal/local/runlog", "internal/local/livepage"},
 	{"internal/analysis"},
 	{"tasks", "storage/minio", "storage/retention", "internal/pdf", "internal/chromium", "internal/analysis/recommend", "internal/analysis/train", "internal/inference/openai", "internal/inference/ollama", "internal/inference/browse", "internal/inference/audio"},
 	{"api", "worker", "internal/local", "internal/analysis/evaluate"},

@@ -92,6 +92,13 @@ func (t *Theme) contrasts() (text, link float64) {
 	return contrast(page, t.all.get("--base-content")), contrast(page, t.all.get("--link"))
 }
 
+// Readable reports whether text and links have the contrast with the page that WCAG AA
+// asks for, 4.5.
+func (t Theme) Readable() bool {
+	text, link := t.contrasts()
+	return min(text, link) >= readableRatio
+}
+
 // hundredths rounds down, so that what is below a limit looks it.
 func hundredths(v float64) float64 { return math.Floor(v*100) / 100 }
 
@@ -148,7 +155,7 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 			c.log.Warn("custom theme refers to something outside; left out of it", "theme", name, "dropped", dropped)
 		}
 		if !c.isBuiltin(t) {
-			if text, link := t.contrasts(); min(text, link) < readableRatio {
+			if text, link := t.contrasts(); !t.Readable() {
 				c.log.Warn("custom theme is hard to read: WCAG AA asks for a contrast of 4.5 with the page", "theme", name,
 					"text", hundredths(text), "links", hundredths(link))
 			}

@@ -28,6 +28,9 @@ const (
 	studioPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data: blob:; media-src 'self' blob:; " +
 		"font-src 'self'; connect-src 'self'; frame-src 'self' blob:; worker-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; " +
 		"object-src 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types default"
+	// The page of a watched document has nothing of its own but the frame.
+	livePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self'; " +
+		"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	// Swagger UI writes HTML itself, so that it cannot have trusted types.
 	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'"
@@ -55,6 +58,10 @@ func Studio() Page {
 
 // Docs returns the page at /docs.
 func Docs() Page { return Page{page("docs"), docsPolicy} }
+
+// Live returns the page of `md2pdf --live`. What it shows is at `page` beside it, and
+// `events` tells when.
+func Live() Page { return Page{page("live"), livePolicy} }
 
 // Preview returns the empty page that previews are written into.
 func Preview() Page { return Page{page("preview"), previewPolicy} }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,9 @@ import (
 	"presswork/internal/config"
 	"presswork/internal/guard"
 	"presswork/internal/local"
+	"presswork/internal/local/livepage"
 	"presswork/internal/local/runlog"
+	"presswork/themes"
 )
 
 // stopLimit bounds the browser's end: nothing is worth waiting for.
@@ -48,7 +51,7 @@ type md2pdf struct {
 	// epoch is that of SOURCE_DATE_EPOCH, else zero.
 	epoch time.Time
 
-	html, merge, watch, open, json, quiet bool
+	html, merge, watch, live, open, json, quiet bool
 
 	// asked is preference checked, remember cache; runLog is where runs are noted, nil
 	// for nowhere.
@@ -58,6 +61,10 @@ type md2pdf struct {
 
 	// shared is, for --watch, what every document depends on.
 	shared local.Snapshot
+	// page shows the document of --live; nil without it.
+	page *livepage.Server
+	// pale are the themes that the user was told of: they are hard to read.
+	pale map[string]bool
 }
 
 func newMD2PDFCommand(p *program) *cobra.Command {
@@ -74,6 +81,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 			"  presswork md2pdf docs/*.md -o out/ --jobs 4\n" +
 			"  presswork md2pdf --merge intro.md usage.md -o manual.pdf --toc --cover\n" +
 			"  presswork md2pdf novel.md -o novel.epub\n" +
+			"  presswork md2pdf report.md --live\n" +
 			"  cat notes.md | presswork md2pdf - > notes.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.stdin = cmd.InOrStdin()
@@ -97,6 +105,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.BoolVar(&m.html, "html", false, "the same as --to html")
 	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files (`N`) are converted at a time")
 	f.BoolVarP(&m.watch, "watch", "w", false, "convert again whenever a file, its images, the stylesheet or a theme changes")
+	f.BoolVar(&m.live, "live", false, "--watch, and show the pages in the browser while the document is written; nothing leaves this machine")
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")
@@ -121,6 +130,11 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	}
 	recommender, done := newRecommender(ctx, m.remember, model, m.notices())
 	defer done()
+	show, hide, err := m.showLive(ctx)
+	if err != nil {
+		return err
+	}
+	defer hide()
 	converter := local.New(local.Options{
 		Browser:     m.cfg.ChromiumPath,
 		Epoch:       m.epoch,
@@ -135,6 +149,7 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		Recommender: recommender,
 		Preference:  m.asked,
 		Progress:    report.stage,
+		Page:        show,
 		Log:         m.logger(),
 	})
 	stop, err := begin(ctx, converter)
@@ -197,6 +212,10 @@ func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *report
 	}
 	report.end(len(failures))
 	m.note(outputs, len(failures))
+	m.warnOfThemes(c.Themes(), outputs)
+	if m.page != nil && len(failures) > 0 {
+		m.page.Fail(failures[0].Error())
+	}
 	switch {
 	case len(failures) == 0:
 		return outputs, nil
@@ -204,6 +223,22 @@ func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *report
 		return outputs, failures[0]
 	}
 	return outputs, fmt.Errorf("%d of %d files failed", len(failures), len(inputs))
+}
+
+// warnOfThemes says once which themes of the user's own are hard to read.
+func (m *md2pdf) warnOfThemes(all []themes.Theme, outputs []local.Output) {
+	for _, out := range outputs {
+		i := slices.IndexFunc(all, func(t themes.Theme) bool { return t.Name == out.Theme })
+		if i < 0 || !all[i].Custom || all[i].Readable() || m.pale[out.Theme] {
+			continue
+		}
+		if m.pale == nil {
+			m.pale = map[string]bool{}
+		}
+		m.pale[out.Theme] = true
+		m.notices().Warn("the theme is hard to read: WCAG AA asks for a contrast of 4.5 with the page",
+			"theme", out.Theme, "text", all[i].Contrast.Text, "links", all[i].Contrast.Link)
+	}
 }
 
 // interrupted is the end by a signal, in words for the terminal.

@@ -28,6 +28,7 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 		return nil, err
 	}
 	m.cfg = cfg
+	m.watch = m.watch || m.live
 	if m.themesDir == "" {
 		m.themesDir = cfg.ThemesDir
 	} else if _, err := os.ReadDir(m.themesDir); err != nil {
@@ -161,6 +162,10 @@ func (m *md2pdf) checkFlags(inputs []local.Input) error {
 		return errors.New("--open needs a file; choose one with -o")
 	case usesStdout && m.made != presswork.HTML && isTerminal(m.stdout):
 		return errors.New("standard output is a terminal; redirect it, or choose a file with -o")
+	case m.live && len(inputs) > 1:
+		return fmt.Errorf("--live shows one document, and %d are given; --merge makes one of them", len(inputs))
+	case m.live && m.made != presswork.PDF:
+		return fmt.Errorf("--live shows the pages of a PDF, and %s has none to show", m.made)
 	case m.watch && (usesStdin || usesStdout):
 		return errors.New("--watch needs files, not standard input or output")
 	case m.open && len(inputs) > 1:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"presswork/internal/local"
+	"presswork/internal/local/livepage"
 )
 
 // follow converts again what changes, until the program is interrupted. outputs
@@ -78,19 +79,46 @@ func (m *md2pdf) watched() []string {
 	return files
 }
 
+// showLive serves the page of --live and opens it in the browser; hide ends that.
+// Without --live, show is nil.
+func (m *md2pdf) showLive(ctx context.Context) (show func(input, html string), hide func(), err error) {
+	if !m.live {
+		return nil, func() {}, nil
+	}
+	if m.page, err = livepage.Start(ctx); err != nil {
+		return nil, nil, err
+	}
+	fmt.Fprintf(m.stderr, "live page: %s\n", m.page.URL())
+	// The address is there to be opened by hand where there is no desktop.
+	_ = openInDesktop(m.page.URL())
+	return func(_, html string) { m.page.Show(html) }, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		defer cancel()
+		_ = m.page.Stop(ctx) // nothing depends on it
+	}, nil
+}
+
 // openFile hands a file to the desktop's viewer and does not wait for it.
 func openFile(path string) error {
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "open"
-	}
 	path, err := filepath.Abs(path) // a name such as "-x.pdf" is no flag then
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(opener, path) //nolint:noctx // the viewer outlives this program
-	if err := cmd.Start(); err != nil {
+	if err := openInDesktop(path); err != nil {
 		return fmt.Errorf("%s is written, but cannot be opened: %w", path, err)
+	}
+	return nil
+}
+
+// openInDesktop hands a file or an address to what the desktop opens it with.
+func openInDesktop(target string) error {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	cmd := exec.Command(opener, target) //nolint:noctx // the viewer outlives this program
+	if err := cmd.Start(); err != nil {
+		return err
 	}
 	return cmd.Process.Release()
 }

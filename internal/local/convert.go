@@ -101,6 +101,9 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (pdf.Mad
 	if err != nil {
 		return pdf.Made{}, strictly(err, out.Warnings)
 	}
+	if c.o.Page != nil {
+		c.o.Page(in.Path, composed.Standalone())
+	}
 	if c.o.Output != presswork.HTML {
 		c.o.Progress(in.Path, presswork.StagePrinting)
 	}

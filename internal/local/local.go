@@ -56,6 +56,9 @@ type Options struct {
 	// Progress is called for each step of each input, from several goroutines.
 	// Default: nobody is.
 	Progress func(input string, stage presswork.Stage)
+	// Page is given the page of each input, as HTML for a browser, before that is
+	// printed. Default: nobody is.
+	Page func(input, html string)
 	// Log gets what is no warning about a document. Default: discard.
 	Log *slog.Logger
 }

@@ -2,8 +2,9 @@
 import type { EditorView } from "@codemirror/view";
 import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ApiError, aborted, key, json, request, text as errorText } from "./api";
-import { assets, body, extras, keep, matter, onChange, replace, text, title } from "./document";
+import { ApiError, aborted, key, json, offline, request, text as errorText } from "./api";
+import { assets, body, extras, keep, matter, onChange, output, replace, set, text, title } from "./document";
+import { isArchive, folderOf, submission } from "./folder";
 import { insert, jump, newEditor, wrap } from "./editor";
 import { add, find } from "./jobs";
 import { JobView, Result } from "./jobview";
@@ -40,7 +41,7 @@ export function Convert() {
     busy.value = true;
     notice.value = "";
     try {
-      const { init, options } = body();
+      const { init, options } = body(output.value === "pdf" ? {} : { output: output.value });
       const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...init });
       shown.value = add(accepted, { kind: "conversion", title: title.value, sample: sampleOf(options) });
     } catch (e) {
@@ -52,7 +53,26 @@ export function Convert() {
     }
   };
 
+  // A folder, or an archive of one, is converted as it is: its first document has the options.
+  const convertFolder = async (name: string, send: { init: RequestInit; sample: Sample }) => {
+    notice.value = "";
+    try {
+      const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...send.init });
+      shown.value = add(accepted, { kind: "conversion", title: name, sample: send.sample });
+    } catch (e) {
+      notice.value = errorText(e);
+    }
+  };
+
   const take = (data: DataTransfer): boolean => {
+    const folder = folderOf(data);
+    if (folder) {
+      void folder.then(
+        (files) => convertFolder(files.name, submission(files)),
+        () => (notice.value = "The folder could not be read."),
+      );
+      return true;
+    }
     if (data.files.length) {
       void takeFiles([...data.files]);
       return true;
@@ -71,9 +91,18 @@ export function Convert() {
   const takeFiles = async (files: File[]) => {
     notice.value = "";
     for (const f of files) {
+      if (isArchive(f)) {
+        await convertFolder(f.name, submission(f));
+        continue;
+      }
       if (f.type.startsWith("image/")) {
         if (f.size > maxPicture) notice.value = `${f.name} has ${bytes(f.size)}; a picture may have ${bytes(maxPicture)}.`;
         else takePicture(f);
+        continue;
+      }
+      if (/\.(bib|csl)$/i.test(f.name)) {
+        assets.value = [...assets.value.filter((a) => a.name !== f.name), { name: f.name, file: f }];
+        set(f.name.endsWith(".csl") ? "csl" : "bibliography", f.name);
         continue;
       }
       const html = /\.html?$/i.test(f.name) || f.type === "text/html";
@@ -146,7 +175,13 @@ export function Convert() {
         fit();
         took = performance.now() - began;
       } catch (e) {
-        if (!aborted(e)) broken.value = errorText(e);
+        if (aborted(e)) return;
+        broken.value = errorText(e);
+        // A server that was restarted tells nobody.
+        if (offline.value) {
+          clearTimeout(timer);
+          timer = setTimeout(draw, 2000);
+        }
       }
     };
     const again = () => {
@@ -179,7 +214,7 @@ export function Convert() {
     const j = find(shown.value);
     if (j?.status === "completed" && done.current !== j.id) {
       done.current = j.id;
-      if (j.kind === "conversion") view.value = "pdf";
+      if (j.artifact?.content_type === "application/pdf" && j.kind === "conversion") view.value = "pdf";
     }
   });
 
@@ -222,7 +257,7 @@ export function Convert() {
             type="file"
             hidden
             multiple
-            accept=".md,.markdown,.txt,.html,text/*,image/*"
+            accept=".md,.markdown,.txt,.html,.zip,.bib,.csl,text/*,image/*"
             onChange={(e) => {
               void takeFiles([...(e.currentTarget.files ?? [])]);
               e.currentTarget.value = "";
@@ -301,7 +336,8 @@ function sampleOf(options: Record<string, string>): Sample {
   const used = assets.value.filter((a) => text.value.includes(a.name));
   const { password, ...rest } = options;
   if (password) rest["password"] = "…";
-  const shared = { accept: "application/pdf", output: "document.pdf" };
+  const [accept, ending] = { pdf: ["application/pdf", "pdf"], html: ["text/html", "html"], epub: ["application/epub+zip", "epub"], png: ["application/zip", "zip"] }[output.value] as [string, string];
+  const shared = { accept, output: "document." + ending };
   if (used.length) {
     return {
       ...shared,

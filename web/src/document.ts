@@ -65,6 +65,11 @@ export const assets = signal<Asset[]>([]);
 /** extras are the options that stay out of the text: a secret, and a style sheet. */
 export const extras = signal<{ password?: string; css?: string }>({});
 
+export type Output = "pdf" | "html" | "epub" | "png";
+
+/** output is what the text is made into. */
+export const output = signal<Output>("pdf");
+
 export const matter = computed(() => readMatter(text.value));
 
 export const theme = computed(() => matter.value["theme"] ?? "light");
@@ -101,16 +106,18 @@ export function replace(doc: string): void {
   apply({ from: 0, to: text.value.length, insert: doc });
 }
 
-/** body is the submission as the API takes it: JSON, or a form when there are files. */
-export function body(): { init: RequestInit; options: Record<string, string> } {
+/** body is the submission as the API takes it: JSON, or a form when there are files.
+ * fields are further ones. */
+export function body(fields: Record<string, string> = {}): { init: RequestInit; options: Record<string, string> } {
   const options = Object.fromEntries(Object.entries(extras.value).filter(([, v]) => v)) as Record<string, string>;
   const used = assets.value.filter((a) => text.value.includes(a.name));
   if (!used.length) {
-    return { options, init: { headers: { "Content-Type": "application/json" }, body: JSON.stringify({ content: text.value, options }) } };
+    return { options, init: { headers: { "Content-Type": "application/json" }, body: JSON.stringify({ content: text.value, options, ...fields }) } };
   }
   const form = new FormData();
   form.set("content", text.value);
   form.set("options", JSON.stringify(options));
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
   for (const a of used) form.append(`assets[${a.name}]`, a.file, a.name);
   return { options, init: { body: form } };
 }

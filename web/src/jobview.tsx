@@ -120,10 +120,11 @@ export function Result({ id }: { id: string }) {
   const problem = useSignal("");
   const j = find(id);
   const status = j?.status;
+  const shows = /^(image\/|application\/pdf)/.test(j?.artifact?.content_type ?? "application/pdf");
   useEffect(() => {
     blob.value = null;
     problem.value = "";
-    if (status !== "completed") return;
+    if (status !== "completed" || !shows) return;
     let url = "";
     let left = false;
     fetchArtifact(id).then(
@@ -140,8 +141,9 @@ export function Result({ id }: { id: string }) {
       left = true;
       URL.revokeObjectURL(url);
     };
-  }, [id, status]);
+  }, [id, status, shows]);
   if (!j) return null;
+  if (status === "completed" && !shows) return <p class="empty">{j.artifact!.filename} is not shown here: download it.</p>;
   if (problem.value) return <p class="empty" role="alert">{problem.value}</p>;
   if (!blob.value) return <p class="empty">{ended(j) && status !== "completed" ? says(j) : "…"}</p>;
   if (blob.value.type.startsWith("image/")) return <div class="picture"><img src={blob.value.url} alt={`Picture of ${j.title}`} /></div>;

@@ -1,6 +1,6 @@
 // The panel of a document's options. It shows what the front matter says, and
 // writes there.
-import { extras, matter, set } from "./document";
+import { extras, matter, output, set, type Output } from "./document";
 import { sides } from "./frontmatter";
 import { ThemePicker } from "./themes";
 
@@ -103,7 +103,16 @@ export function Options({ onGallery }: { onGallery: () => void }) {
         </div>
         <Choice name="toc" label="Table of contents" values={levels} />
         <Switch name="cover" label="Cover" />
+        <Choice name="as" label="Made as" values={[["", "Pages"], ["slides", "Slides"]]} />
+        <Choice name="speaker_notes" label="Notes of slides" values={[["", "Comments"], ["pages", "Pages behind the slides"], ["none", "None"]]} />
         <Switch name="numbered_headings" label="Numbered headings" />
+        <Choice name="numbering" label="Numbers of figures and tables" values={[["", "Of those with a label"], ["document", "1, 2, 3"], ["chapter", "By chapter: 2.1"]]} />
+        <div class="pair">
+          <Switch name="lof" label="List of figures" />
+          <Switch name="lot" label="List of tables" />
+        </div>
+        <Switch name="lol" label="List of listings" />
+        <Choice name="footnotes" label="Footnotes" values={[["", "At the foot of the page"], ["end", "At the end"]]} />
         <Switch name="line_numbers" label="Line numbers in code" />
         <Text name="code_theme" label="Colours of code" placeholder="the theme's" />
         <Text name="header_text" label="Header" placeholder="{chapter}" hint="{page} {total} {title} {date} {chapter}" />
@@ -116,9 +125,23 @@ export function Options({ onGallery }: { onGallery: () => void }) {
         <Text name="subject" label="Subject" />
         <Text name="keywords" label="Keywords" placeholder="one, two" />
         <Text name="lang" label="Language" placeholder="en" />
+        <Choice name="markdown" label="Markdown" values={[["", "As the text has it"], ["gfm", "GitHub"], ["pandoc", "Pandoc"], ["obsidian", "Obsidian"], ["mdx", "MDX"]]} />
+        <Text name="bibliography" label="Bibliography" placeholder="works.bib" hint="A file to drop on this page" />
+        <Text name="csl" label="Citation style" placeholder="chicago" />
+        <Text name="nocite" label="Works listed without citation" placeholder="@key, or @*" />
       </details>
       <details>
         <summary>Output</summary>
+        <div class="field">
+          <label for="opt-output">Format</label>
+          <select id="opt-output" value={output.value} onChange={(e) => (output.value = e.currentTarget.value as Output)}>
+            <option value="pdf">PDF</option>
+            <option value="html">Web page (HTML)</option>
+            <option value="epub">Book (EPUB)</option>
+            <option value="png">Pictures of the pages (PNG)</option>
+          </select>
+        </div>
+        {output.value === "png" && <Text name="resolution" label="Resolution" placeholder="150" hint="36 to 600 pixels to the inch" />}
         <Choice name="pdf_a" label="Archive (PDF/A)" values={[["", "No"], ["2b", "PDF/A-2b"], ["2u", "PDF/A-2u"], ["3b", "PDF/A-3b"]]} />
         <Switch name="pdf_ua" label="Accessible (PDF/UA)" />
         <Switch name="attach_source" label="Attach the Markdown (PDF/A-3b)" />

@@ -1,0 +1,193 @@
+// Package livepage shows a document in a browser of this machine while it is written: the
+// pages as they will be printed, anew whenever there are new ones.
+package livepage
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"presswork/api/web"
+	"presswork/internal/chromium/fonts"
+)
+
+// Server serves one document on a free port of the loopback address, under a path
+// that nobody can guess. What is in the document can neither run nor reach anything.
+type Server struct {
+	http  *http.Server
+	host  string // with its port
+	token string
+	end   context.CancelFunc
+
+	mu   sync.Mutex
+	html string
+	// problem is why the newest text has no page, "" when it has.
+	problem string
+	// changed is closed when html or problem become others.
+	changed chan struct{}
+}
+
+// Start begins to serve. The document's page is to come.
+func Start(ctx context.Context) (*Server, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("no page can be shown: %w", err)
+	}
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Server{host: listener.Addr().String(), token: rand.Text(), end: end, changed: make(chan struct{})}
+	s.http = &http.Server{
+		Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return serving },
+	}
+	go func() { _ = s.http.Serve(listener) }() // it ends with Stop
+	return s, nil
+}
+
+// Stop ends the server, and with it what its pages wait for.
+func (s *Server) Stop(ctx context.Context) error {
+	s.end()
+	return s.http.Shutdown(ctx)
+}
+
+// URL is where the document is to be seen.
+func (s *Server) URL() string { return "http://" + s.host + "/live/" + s.token + "/" }
+
+// Show shows a page, complete HTML.
+func (s *Server) Show(html string) { s.set(func() { s.html, s.problem = html, "" }) }
+
+// Fail says above the page, which stays, why there is no newer one.
+func (s *Server) Fail(problem string) { s.set(func() { s.problem = problem }) }
+
+func (s *Server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Server) now() (html, problem string, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.html, s.problem, s.changed
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /assets/{name}", asset)
+	mux.HandleFunc("GET /fonts/{name}", font)
+	mux.HandleFunc("GET /preview", func(w http.ResponseWriter, _ *http.Request) { page(w, web.Preview()) })
+	mux.HandleFunc("GET /live/{token}/{$}", s.guarded(func(w http.ResponseWriter, _ *http.Request) { page(w, web.Live()) }))
+	mux.HandleFunc("GET /live/{token}/page", s.guarded(s.document))
+	mux.HandleFunc("GET /live/{token}/events", s.guarded(s.events))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		// A name of somebody else's that leads here is no way in.
+		_, port, _ := net.SplitHostPort(s.host)
+		if r.Host != s.host && r.Host != "localhost:"+port {
+			http.Error(w, "this is "+s.host, http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// guarded hides what is under the path that was given out.
+func (s *Server) guarded(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.PathValue("token")), []byte(s.token)) == 0 {
+			http.NotFound(w, r)
+			return
+		}
+		h(w, r)
+	}
+}
+
+func page(w http.ResponseWriter, p web.Page) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", p.Policy)
+	_, _ = w.Write(p.HTML) // who has gone needs nothing
+}
+
+// document sends the newest page. It is read as text, and shown by itself it could
+// run nothing.
+func (s *Server) document(w http.ResponseWriter, r *http.Request) {
+	html, _, _ := s.now()
+	if html == "" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	_, _ = io.WriteString(w, html)
+}
+
+// quiet is how often a comment keeps the way between server and page open.
+const quiet = 15 * time.Second
+
+// events tells of the state of the document, now and whenever it changes.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	tick := time.NewTicker(quiet)
+	defer tick.Stop()
+	for {
+		html, problem, changed := s.now()
+		if html != "" || problem != "" {
+			data, _ := json.Marshal(map[string]string{"error": problem}) // it always encodes
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
+		}
+		for waiting := true; waiting; {
+			if out.Flush() != nil {
+				return
+			}
+			select {
+			case <-r.Context().Done():
+				return
+			case <-changed:
+				waiting = false
+			case <-tick.C:
+				_, _ = io.WriteString(w, ":\n\n")
+			}
+		}
+	}
+}
+
+func asset(w http.ResponseWriter, r *http.Request) {
+	a, ok := web.Find(r.PathValue("name"))
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", a.ContentType)
+	_, _ = w.Write(a.Body)
+}
+
+// font sends a face of the print, or the style sheet that makes them known.
+func font(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("name") == "faces.css" {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		_, _ = io.WriteString(w, fonts.Stylesheet("/fonts/"))
+		return
+	}
+	face, ok := fonts.Face(r.PathValue("name"))
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "font/ttf")
+	w.Header().Set("Cache-Control", "max-age=86400")
+	_, _ = w.Write(face)
+}

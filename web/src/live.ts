@@ -1,0 +1,43 @@
+// The page of `md2pdf --live`: the document as it will be printed, anew after each
+// change. The reader's place in it stays.
+import { Preview } from "./preview";
+
+const frame = document.querySelector<HTMLIFrameElement>("iframe.sheet")!;
+const notice = document.getElementById("notice")!;
+const preview = new Preview(frame);
+let latest = "";
+let current: AbortController | null = null;
+
+function say(text: string): void {
+  notice.textContent = text;
+  notice.hidden = text === "";
+}
+
+function show(): void {
+  if (latest) preview.show(latest);
+  preview.fit(getComputedStyle(document.documentElement).getPropertyValue("--desk"));
+  document.title = frame.contentDocument?.title || "Presswork";
+}
+
+async function draw(): Promise<void> {
+  current?.abort();
+  const mine = (current = new AbortController());
+  const page = await fetch("page", { signal: mine.signal });
+  if (!page.ok) return; // there is none yet
+  latest = await page.text();
+  show();
+}
+
+frame.addEventListener("load", show);
+new ResizeObserver(show).observe(frame);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+
+const gone = "Presswork has ended, or cannot be reached. This is the page as it was.";
+const events = new EventSource("events");
+events.onmessage = (e) => {
+  const { error } = JSON.parse(e.data as string) as { error: string };
+  say(error);
+  // Who goes away while a page is fetched has no need of it.
+  if (!error) draw().catch((e: unknown) => e instanceof DOMException || say(gone));
+};
+events.onerror = () => say(gone);
