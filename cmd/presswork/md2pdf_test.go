@@ -157,6 +157,19 @@ func TestMD2PDFWritesHTMLWithoutABrowser(t *testing.T) {
 	}
 }
 
+func TestAThemeThatIsHardToReadIsToldOnce(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"a.md": "# A", "b.md": "# B",
+		"themes/pale.css": ":root{--primary:#eee;--base-100:#fff;--base-content:#ddd}", "themes/plain.css": ":root{--primary:#00a;--base-100:#fff;--base-content:#111}"})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for theme, times := range map[string]int{"pale": 1, "plain": 0} {
+		got := ask(t, "md2pdf", "--html", "--themes-dir", in("themes"), "-t", theme, in("a.md"), in("b.md"), "-o", in(theme))
+		if n := strings.Count(got.stderr, "hard to read: WCAG AA asks"); got.code != 0 || n != times {
+			t.Errorf("%s: said %d times: %+v", theme, n, got)
+		}
+	}
+}
+
 func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.md": "# A", "b.md": "# B", "empty.md": "", "sub/x.md": "x", "warns.md": "![a](../secret.png)"})
@@ -187,6 +200,8 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 		"no jobs":             {"--jobs 0 a.md", exitUsage, "at least 1"},
 		"two to stdout":       {"a.md b.md -o -", exitUsage, "takes one document"},
 		"json and PDF":        {"a.md -o - --json", exitUsage, "--json prints to standard output"},
+		"live of two":         {"a.md b.md --live", exitUsage, "--live shows one document"},
+		"live of no pages":    {"a.md --live", exitUsage, "html has none to show"},
 		"watch stdin":         {"- --watch", exitUsage, "--watch needs files"},
 		"open stdout":         {"a.md -o - --open", exitUsage, "--open needs a file"},
 		"open two":            {"a.md b.md --open", exitUsage, "--open takes one document"},
