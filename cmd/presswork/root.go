@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -58,6 +59,8 @@ func newRootCommand(p *program) *cobra.Command {
 		newInfoCommand(p),
 		newConfigCommand(p),
 		newHealthCommand(p),
+		newBackupCommand(p),
+		newRestoreCommand(p),
 		newVersionCommand(p),
 		newManCommand(p),
 	)
@@ -124,6 +127,16 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return usageError{fmt.Errorf("%s takes flags only, and no %q", cmd.CommandPath(), args[0])}
+}
+
+// exactly demands an argument for each name.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return usageError{fmt.Errorf("%s takes %s; it was given %d arguments", cmd.CommandPath(), strings.Join(names, " and "), len(args))}
+	}
 }
 
 // flagError suggests which flag an unknown one was probably meant to be.

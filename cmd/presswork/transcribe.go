@@ -43,7 +43,7 @@ func newTranscribeCommand(p *program) *cobra.Command {
 			"An interruption cancels the work.",
 		Example: "  presswork transcribe meeting.m4a --format srt -o meeting.srt\n" +
 			"  presswork transcribe --translate --language de interview.mp3",
-		Args: cobra.ExactArgs(1),
+		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}
 	f := cmd.Flags()
