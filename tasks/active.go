@@ -19,7 +19,9 @@ const recheckEvery = 500 * time.Millisecond
 // activeRun is a handler at work. The fence is "" for a task without a job.
 type activeRun struct {
 	task  string
+	kind  string
 	queue Queue
+	began time.Time
 	fence string
 	ctx   context.Context
 	end   context.CancelCauseFunc

@@ -38,6 +38,8 @@ type Client struct {
 
 	mu        sync.Mutex
 	submitted int
+	// owners are those that the set of all has lately been told.
+	owners map[string]struct{}
 }
 
 // amendments are those of every client that Asynq uses: tickets are as volatile as
@@ -69,6 +71,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		memory:     memory{log: o.Log, full: figure[bool]{maxAge: memoryAge}},
 		log:        o.Log,
 		fullness:   map[Queue]*figure[int64]{},
+		owners:     map[string]struct{}{},
 	}
 	c.calls = stream.NewClient(rdb, stream.ClientOptions{Issue: c.issue, Left: cancelChannel, Input: inputChannel, Log: o.Log})
 	for _, q := range Queues() {

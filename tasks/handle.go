@@ -115,7 +115,7 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 		return &retryError{delay: delayOf(patient, 5, nil), cause: fmt.Errorf("this worker does not know the kind %q", t.Type())}
 	}
 	if h.plain != nil {
-		return s.processPlain(id, q, h, t.Payload(), tried)
+		return s.processPlain(id, t.Type(), q, h, t.Payload(), tried)
 	}
 	err := s.processJob(id, q, h, kind, tried)
 	if !errors.Is(err, errNotOurs) {
@@ -133,10 +133,10 @@ func (s *Server) disown(actx context.Context, id string) {
 	}
 }
 
-func (s *Server) processPlain(id string, q Queue, h handler, payload []byte, tried int) error {
+func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byte, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
-	defer s.active.add(&activeRun{task: id, queue: q, ctx: ctx, end: cancel})()
+	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), ctx: ctx, end: cancel})()
 	err := guarded(func() error { return h.plain(ctx, payload) })
 	switch {
 	case err == nil:
@@ -145,6 +145,7 @@ func (s *Server) processPlain(id string, q Queue, h handler, payload []byte, tri
 		return &retryError{cause: errDraining}
 	case judge(err) == final || tried >= h.retries:
 		s.log.Error("a task is dropped", "task_id", id, "tries", tried+1, "err", err)
+		s.countFailed(q)
 		return nil
 	}
 	s.log.Warn("a task will run again", "task_id", id, "tries", tried+1, "err", err)
@@ -157,14 +158,14 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 	// A drop that is left over was meant for another run's end. Not after begin: from
 	// there on this run's own predecessor may ask for one.
 	s.completion.Keep(id)
-	rec, fence, payload, err := s.records.begin(ctx, id, kind)
+	rec, fence, payload, err := s.records.begin(ctx, id, kind, s.name)
 	if err != nil {
 		return s.notBegun(ctx, id, err)
 	}
 	run := &Run{
 		ID: id, Attempt: rec.Attempts, Record: rec.Record, records: s.records, outbox: s.outbox, fence: fence, end: cancel, began: time.Now(),
 	}
-	defer s.active.add(&activeRun{task: id, queue: q, fence: fence, ctx: ctx, end: cancel})()
+	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), fence: fence, ctx: ctx, end: cancel})()
 	err = guarded(func() error { return h.job(ctx, run, payload) })
 	if run.continued {
 		return nil
@@ -181,7 +182,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 		// Whatever the handler made of it, this is why it ended.
 		err = context.Cause(ctx)
 	}
-	return s.conclude(run, h, tried, err)
+	return s.conclude(q, run, h, tried, err)
 }
 
 // notBegun decides about a task whose job cannot be worked at.
@@ -207,7 +208,7 @@ func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 }
 
 // conclude decides what an error of a run means, and records it.
-func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
+func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) error {
 	switch {
 	case errors.Is(err, ErrCancelled):
 		cancelled := run.Record
@@ -227,6 +228,7 @@ func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
 		switch {
 		case ferr == nil:
 			s.log.Error("job finished", append(s.outcome(run, rec.Record), "code", public(err).Code, "err", err)...)
+			s.countFailed(q)
 			s.settle(rec)
 			return nil
 		case loss(ferr) != nil:
@@ -247,6 +249,16 @@ func (s *Server) conclude(run *Run, h handler, tried int, err error) error {
 	s.log.Warn("a job will be tried again", "job_id", run.ID, "attempt", run.Attempt, "request_id", run.Record.RequestID,
 		"traceparent", run.Record.TraceParent, "err", err, "delay", delay)
 	return &retryError{delay: delay, counted: v == again, cause: err}
+}
+
+// countFailed counts a failure of a task that Asynq takes as done, so that its
+// counters show what became of the work.
+func (s *Server) countFailed(q Queue) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	defer cancel()
+	if err := asynqext.CountFailed(ctx, s.rdb, q, s.clock.now()); err != nil {
+		s.log.Debug("a failure is not counted", "queue", q, "err", err)
+	}
 }
 
 // outcome is the result in the one log line that every job leaves at its end.

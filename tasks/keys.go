@@ -15,6 +15,10 @@ const (
 	// settledKey is a sorted set of the jobs that have ended and need nobody any
 	// more, by when their records are packed, in Unix milliseconds.
 	settledKey = "pw:settled"
+	// deadKey is a sorted set of the failed jobs that may be tried again, ownersKey a
+	// set of those who have submitted.
+	deadKey   = "pw:dead"
+	ownersKey = "pw:owners"
 	// healthKey is what readiness checks write.
 	healthKey = "pw:health"
 	// eventsChannel carries every event of every job.
@@ -29,6 +33,8 @@ const (
 	// offersKey is a sorted set of what the workers of Tools offer, by when they have to
 	// say so again.
 	offersKey = "pw:offers"
+	// workersKey is a sorted set of what the workers report of themselves, likewise.
+	workersKey = "pw:workers"
 )
 
 // jobKey is the hash of a job, logKey the list of its events, payloadKey what its
@@ -37,6 +43,10 @@ const (
 func jobKey(id string) string     { return "pw:{" + id + "}:job" }
 func logKey(id string) string     { return "pw:{" + id + "}:log" }
 func payloadKey(id string) string { return "pw:{" + id + "}:task" }
+
+// deadTaskKey is the task of a dead letter, retriedKey the job that was made of one.
+func deadTaskKey(id string) string { return "pw:{" + id + "}:dead" }
+func retriedKey(id string) string  { return "pw:{" + id + "}:retried" }
 
 // packedKey is what becomes of all of them: see pack.
 func packedKey(id string) string { return "pw:{" + id + "}:done" }

@@ -29,7 +29,7 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 		limit = defaultLimit
 	}
 	if q.Cursor != "" && !ValidID(q.Cursor) {
-		return Page{}, presswork.Errorf(presswork.InvalidOption, "the cursor is not the next_cursor of an earlier page").WithParam("cursor")
+		return Page{}, badCursor()
 	}
 	// One more than asked for shows whether there are more.
 	found, cursor, err := c.scan(ctx, owner, q, limit+1)

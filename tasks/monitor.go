@@ -48,8 +48,12 @@ var (
 	// foreignLink is an element of Asynqmon's page that loads from elsewhere: its
 	// fonts, which the page does without.
 	foreignLink  = regexp.MustCompile(`<link [^>]*href="https?://[^>]*>`)
+	headEnd      = []byte("</head>")
 	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 )
+
+// ownLinks hides what the page's scripts make that leads to other sites.
+const ownLinks = `<style>a[href^=http]{display:none!important}</style>`
 
 // monitorPage holds HTML back until its scripts are known to the policy. All else
 // passes.
@@ -91,6 +95,7 @@ func (p *monitorPage) pass(scripts string) {
 
 func (p *monitorPage) finish() {
 	page := foreignLink.ReplaceAll(p.html.Bytes(), nil)
+	page = bytes.Replace(page, headEnd, []byte(ownLinks+"</head>"), 1)
 	var scripts strings.Builder
 	for _, s := range inlineScript.FindAllSubmatch(page, -1) {
 		sum := sha256.Sum256(s[1])

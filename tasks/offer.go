@@ -52,32 +52,8 @@ type offered struct {
 // offer publishes what this worker offers until ctx ends, and then withdraws it, so
 // that a worker that drains is offered no new session.
 func (s *Server) offer(ctx context.Context) {
-	tick := time.NewTicker(offerEvery)
-	defer tick.Stop()
-	said, worker := "", s.name+" "+NewID() // a process may have several
-	say := func(ctx context.Context, text string) {
-		err := offerScript.Run(ctx, s.rdb, []string{offersKey}, offerTTL.Milliseconds(), said, text).Err()
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("what this worker offers could not be told", "err", err)
-		}
-		said = text
-	}
-	for {
-		b, err := json.Marshal(offered{worker, s.offers()})
-		if err != nil {
-			s.log.Error("what this worker offers cannot be told", "err", err)
-			return
-		}
-		say(ctx, string(b))
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ioTimeout)
-			defer cancel()
-			say(ctx, "")
-			return
-		}
-	}
+	worker := s.name + " " + NewID() // a process may have several
+	s.tell(ctx, offersKey, "what this worker offers", func() any { return offered{worker, s.offers()} })
 }
 
 // Offers returns what the living workers of Tools can do. Errors: QueueUnavailable.

@@ -41,13 +41,15 @@ type outbox struct {
 	asynq       *asynq.Client
 	webhookData func(Record) any
 	discard     func(context.Context, Record) error
-	log         *slog.Logger
+	// kept is how long dead letters are.
+	kept time.Duration
+	log  *slog.Logger
 }
 
 func newOutbox(rdb redis.UniversalClient, clock *clock, o Options) *outbox {
 	return &outbox{
 		rdb: rdb, clock: clock, asynq: asynq.NewClientFromRedisClient(rdb),
-		webhookData: o.WebhookData, discard: o.Discard, log: o.Log,
+		webhookData: o.WebhookData, discard: o.Discard, kept: o.Records, log: o.Log,
 	}
 }
 
@@ -107,6 +109,11 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 	}
 	if err := o.clear(ctx, r); err != nil {
 		return err
+	}
+	if r.Status == presswork.Failed {
+		if err := o.bury(ctx, r.ID); err != nil {
+			return err
+		}
 	}
 	_, err := o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZRem(ctx, ledgerKey, r.ID)

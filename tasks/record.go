@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"presswork"
@@ -38,6 +39,7 @@ const (
 	fieldRequestID   = "request_id"
 	fieldTraceParent = "traceparent"
 	fieldQueue       = "queue"
+	fieldWorkers     = "workers"
 )
 
 func recordFields() []string {
@@ -45,7 +47,7 @@ func recordFields() []string {
 		fieldID, fieldKind, fieldStatus, fieldStage, fieldProgress, fieldSeq, fieldMessage, fieldUpdated,
 		fieldTheme, fieldCached, fieldCreated, fieldStarted, fieldFinished, fieldAttempts, fieldWarnings,
 		fieldArtifact, fieldError, fieldAnalysis, fieldOwner, fieldFilename, fieldWebhook, fieldRequestID,
-		fieldTraceParent, fieldQueue, fieldPrinted,
+		fieldTraceParent, fieldQueue, fieldPrinted, fieldWorkers,
 	}
 }
 
@@ -110,7 +112,7 @@ func decodeRecord(m map[string]string) (*stored, error) {
 		queue: Queue(m[fieldQueue]), message: m[fieldMessage], updated: d.time(fieldUpdated),
 		Record: Record{
 			Owner: m[fieldOwner], Filename: m[fieldFilename], WebhookURL: m[fieldWebhook],
-			RequestID: m[fieldRequestID], TraceParent: m[fieldTraceParent],
+			RequestID: m[fieldRequestID], TraceParent: m[fieldTraceParent], Workers: strings.Fields(m[fieldWorkers]),
 			Job: presswork.Job{
 				ID: m[fieldID], Kind: presswork.Kind(m[fieldKind]), Status: presswork.Status(m[fieldStatus]),
 				Stage: presswork.Stage(m[fieldStage]), Progress: int(d.int(fieldProgress)), Seq: d.int(fieldSeq),

@@ -84,7 +84,7 @@ redis.call('PEXPIRE', log, ARGV[2])
 return 1
 `)
 
-// begin: ARGV at, nonce, kind of task, then the fields to answer. Answers
+// begin: ARGV at, nonce, kind of task, worker, then the fields to answer. Answers
 // refusal, fence, fields, the task's payload. The nonce makes a repeat after a lost answer the same
 // attempt. A task that the job has left behind is refused.
 var beginScript = redis.NewScript(prelude + `
@@ -98,11 +98,17 @@ if redis.call('HGET', job, 'begun') ~= ARGV[2] then
   redis.call('HSET', job, 'status', 'processing', 'begun', ARGV[2])
   if redis.call('HGET', job, 'stage') == 'queued' then redis.call('HSET', job, 'stage', 'analyzing') end
   redis.call('HDEL', job, 'warnings')
+  local workers = redis.call('HGET', job, 'workers')
+  if not workers then
+    redis.call('HSET', job, 'workers', ARGV[4])
+  elseif #workers < 1024 then
+    redis.call('HSET', job, 'workers', workers .. ' ' .. ARGV[4])
+  end
   local message = 'a worker has begun'
   if attempt > 1 then message = 'attempt ' .. attempt .. ' has begun' end
   publish(emit('progress', ARGV[1], message, ''))
 end
-return {'', redis.call('HGET', job, 'fence'), redis.call('HMGET', job, unpack(ARGV, 4)),
+return {'', redis.call('HGET', job, 'fence'), redis.call('HMGET', job, unpack(ARGV, 5)),
   redis.call('GET', payload) or redis.call('HGET', job, 'payload')}
 `)
 
@@ -172,8 +178,10 @@ if r == '' then
   redis.call('HSET', job, 'status', ARGV[4], 'finished', ARGV[3], 'by', ARGV[2])
   if pairs > 0 then redis.call('HSET', job, unpack(ARGV, 9, 8 + pairs)) end
   if ARGV[4] == 'completed' then redis.call('HSET', job, 'stage', 'done', 'progress', 100) end
-  redis.call('HDEL', job, 'payload')
-  redis.call('DEL', payload)
+  if ARGV[4] ~= 'failed' then -- else what settles the job wants it
+    redis.call('HDEL', job, 'payload')
+    redis.call('DEL', payload)
+  end
   publish(emit(ARGV[4], ARGV[3], ARGV[5], ARGV[6]))
   redis.call('PEXPIRE', job, ARGV[7])
   redis.call('PEXPIRE', log, ARGV[7])

@@ -49,6 +49,8 @@ type Server struct {
 	handlers   map[string]handler
 	// offers is what this worker tells of the built-in tools; see HandleTools.
 	offers func() Offer
+	// vitals is what this worker reports besides its runs; see Report.
+	vitals func() Vitals
 	log    *slog.Logger
 	// name is which worker of a fleet this is, for the log.
 	name string
@@ -173,6 +175,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if slices.Contains(queues, Tools) {
 		s.keepers.Go(func() { s.offer(s.taking) })
 	}
+	s.keepers.Go(func() { s.tell(s.taking, workersKey, "what this worker is at", s.reporter(queues)) })
 	s.keepers.Go(func() { s.reap(s.taking, queues) })
 	s.keepers.Go(func() { s.sweep(s.taking, queues) })
 	s.log.Info("worker started", "queues", queues, "render_slots", s.options.RenderSlots)

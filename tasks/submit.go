@@ -318,6 +318,22 @@ func (c *Client) openLedger(ctx context.Context, r redis.Scripter, id string) *r
 func (c *Client) list(ctx context.Context, p redis.Pipeliner, owner, id string) {
 	p.ZAdd(ctx, ownerKey(owner), redis.Z{Member: id})
 	p.Expire(ctx, ownerKey(owner), 2*c.records.ttl)
+	if c.ownerIsNew(owner) {
+		p.SAdd(ctx, ownersKey, owner)
+	}
+}
+
+// ownerIsNew reports whether an owner has to be told to the set of all: at its first
+// submission here, and again now and then, should Redis have lost it.
+func (c *Client) ownerIsNew(owner string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.submitted%trimEvery == 1 {
+		clear(c.owners)
+	}
+	_, known := c.owners[owner]
+	c.owners[owner] = struct{}{}
+	return !known
 }
 
 func (c *Client) trimDue() bool {

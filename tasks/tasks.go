@@ -58,6 +58,9 @@ type Record struct {
 	RequestID  string
 	// TraceParent is the W3C header the submission came with.
 	TraceParent string
+	// Workers are the names of those that began an attempt, in this order; of very
+	// many only the first.
+	Workers []string
 	// Printed are the warnings of the last print, for a later attempt that finds
 	// its result stored.
 	Printed []presswork.Warning

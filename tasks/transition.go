@@ -241,8 +241,8 @@ func (r *records) task(ctx context.Context, id string) (Task, error) {
 // task's payload.
 // Errors: errGone, endedError, ErrSuperseded when the job's task is of another
 // kind by now, an outage.
-func (r *records) begin(ctx context.Context, id, kind string) (s *stored, fence string, payload []byte, err error) {
-	args := []any{stamp(r.clock.now()), NewID(), kind}
+func (r *records) begin(ctx context.Context, id, kind, worker string) (s *stored, fence string, payload []byte, err error) {
+	args := []any{stamp(r.clock.now()), NewID(), kind, worker}
 	for _, f := range recordFields() {
 		args = append(args, f)
 	}

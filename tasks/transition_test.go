@@ -36,7 +36,7 @@ func newJob(t *testing.T, o ...Options) (*records, string) {
 
 func begin(t *testing.T, r *records, id string) (fence string) {
 	t.Helper()
-	_, fence, _, err := r.begin(t.Context(), id, ConvertPDF.Name)
+	_, fence, _, err := r.begin(t.Context(), id, ConvertPDF.Name, "w")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,14 +187,15 @@ func TestTerminalStateIsWrittenOnce(t *testing.T) {
 	if len(won) != 1 || s.Status != won[0] || s.Seq != 3 {
 		t.Fatalf("won: %v; the job is %s at %d", won, s.Status, s.Seq)
 	}
-	if _, _, _, err := r.begin(ctx, id, ConvertPDF.Name); loss(err) == nil {
+	if _, _, _, err := r.begin(ctx, id, ConvertPDF.Name, "w"); loss(err) == nil {
 		t.Errorf("a finished job began again: %v", err)
 	}
 	if err := r.progress(ctx, id, fence, presswork.StageDone, 100, ""); loss(err) == nil {
 		t.Errorf("progress on a finished job: %v", err)
 	}
-	if task, err := r.task(ctx, id); err != nil || task.Kind != "" {
-		t.Errorf("a finished job keeps its payload: %v %v", task.Kind, err)
+	// What failed has its task until it is a dead letter.
+	if task, err := r.task(ctx, id); err != nil || (task.Kind != "") != (s.Status == presswork.Failed) {
+		t.Errorf("a job that is %s has the task %q: %v", s.Status, task.Kind, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -18,7 +19,30 @@ type Stats struct {
 	Pending, Active, Retry, Archived int64
 	// Oldest is how long the task at the head has waited; 0 when none waits.
 	Oldest time.Duration
+	// OldestOpen is how long ago the oldest task was made that waits, runs, or waits
+	// for its next try, as far as its id tells: an id that sorts by time. Beyond a
+	// thousand of each the others are not looked at.
+	OldestOpen time.Duration
+	// Paused queues are not taken from.
+	Paused bool
+	// Processed counts the runs that ended today, by Redis' clock in UTC; Failed
+	// those of them that failed.
+	Processed, Failed int64
 }
+
+// oldestScript answers the smallest id that is a ULID. KEYS: pending, active, retry.
+var oldestScript = redis.NewScript(`
+local least
+local function look(ids)
+  for _, id in ipairs(ids) do
+    if #id == 26 and (not least or id < least) then least = id end
+  end
+end
+look(redis.call('LRANGE', KEYS[1], -100, -1))
+look(redis.call('LRANGE', KEYS[2], -1000, -1))
+look(redis.call('ZRANGE', KEYS[3], 0, 999))
+return least or ''
+`)
 
 // ReadStats returns how full the queues are at the time now, in two round trips.
 func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.Time) ([]Stats, error) {
@@ -26,6 +50,9 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 		pending, active, retry, archived *redis.IntCmd
 		head                             *redis.StringCmd
 		since                            *redis.StringCmd
+		paused                           *redis.IntCmd
+		processed, failed                *redis.StringCmd
+		oldest                           *redis.Cmd
 	}
 	all := make([]answers, len(queues))
 	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -33,7 +60,10 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 			all[i] = answers{
 				pending: p.LLen(ctx, pendingKey(q)), active: p.LLen(ctx, activeKey(q)),
 				retry: p.ZCard(ctx, keyOf(q, "retry")), archived: p.ZCard(ctx, keyOf(q, "archived")),
-				head: p.LIndex(ctx, pendingKey(q), -1),
+				head: p.LIndex(ctx, pendingKey(q), -1), paused: p.Exists(ctx, pausedKey(q)),
+				processed: p.Get(ctx, countKey(q, "processed", now)), failed: p.Get(ctx, countKey(q, "failed", now)),
+				// It is short, and a digest may be unknown to the server.
+				oldest: oldestScript.Eval(ctx, p, []string{pendingKey(q), activeKey(q), keyOf(q, "retry")}),
 			}
 		}
 		return nil
@@ -55,11 +85,41 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 		out[i] = Stats{
 			Queue: queues[i], Pending: a.pending.Val(), Active: a.active.Val(), Retry: a.retry.Val(), Archived: a.archived.Val(),
 		}
+		out[i].Paused = a.paused.Val() > 0
+		out[i].Processed, _ = a.processed.Int64() // absent is none
+		out[i].Failed, _ = a.failed.Int64()
+		if text, _ := a.oldest.Text(); text != "" {
+			if id, err := ulid.ParseStrict(text); err == nil {
+				out[i].OldestOpen = max(0, now.Sub(ulid.Time(id.Time())))
+			}
+		}
 		if ns, err := strconv.ParseInt(a.since.Val(), 10, 64); err == nil {
 			out[i].Oldest = max(0, now.Sub(time.Unix(0, ns)))
 		}
 	}
 	return out, nil
+}
+
+// countKey is of one of Asynq's counters of a day.
+func countKey(q Queue, what string, day time.Time) string {
+	return keyOf(q, what+":"+day.UTC().Format(time.DateOnly))
+}
+
+// countScript: KEYS the day's counter, that of all time; ARGV how long the day's is
+// kept, in s.
+var countScript = redis.NewScript(`
+if redis.call('INCR', KEYS[1]) == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
+redis.call('INCR', KEYS[2])
+return 1
+`)
+
+// countsKept is how long Asynq keeps the counters of a day.
+const countsKept = 90 * 24 * time.Hour
+
+// CountFailed counts a run that failed although its task is done: Asynq counts those
+// alone that it is to try again.
+func CountFailed(ctx context.Context, rdb redis.Scripter, q Queue, now time.Time) error {
+	return countScript.Run(ctx, rdb, []string{countKey(q, "failed", now), keyOf(q, "failed")}, int(countsKept.Seconds())).Err()
 }
 
 // Pending returns how many tasks wait in a queue.

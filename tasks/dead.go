@@ -1,0 +1,218 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+)
+
+// Failed jobs are dead letters until somebody tries them again or dismisses them.
+// A dead letter keeps its task, and its sources stay in the store (see
+// Client.Needed): up to InlineLimit bytes and an index entry of a hundred. Jobs that
+// end well cost nothing.
+
+// deadMost is how many dead letters are kept; the oldest go first. With tasks of
+// InlineLimit bytes they take 32 MB of Redis.
+const deadMost = 2000
+
+// deadTask is a Task as a dead letter keeps it.
+type deadTask struct {
+	Kind    string          `json:"kind"`
+	Queue   Queue           `json:"queue"`
+	Retries int             `json:"retries"`
+	Timeout time.Duration   `json:"timeout"` // ns
+	Payload json.RawMessage `json:"payload"`
+}
+
+// bury makes a failed job a dead letter; twice is harmless. One that was tried
+// again is none any more.
+func (o *outbox) bury(ctx context.Context, id string) error {
+	task, err := (&records{rdb: o.rdb}).task(ctx, id)
+	if err != nil || task.Kind == "" {
+		return err
+	}
+	b, err := json.Marshal(deadTask{task.Kind, task.Queue, task.Retries, task.Timeout, task.Payload})
+	if err != nil {
+		return err
+	}
+	var count *redis.IntCmd
+	_, err = o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.Set(ctx, deadTaskKey(id), b, o.kept)
+		p.ZAdd(ctx, deadKey, redis.Z{Member: id})
+		count = p.ZCard(ctx, deadKey)
+		return nil
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	// Only now: without a payload there is nothing to bury a second time.
+	_, err = o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.Del(ctx, payloadKey(id))
+		p.HDel(ctx, jobKey(id), "payload") // where release 0.1 has it
+		return nil
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	if count.Val() <= deadMost {
+		return nil
+	}
+	oldest, err := o.rdb.ZRange(ctx, deadKey, 0, count.Val()-deadMost-1).Result()
+	if err != nil {
+		return unavailable(err)
+	}
+	return forget(ctx, o.rdb, oldest...)
+}
+
+// forget ends that jobs are dead letters.
+func forget(ctx context.Context, rdb redis.UniversalClient, ids ...string) error {
+	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, id := range ids {
+			p.Del(ctx, deadTaskKey(id))
+			p.ZRem(ctx, deadKey, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Retry lets a job that waits for its next try run at once, and makes a new job of
+// one that has failed for good: a job's end never changes. The new job has the
+// owner, the webhook and the task of the old one, and each dead letter becomes one
+// job, however often it is asked for. It returns the job that runs then.
+//
+// Errors: NotFound, JobFinished (there is nothing to try again), InvalidOption
+// (it runs or waits its turn), QueueFull, QueueUnavailable.
+func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
+	job, err := c.find(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	switch {
+	case !job.Status.Terminal():
+		return job.Record, c.runNow(job)
+	case job.Status != presswork.Failed:
+		return job.Record, presswork.Errorf(presswork.JobFinished, "the job is %s: there is nothing to try again", job.Status)
+	}
+	as, err := c.claimRetry(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	if made, err := c.find(ctx, as); err == nil {
+		return made.Record, nil
+	} else if presswork.CodeOf(err) != presswork.NotFound {
+		return Record{}, err
+	}
+	task, err := c.deadTask(ctx, id)
+	if err != nil {
+		return job.Record, err
+	}
+	made, _, err := c.Submit(ctx, Submission{
+		ID: as, Kind: job.Kind, Theme: job.Theme, Owner: job.Owner, Filename: job.Filename, WebhookURL: job.WebhookURL,
+		RequestID: job.RequestID, TraceParent: job.TraceParent, Task: task,
+	})
+	if err != nil {
+		return job.Record, err
+	}
+	if err := forget(ctx, c.rdb, id); err != nil {
+		c.log.Warn("a job that was tried again is still a dead letter", "job_id", id, "err", err)
+	}
+	return made, nil
+}
+
+// claimRetry settles which job a dead letter becomes.
+func (c *Client) claimRetry(ctx context.Context, id string) (as string, err error) {
+	var settled *redis.StringCmd
+	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.SetNX(ctx, retriedKey(id), NewID(), c.records.ttl)
+		settled = p.Get(ctx, retriedKey(id))
+		return nil
+	})
+	if err != nil {
+		return "", unavailable(err)
+	}
+	return settled.Val(), nil
+}
+
+// deadTask returns the task of a dead letter. Errors: JobFinished (it has none),
+// QueueUnavailable.
+func (c *Client) deadTask(ctx context.Context, id string) (task Task, err error) {
+	b, err := c.rdb.Get(ctx, deadTaskKey(id)).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return Task{}, presswork.Errorf(presswork.JobFinished, "the task of this job is not kept any more; submit the document again")
+	}
+	if err != nil {
+		return Task{}, unavailable(err)
+	}
+	var t deadTask
+	if err := json.Unmarshal(b, &t); err != nil {
+		return Task{}, fmt.Errorf("task of dead letter %s: %w", id, err)
+	}
+	return Task{Kind: t.Kind, Queue: t.Queue, Payload: t.Payload, Retries: t.Retries, Timeout: t.Timeout}, nil
+}
+
+// runNow puts the task of an open job that waits for its next try on its queue.
+func (c *Client) runNow(job *stored) error {
+	err := c.inspector.RunTask(string(job.queue), job.ID)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
+		return presswork.Errorf(presswork.InvalidOption, "the job has no task on its queue just now; the sweeper puts it there")
+	}
+	info, ierr := c.inspector.GetTaskInfo(string(job.queue), job.ID)
+	if ierr == nil && (info.State == asynq.TaskStateActive || info.State == asynq.TaskStatePending) {
+		return presswork.Errorf(presswork.InvalidOption, "the job is %s already", map[asynq.TaskState]string{
+			asynq.TaskStateActive: "running", asynq.TaskStatePending: "waiting its turn"}[info.State])
+	}
+	return unavailable(fmt.Errorf("run task %s now: %w", job.ID, err))
+}
+
+// Dismiss ends that a failed job is a dead letter: it stays failed, and its task is
+// dropped. Errors: NotFound (it is none), QueueUnavailable.
+func (c *Client) Dismiss(ctx context.Context, id string) error {
+	if _, err := c.rdb.ZScore(ctx, deadKey, id).Result(); errors.Is(err, redis.Nil) {
+		return presswork.Errorf(presswork.NotFound, "%q is no dead letter", id)
+	} else if err != nil {
+		return unavailable(err)
+	}
+	return forget(ctx, c.rdb, id)
+}
+
+// Needed reports whether the sources of a job may still be read: by the job, while
+// it is open, by one that Retry would make of it, or by one that it has made.
+func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
+	for range 16 { // a job that is tried again may fail again
+		job, err := c.records.read(ctx, id)
+		if err != nil || job == nil {
+			return false, err
+		}
+		var dead *redis.FloatCmd
+		var retried *redis.StringCmd
+		_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			dead, retried = p.ZScore(ctx, deadKey, id), p.Get(ctx, retriedKey(id))
+			return nil
+		})
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return false, unavailable(err)
+		}
+		switch {
+		case !job.Status.Terminal(), dead.Err() == nil:
+			return true, nil
+		case retried.Val() == "":
+			return false, nil
+		}
+		id = retried.Val()
+	}
+	return false, nil
+}

@@ -1,0 +1,233 @@
+package tasks_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/test/wait"
+	"presswork/tasks"
+)
+
+// searched walks a search page by page and returns the ids.
+func searched(t *testing.T, b *bundle, q tasks.Search) (ids []string) {
+	t.Helper()
+	for {
+		page, err := b.client.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page.Records {
+			ids = append(ids, r.ID)
+		}
+		if !page.HasMore {
+			return ids
+		}
+		q.Cursor = page.NextCursor
+	}
+}
+
+func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	var all, cancelled, anns []string
+	for i := range 240 {
+		s := submission(t)
+		s.Owner = []string{"ann", "bob", ""}[i%3]
+		s.Filename = map[bool]string{true: "Quarterly.pdf"}[i == 7]
+		id := b.submit(t, s)
+		all = append(all, id)
+		if s.Owner == "ann" {
+			anns = append(anns, id)
+		}
+		if i%5 == 0 {
+			if _, err := b.client.Cancel(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			cancelled = append(cancelled, id)
+		}
+	}
+	for _, ids := range [][]string{all, cancelled, anns} {
+		slices.Reverse(ids)
+	}
+	open := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return slices.Contains(cancelled, id) })
+	seventh := all[len(all)-8]
+	made := b.job(t, all[100]).CreatedAt
+	for name, c := range map[string]struct {
+		q    tasks.Search
+		want []string
+	}{
+		"all":       {tasks.Search{Query: tasks.Query{Limit: 70}}, all},
+		"cancelled": {tasks.Search{Query: tasks.Query{Statuses: []presswork.Status{presswork.Cancelled}}}, cancelled},
+		"open":      {tasks.Search{Query: tasks.Query{Limit: 33, Statuses: []presswork.Status{presswork.Queued}}}, open},
+		"of ann":    {tasks.Search{Query: tasks.Query{Limit: 7}, Owner: new("ann")}, anns},
+		"by text":   {tasks.Search{Text: "quarterLY"}, []string{seventh}},
+		"by id":     {tasks.Search{Text: seventh}, []string{seventh}},
+		"by worker": {tasks.Search{Worker: "w1"}, nil},
+		"dead":      {tasks.Search{Dead: true}, nil},
+	} {
+		if got := searched(t, b, c.q); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d jobs, want %d", name, len(got), len(c.want))
+		}
+	}
+	// The time of an id and that of its record are two clocks' that may differ by
+	// a millisecond or so.
+	for _, id := range searched(t, b, tasks.Search{Since: made.Add(20 * time.Millisecond)}) {
+		if id <= all[100] {
+			t.Errorf("%s was made before", id)
+		}
+	}
+	if got := searched(t, b, tasks.Search{Before: made.Add(-20 * time.Millisecond)}); slices.Contains(got, all[100]) {
+		t.Error("a job made later than asked for")
+	}
+	_, err := b.client.Search(t.Context(), tasks.Search{Query: tasks.Query{Cursor: "7"}})
+	wantCode(t, err, presswork.InvalidOption)
+}
+
+func TestADeadLetterIsTriedAgainAsOneNewJob(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	broken := make(chan bool, 1)
+	broken <- true
+	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		select {
+		case <-broken:
+			return presswork.Errorf(presswork.RenderFailed, "the first one fails")
+		default:
+			return complete(ctx, run, c)
+		}
+	})
+	s := submission(t)
+	s.WebhookURL, s.Filename = "", "a.pdf"
+	id := b.submit(t, s)
+	b.finished(t, id)
+	wait.Until(t, "it is a dead letter", func() bool { return slices.Equal(searched(t, b, tasks.Search{Dead: true}), []string{id}) })
+	if needed, err := b.client.Needed(t.Context(), id); err != nil || !needed {
+		t.Errorf("its sources are not needed: %v", err)
+	}
+	if fleet, err := b.client.Fleet(t.Context()); err != nil || fleet.Dead != 1 {
+		t.Errorf("%+v %v", fleet, err)
+	}
+	again, err := b.client.Retry(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := b.finished(t, again.ID)
+	if done.Status != presswork.Completed || done.Owner != "ann" || done.Filename != "a.pdf" || done.ID == id {
+		t.Errorf("the new job is %+v", done)
+	}
+	if twice, err := b.client.Retry(t.Context(), id); err != nil || twice.ID != again.ID {
+		t.Errorf("a second retry made %s: %v", twice.ID, err)
+	}
+	if job := b.job(t, id); job.Status != presswork.Failed {
+		t.Errorf("the first job is %s now", job.Status)
+	}
+	if got := searched(t, b, tasks.Search{Dead: true}); len(got) != 0 {
+		t.Errorf("dead letters %v", got)
+	}
+	if needed, err := b.client.Needed(t.Context(), id); err != nil || needed {
+		t.Errorf("its sources are still needed: %v", err)
+	}
+	seen, err := b.client.Inspect(t.Context(), id)
+	if err != nil || seen.RetriedAs != again.ID || seen.Dead || len(seen.Events) < 3 || len(seen.Workers) != 1 {
+		t.Errorf("%+v %v", seen, err)
+	}
+	_, err = b.client.Retry(t.Context(), again.ID)
+	wantCode(t, err, presswork.JobFinished)
+	wantCode(t, b.client.Dismiss(t.Context(), id), presswork.NotFound)
+	// Asynq counts what became of the work: two runs, one of which failed.
+	wait.Until(t, "both runs are counted", func() bool {
+		fleet, err := b.client.Fleet(t.Context())
+		return err == nil && fleet.Queues[0].Processed == 2 && fleet.Queues[0].Failed == 1
+	})
+}
+
+func TestADismissedDeadLetterKeepsNoTask(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	b.serve(t, tasks.Options{}, func(context.Context, *tasks.Run, tasks.Convert) error {
+		return presswork.Errorf(presswork.RenderFailed, "no")
+	})
+	id := b.submit(t, submission(t))
+	b.finished(t, id)
+	wait.Until(t, "it can be dismissed", func() bool { return b.client.Dismiss(t.Context(), id) == nil })
+	if needed, err := b.client.Needed(t.Context(), id); err != nil || needed {
+		t.Errorf("its sources are still needed: %v", err)
+	}
+	_, err := b.client.Retry(t.Context(), id)
+	wantCode(t, err, presswork.JobFinished)
+}
+
+func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	tries := make(chan int, 9)
+	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		tries <- run.Attempt
+		if run.Attempt < 4 {
+			// Each failure makes the next wait longer: the last of these some 20 s.
+			return presswork.Errorf(presswork.BrowserUnavailable, "not yet")
+		}
+		return complete(ctx, run, c)
+	})
+	id := b.submit(t, submission(t))
+	for attempt := 1; attempt < 4; attempt++ {
+		if got := wait.Receive(t, "the try", tries); got != attempt {
+			t.Fatalf("try %d, want %d", got, attempt)
+		}
+		wait.Until(t, "it waits for its next try", func() bool {
+			seen, err := b.client.Inspect(t.Context(), id)
+			return err == nil && seen.Task != nil && seen.Task.State == "retry" && !seen.Task.NextAt.IsZero()
+		})
+		if fleet, err := b.client.Fleet(t.Context()); err != nil || fleet.Queues[0].OldestOpen <= 0 {
+			t.Errorf("a job that waits for its next try is not the oldest: %+v %v", fleet.Queues[0], err)
+		}
+		if _, err := b.client.Retry(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if job := b.finished(t, id); job.Status != presswork.Completed || len(job.Workers) != 4 {
+		t.Errorf("%+v", job)
+	}
+}
+
+func TestWorkersReportWhatTheyAreAt(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	s := b.server(t, tasks.Options{RenderSlots: 3})
+	s.Report(func() tasks.Vitals {
+		return tasks.Vitals{Version: "v9", MemoryBytes: 7, Browsers: []tasks.BrowserVitals{{Use: "documents", Prints: 5}}}
+	})
+	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	id := b.submit(t, submission(t))
+	wait.Until(t, "the worker tells of its run", func() bool {
+		fleet, err := b.client.Fleet(t.Context())
+		if err != nil || len(fleet.Workers) != 1 {
+			return false
+		}
+		w := fleet.Workers[0]
+		return w.Version == "v9" && w.MemoryBytes == 7 && w.Slots == 3 && len(w.Browsers) == 1 && w.Running[tasks.Render] == 1 &&
+			len(w.Runs) == 1 && w.Runs[0].ID == id && w.Runs[0].Job && fleet.Open == 1
+	})
+	_, err := b.client.Retry(t.Context(), id)
+	wantCode(t, err, presswork.InvalidOption)
+	if _, err := b.client.Cancel(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := s.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if fleet, err := b.client.Fleet(t.Context()); err != nil || len(fleet.Workers) != 0 {
+		t.Errorf("a worker that has stopped is still there: %+v %v", fleet.Workers, err)
+	}
+}

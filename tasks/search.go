@@ -1,0 +1,280 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+)
+
+const (
+	// searchPage is how many ids of each list one step of a search reads, searchMost
+	// how many jobs one request looks at.
+	searchPage = 100
+	searchMost = 2000
+	// openMost is up to how many open jobs the ledger is asked which they are: it is
+	// not in the order of ids, and so has to be read whole.
+	openMost = 10_000
+)
+
+// Search selects jobs of every owner, newest first, for operators.
+type Search struct {
+	Query
+	// Owner, when set, selects the jobs of one owner.
+	Owner *string
+	// Worker selects jobs that this worker has begun; "" for all.
+	Worker string
+	// Since and Before bound when a job was made; zero for no bound.
+	Since, Before time.Time
+	// Text is looked for in the job's id, file name and error, whatever the case.
+	Text string
+	// Dead selects failed jobs that were neither tried again nor dismissed; see
+	// Client.Retry.
+	Dead bool
+}
+
+// Search lists jobs across owners. As with Jobs, a page may hold fewer than asked
+// for and still report that there are more. It is made from the lists that each
+// owner has anyway, so a submission pays nothing for it.
+// Errors: InvalidOption (a bad cursor), QueueUnavailable.
+func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	if q.Cursor != "" && !ValidID(q.Cursor) {
+		return Page{}, badCursor()
+	}
+	next, err := c.source(ctx, q)
+	if err != nil {
+		return Page{}, err
+	}
+	cursor := q.Cursor
+	if before := idAt(q.Before); before != "" && (cursor == "" || before < cursor) {
+		cursor = before
+	}
+	oldest := idAt(q.Since)
+	var found []*stored
+	var gone []string
+	defer func() {
+		if q.Dead && len(gone) > 0 {
+			_ = forget(ctx, c.rdb, gone...) // the next search meets them again
+		}
+	}()
+	for read := 0; read < searchMost; {
+		ids, err := next(cursor, searchPage)
+		if err != nil {
+			return Page{}, unavailable(err)
+		}
+		last := len(ids) < searchPage
+		if n := slices.IndexFunc(ids, func(id string) bool { return id < oldest }); n >= 0 {
+			ids, last = ids[:n], true
+		}
+		jobs, err := c.records.readAll(ctx, ids)
+		if err != nil {
+			return Page{}, err
+		}
+		for i, j := range jobs {
+			if j.err != nil {
+				c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.err)
+			}
+			if j.job == nil && j.err == nil {
+				gone = append(gone, ids[i])
+			}
+			if j.job == nil || !q.selects(&j.job.Record) {
+				continue
+			}
+			if len(found) == limit {
+				return c.searched(ctx, found, found[limit-1].ID)
+			}
+			found = append(found, j.job)
+		}
+		if last {
+			return c.searched(ctx, found, "")
+		}
+		read += len(ids)
+		cursor = ids[len(ids)-1]
+	}
+	return c.searched(ctx, found, cursor)
+}
+
+func (c *Client) searched(ctx context.Context, found []*stored, cursor string) (Page, error) {
+	page := Page{HasMore: cursor != "", NextCursor: cursor, Records: make([]Record, len(found))}
+	byOwner := map[string][]*stored{}
+	for _, job := range found {
+		byOwner[job.Owner] = append(byOwner[job.Owner], job)
+	}
+	for _, jobs := range byOwner {
+		if err := c.place(ctx, jobs); err != nil {
+			return Page{}, err
+		}
+	}
+	for i, job := range found {
+		page.Records[i] = job.Record
+	}
+	return page, nil
+}
+
+func (q Search) selects(r *Record) bool {
+	if !q.Query.selects(r) || q.Owner != nil && *q.Owner != r.Owner || q.Worker != "" && !slices.Contains(r.Workers, q.Worker) {
+		return false
+	}
+	text := r.ID + "\n" + r.Filename
+	if r.Error != nil {
+		text += "\n" + string(r.Error.Code) + "\n" + r.Error.Message
+	}
+	return strings.Contains(strings.ToLower(text), strings.ToLower(q.Text))
+}
+
+// source returns what yields up to n ids below a cursor, newest first: of the
+// shortest list that has all that the search may select.
+func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n int) ([]string, error), error) {
+	below := func(p redis.Cmdable, key, cursor string, n int) *redis.StringSliceCmd {
+		from := "+"
+		if cursor != "" {
+			from = "(" + cursor
+		}
+		return p.ZRangeArgs(ctx, redis.ZRangeArgs{Key: key, Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(n)})
+	}
+	switch {
+	case q.Dead:
+		return func(cursor string, n int) ([]string, error) { return below(c.rdb, deadKey, cursor, n).Result() }, nil
+	case q.Owner != nil:
+		return func(cursor string, n int) ([]string, error) {
+			return below(c.rdb, ownerKey(*q.Owner), cursor, n).Result()
+		}, nil
+	}
+	ended := func(s presswork.Status) bool { return s.Terminal() }
+	if len(q.Statuses) > 0 && !slices.ContainsFunc(q.Statuses, ended) {
+		open, err := c.rdb.ZCard(ctx, ledgerKey).Result()
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		if open <= openMost {
+			return c.openBelow(ctx)
+		}
+	}
+	owners, err := c.rdb.SMembers(ctx, ownersKey).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return func(cursor string, n int) ([]string, error) {
+		cmds := make([]*redis.StringSliceCmd, len(owners))
+		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i, owner := range owners {
+				cmds[i] = below(p, ownerKey(owner), cursor, n)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		var ids []string
+		for _, cmd := range cmds {
+			ids = append(ids, cmd.Val()...)
+		}
+		return newest(ids, n), nil
+	}, nil
+}
+
+// openBelow is the source of the jobs that are open now.
+func (c *Client) openBelow(ctx context.Context) (func(string, int) ([]string, error), error) {
+	all, err := c.rdb.ZRange(ctx, ledgerKey, 0, openMost).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	all = newest(all, len(all))
+	return func(cursor string, n int) ([]string, error) {
+		at := 0
+		if cursor != "" {
+			at, _ = slices.BinarySearchFunc(all, cursor, func(id, cursor string) int { return strings.Compare(cursor, id) })
+			for at < len(all) && all[at] >= cursor {
+				at++
+			}
+		}
+		return all[at:min(at+n, len(all))], nil
+	}, nil
+}
+
+// newest sorts ids, the newest first, and returns the first n.
+func newest(ids []string, n int) []string {
+	slices.SortFunc(ids, func(a, b string) int { return strings.Compare(b, a) })
+	return ids[:min(n, len(ids))]
+}
+
+// idAt is the smallest id of a moment, "" for the zero time.
+func idAt(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return firstID(t)
+}
+
+func badCursor() error {
+	return presswork.Errorf(presswork.InvalidOption, "the cursor is not the next_cursor of an earlier page").WithParam("cursor")
+}
+
+// Inspection is a job with its history, for operators.
+type Inspection struct {
+	Record
+	Queue Queue
+	// Events are the job's log, oldest first: the last thousand or so.
+	Events []presswork.Event
+	// Task is the job's task on its queue; nil when it has none (any more).
+	Task *TaskState
+	// Dead reports whether Retry would make a new job of it.
+	Dead bool
+	// RetriedAs is the job that Retry has made of it; "" for none.
+	RetriedAs string
+}
+
+// TaskState is a task as its queue has it.
+type TaskState struct {
+	// State is pending, active, retry, scheduled, archived or completed.
+	State string `json:"state"`
+	// Tries counts those that failed and were counted.
+	Tries int `json:"tries"`
+	// NextAt is when the next try is due; zero when none is.
+	NextAt time.Time `json:"next_at,omitzero"`
+	// LastError is the text of the last failure, which may hold what callers
+	// must not see.
+	LastError string `json:"last_error,omitempty"`
+}
+
+// Inspect returns a job of any owner with its history. Errors: NotFound,
+// QueueUnavailable.
+func (c *Client) Inspect(ctx context.Context, id string) (Inspection, error) {
+	job, err := c.find(ctx, id)
+	if err != nil {
+		return Inspection{}, err
+	}
+	if err := c.place(ctx, []*stored{job}); err != nil {
+		return Inspection{}, err
+	}
+	out := Inspection{Record: job.Record, Queue: job.queue}
+	if out.Events, err = c.records.events(ctx, id, 0); err != nil {
+		return Inspection{}, err
+	}
+	var dead *redis.FloatCmd
+	var retried *redis.StringCmd
+	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		dead, retried = p.ZScore(ctx, deadKey, id), p.Get(ctx, retriedKey(id))
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return Inspection{}, unavailable(err)
+	}
+	out.Dead, out.RetriedAs = dead.Err() == nil, retried.Val()
+	if info, err := c.inspector.GetTaskInfo(string(job.queue), id); err == nil {
+		out.Task = &TaskState{State: info.State.String(), Tries: info.Retried, LastError: info.LastErr}
+		if !info.NextProcessAt.IsZero() && info.NextProcessAt.Unix() > 0 {
+			out.Task.NextAt = info.NextProcessAt.UTC()
+		}
+	}
+	return out, nil
+}
