@@ -27,6 +27,9 @@ const (
 	// byAdmin needs an admin key, which a browser may send as HTTP Basic; pages
 	// of other sites may not write.
 	byAdmin
+	// byAdminHeader is byAdmin for scripts of our own page: no HTTP Basic, so that a
+	// browser neither asks for a password nor sends a stored one along.
+	byAdminHeader
 )
 
 // guarded checks the key, the limits and the origin before a route's handler runs.
@@ -39,7 +42,7 @@ func (s *Server) guarded(r route) fiber.Handler {
 			return err
 		}
 		err := r.handle(c)
-		if r.access != anybody && r.access != byAdmin && !streaming(r.path) {
+		if r.access != anybody && r.access < byAdmin && !streaming(r.path) {
 			s.sendLimits(c, meta)
 		}
 		return err
@@ -50,7 +53,7 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, level access) error {
 	if level == anybody {
 		return nil
 	}
-	if level == byAdmin {
+	if level >= byAdmin {
 		if err := s.checkSameSite(c.Context(), meta); err != nil {
 			return err
 		}
@@ -65,7 +68,7 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, level access) error {
 		return err
 	}
 	meta.who = who
-	if level == byAdmin && !who.admin {
+	if level >= byAdmin && !who.admin {
 		return presswork.Errorf(presswork.Forbidden, "this needs an admin key")
 	}
 	return nil

@@ -34,6 +34,8 @@ type fakeQueue struct {
 	enqueues atomic.Int64
 	// workers are how many seem to be alive.
 	workers int
+	// searches are what operators have looked for.
+	searches []tasks.Search
 	// slow, when set, ends every watch with ErrSlow after this many events.
 	slow int
 }
@@ -166,6 +168,40 @@ func (q *fakeQueue) Jobs(_ context.Context, owner string, query tasks.Query) (ta
 		page.NextCursor = strconv.Itoa(len(q.order) - n)
 	}
 	return page, nil
+}
+
+func (q *fakeQueue) Fleet(context.Context) (tasks.Fleet, error) {
+	return tasks.Fleet{At: stamp(), Open: 1, Dead: 2, Queues: []tasks.QueueStats{{Queue: tasks.Render, Pending: 3, Oldest: time.Second}}, Workers: []tasks.Worker{}}, q.refuse
+}
+
+func (q *fakeQueue) Search(_ context.Context, s tasks.Search) (tasks.Page, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.searches = append(q.searches, s)
+	var page tasks.Page
+	for _, id := range slices.Backward(q.order) {
+		if rec := q.jobs[id].rec; s.Owner == nil || *s.Owner == rec.Owner {
+			page.Records = append(page.Records, rec)
+		}
+	}
+	return page, nil
+}
+
+func (q *fakeQueue) Inspect(ctx context.Context, id string) (tasks.Inspection, error) {
+	rec, err := q.Job(ctx, id)
+	if err != nil {
+		return tasks.Inspection{}, err
+	}
+	return tasks.Inspection{Record: rec, Queue: tasks.Render, Events: q.jobs[id].events}, nil
+}
+
+func (q *fakeQueue) Retry(ctx context.Context, id string) (tasks.Record, error) {
+	return q.Job(ctx, id)
+}
+
+func (q *fakeQueue) Dismiss(ctx context.Context, id string) error {
+	_, err := q.Job(ctx, id)
+	return err
 }
 
 func (q *fakeQueue) Cancel(_ context.Context, id string) (tasks.Record, error) {

@@ -127,23 +127,29 @@ func (s *Server) usage(c *fiber.Ctx) error {
 	}
 	data := make([]usageRow, len(rows))
 	for i, u := range rows {
-		data[i] = usageRow{
-			Requests: u.Requests, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens,
-			ReasoningTokens: u.ReasoningTokens, AudioSeconds: u.AudioSeconds, Cancelled: u.Cancelled,
-		}
-		for _, by := range q.By {
-			switch by {
-			case "key":
-				data[i].Key = new(u.Key)
-			case "model":
-				data[i].Model = new(u.Model)
-			case "day":
-				data[i].Day = new(u.Day)
-			}
-		}
+		data[i] = usageRowOf(u, q.By)
 	}
 	writeJSON(c.Context(), http.StatusOK, map[string]any{"object": "list", "data": data})
 	return nil
+}
+
+// usageRowOf shows what was kept apart and the sums.
+func usageRowOf(u meter.Usage, apart []string) usageRow {
+	row := usageRow{
+		Requests: u.Requests, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens,
+		ReasoningTokens: u.ReasoningTokens, AudioSeconds: u.AudioSeconds, Cancelled: u.Cancelled,
+	}
+	for _, by := range apart {
+		switch by {
+		case "key":
+			row.Key = new(u.Key)
+		case "model":
+			row.Model = new(u.Model)
+		case "day":
+			row.Day = new(u.Day)
+		}
+	}
+	return row
 }
 
 func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {

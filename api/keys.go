@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -135,6 +136,25 @@ func (r *keyring) watch(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// views are the keys in force, by name, without what proves them.
+func (r *keyring) views() []keyView {
+	views := []keyView{}
+	for _, keys := range [][]key{r.shared, *r.named.Load()} {
+		for _, k := range keys {
+			models := k.models
+			if models == nil {
+				models = []string{}
+			}
+			l := k.limits
+			views = append(views, keyView{
+				Name: k.name, Admin: k.admin, Models: models, RPM: l.RPM, RPD: l.RPD, TPM: l.TPM, TPD: l.TPD, Concurrency: l.Concurrency,
+			})
+		}
+	}
+	slices.SortStableFunc(views, func(a, b keyView) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(views, func(a, b keyView) bool { return a.Name == b.Name }) // while one is replaced there are two
 }
 
 func (r *keyring) names() []string {

@@ -35,4 +35,18 @@ type Queue interface {
 	// Watch follows a job's events; see tasks.Watch. since < 0 means from now.
 	// Errors: NotFound, QueueUnavailable.
 	Watch(ctx context.Context, id string, since int64) (*tasks.Watch, error)
+
+	// Fleet returns how workers and queues are. Errors: QueueUnavailable.
+	Fleet(ctx context.Context) (tasks.Fleet, error)
+	// Search lists jobs of every owner, newest first. Errors: as Jobs.
+	Search(ctx context.Context, q tasks.Search) (tasks.Page, error)
+	// Inspect returns a job of any owner with its history. Errors: NotFound,
+	// QueueUnavailable.
+	Inspect(ctx context.Context, id string) (tasks.Inspection, error)
+	// Retry tries a job again, and returns the job that runs then; see tasks.Client.
+	// Errors: NotFound, JobFinished, InvalidOption, QueueFull, QueueUnavailable.
+	Retry(ctx context.Context, id string) (tasks.Record, error)
+	// Dismiss takes a failed job from the dead letters. Errors: NotFound,
+	// QueueUnavailable.
+	Dismiss(ctx context.Context, id string) error
 }

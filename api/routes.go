@@ -53,6 +53,7 @@ func (s *Server) routes() []route {
 
 		{"GET", "/", anybody, s.studio},
 		{"GET", "/docs", anybody, s.docs},
+		{"GET", "/admin", anybody, s.admin},
 		{"GET", "/preview", anybody, s.previewFrame},
 		{"GET", "/assets/:name", anybody, s.asset},
 		{"GET", fontsDir + ":name", anybody, s.font},
@@ -61,6 +62,14 @@ func (s *Server) routes() []route {
 		{"GET", "/readyz", anybody, s.readyz},
 		{"GET", "/openapi.yaml", anybody, s.openapi},
 		{"GET", "/openapi.json", anybody, s.openapiJSON},
+		{"GET", "/admin/api/fleet", byAdminHeader, s.adminFleet},
+		{"GET", "/admin/api/jobs", byAdminHeader, s.adminListJobs},
+		{"GET", "/admin/api/jobs/:id", byAdminHeader, s.adminGetJob},
+		{"POST", "/admin/api/jobs/cancel", byAdminHeader, s.adminCancel},
+		{"POST", "/admin/api/jobs/retry", byAdminHeader, s.adminRetry},
+		{"POST", "/admin/api/jobs/dismiss", byAdminHeader, s.adminDismiss},
+		{"GET", "/admin/api/keys", byAdminHeader, s.adminKeys},
+
 		{"GET", "/metrics", byAdmin, s.serveMetrics()},
 		{"*", "/monitor", byAdmin, s.serveMonitor()},
 		{"*", "/monitor/*", byAdmin, s.serveMonitor()},

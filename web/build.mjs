@@ -11,7 +11,7 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(join(out, "assets"), { recursive: true });
 
 const { metafile } = await build({
-  entryPoints: { studio: "src/main.tsx", docs: "src/docs.ts", live: "src/live.ts", style: "src/style.css" },
+  entryPoints: { studio: "src/main.tsx", admin: "src/admin/main.tsx", docs: "src/docs.ts", live: "src/live.ts", style: "src/style.css", "admin-style": "src/admin/admin.css" },
   outdir: join(out, "assets"),
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
@@ -60,11 +60,12 @@ function built(entry) {
 const swagger = "node_modules/swagger-ui-dist/";
 const values = {
   style: built("src/style.css").href,
+  adminStyle: built("src/admin/admin.css").href,
   icon: asset("src/icon.svg", "icon.svg"),
   swaggerScript: asset(swagger + "swagger-ui-bundle.js", "swagger-ui.js"),
   swaggerStyle: asset(swagger + "swagger-ui.css", "swagger-ui.css"),
 };
-for (const [page, entry] of [["index", "src/main.tsx"], ["docs", "src/docs.ts"], ["live", "src/live.ts"], ["preview", null]]) {
+for (const [page, entry] of [["index", "src/main.tsx"], ["admin", "src/admin/main.tsx"], ["docs", "src/docs.ts"], ["live", "src/live.ts"], ["preview", null]]) {
   let html = readFileSync(`src/${page}.html`, "utf8");
   if (entry) {
     const { href, imports } = built(entry);

@@ -1,5 +1,5 @@
-// Package web holds the pages that people see: the studio at /, the API's
-// documentation, and the frame of previews. They are built from web/ by `make web`
+// Package web holds the pages that people see: the studio at /, the operators'
+// page at /admin, the API's documentation, and the frame of previews. They are built from web/ by `make web`
 // and checked in, so that building the program needs no Node.
 package web
 
@@ -31,6 +31,8 @@ const (
 	// The page of a watched document has nothing of its own but the frame.
 	livePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self'; " +
 		"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	adminPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	// Swagger UI writes HTML itself, so that it cannot have trusted types.
 	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'"
@@ -55,6 +57,10 @@ func Studio() Page {
 	nonce := base64.RawURLEncoding.EncodeToString(b[:])
 	return Page{bytes.ReplaceAll(page("index"), []byte("{{nonce}}"), []byte(nonce)), fmt.Sprintf(studioPolicy, nonce)}
 }
+
+// Admin returns the operators' page at /admin. It has no editor, and so needs no style
+// elements.
+func Admin() Page { return Page{page("admin"), adminPolicy} }
 
 // Docs returns the page at /docs.
 func Docs() Page { return Page{page("docs"), docsPolicy} }

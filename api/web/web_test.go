@@ -51,7 +51,7 @@ func TestTheBuildIsOfTheseSources(t *testing.T) {
 
 func TestPagesReferToWhatIsThere(t *testing.T) {
 	t.Parallel()
-	for name, page := range map[string]web.Page{"studio": web.Studio(), "docs": web.Docs(), "live": web.Live(), "preview": web.Preview()} {
+	for name, page := range map[string]web.Page{"studio": web.Studio(), "admin": web.Admin(), "docs": web.Docs(), "live": web.Live(), "preview": web.Preview()} {
 		if strings.Contains(string(page.HTML), "{{") {
 			t.Errorf("%s has a place that was not filled: %s", name, page.HTML)
 		}

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/config"
 	"presswork/internal/embedded"
@@ -63,14 +62,6 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, r roles
 		err := life.start(ctx, "store", s3)
 		return minio.Refused(err), err
 	})
-}
-
-// live reports whether a job still needs its sources.
-func live(rec tasks.Record, err error) (bool, error) {
-	if presswork.CodeOf(err) == presswork.NotFound {
-		return false, nil
-	}
-	return !rec.Status.Terminal(), err
 }
 
 // profileDir is where browser profiles are made. The browser of a root process

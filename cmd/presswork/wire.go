@@ -18,6 +18,7 @@ import (
 	"presswork/api"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
+	"presswork/internal/chromium"
 	"presswork/internal/config"
 	"presswork/internal/embedded"
 	"presswork/internal/guard"
@@ -54,6 +55,8 @@ type parts struct {
 	outbound *guard.Policy     // of webhooks and remote images
 	exports  *guard.Policy     // of exported pages
 	diagrams *diagram.Renderer // nil without a browser
+	// browserStats are of the worker's browsers, by what they are for.
+	browserStats map[string]func() chromium.Stats
 	// newRecommender makes a recommender that asks this model; nil for none.
 	newRecommender func(*recommend.Model) *recommend.Recommender
 	engine         *embedded.Engine // nil where INFERENCE_ENGINE is not set
@@ -145,7 +148,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		MaxBytes:  int64(cfg.CacheMaxSizeGB * (1 << 30)),
 		Retention: p.retention,
 		Now:       p.queue.Now,
-		Live:      func(ctx context.Context, jobID string) (bool, error) { return live(p.queue.Job(ctx, jobID)) },
+		Live:      p.queue.Needed,
 		Log:       log.With("component", "storage"),
 	})
 	if err := life.start(ctx, "keeper", p.keeper); err != nil {

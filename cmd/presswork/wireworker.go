@@ -40,6 +40,7 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 			return nil, err
 		}
 	}
+	taker.Report(worker.Vitals(version(), p.browserStats))
 	if p.takes(tasks.Tools) {
 		err = p.handleTools(ctx, taker, exporter)
 	}
@@ -152,6 +153,7 @@ func (p *parts) browsers(ctx context.Context) (*chromium.Browser, *chromium.Expo
 		},
 		Policy: p.exports,
 	})
+	p.browserStats = map[string]func() chromium.Stats{worker.ForDocuments: browser.Stats, worker.ForPages: exporter.Stats}
 	p.metrics.MustRegister(worker.ExporterMetrics(exporter.Stats, exporter.Refusals))
 	p.checks = append(p.checks, exporterCheck(exporter))
 	return browser, exporter, p.life.start(ctx, "exporter", exporter)

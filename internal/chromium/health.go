@@ -91,6 +91,8 @@ type Stats struct {
 	Busy, Waiting int
 	// MemoryBytes is the memory of all browser processes (PSS); Linux only.
 	MemoryBytes int64
+	// Started is when the oldest browser that runs was started; zero for none.
+	Started time.Time
 }
 
 // Stats returns the counters. Reading the memory takes some milliseconds.
@@ -105,6 +107,9 @@ func (b *Browser) Stats() Stats {
 	var pids []int
 	for inst := range b.live {
 		pids = append(pids, inst.proc.pid)
+		if s.Started.IsZero() || inst.born.Before(s.Started) {
+			s.Started = inst.born
+		}
 	}
 	b.mu.Unlock()
 	for _, pid := range pids {

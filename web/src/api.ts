@@ -23,12 +23,12 @@ export const keyWanted = signal(false);
 /** offline is whether the last request did not reach the server. */
 export const offline = signal(false);
 
-/** signIn uses a key if the server takes it. Errors: ApiError. */
-export async function signIn(value: string): Promise<void> {
+/** signIn uses a key if the server takes it at the path probe. Errors: ApiError. */
+export async function signIn(value: string, probe: string): Promise<void> {
   const before = key.value;
   key.value = value;
   try {
-    await request("/api/conversion?limit=1");
+    await request(probe);
   } catch (e) {
     key.value = before;
     throw e;

@@ -1,0 +1,309 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/api/web"
+	"presswork/internal/inference"
+	"presswork/internal/inference/meter"
+	"presswork/tasks"
+)
+
+// The operators' page at /admin, and what it asks for. It takes the key in a header,
+// which no page of another site can send, and writes are refused to these besides.
+
+const (
+	// maxBatch is how many jobs one request acts on, batchCalls how many at a time.
+	maxBatch   = 500
+	batchCalls = 16
+	// maxAdminBody is the longest body of such a request, in bytes.
+	maxAdminBody = 64 << 10
+)
+
+func (s *Server) admin(c *fiber.Ctx) error { return sendPage(c, web.Admin()) }
+
+// fleetView answers GET /admin/api/fleet.
+type fleetView struct {
+	At time.Time `json:"at"`
+	// Open jobs have not ended; Dead are dead letters.
+	Open    int64          `json:"open"`
+	Dead    int64          `json:"dead"`
+	Queues  []queueView    `json:"queues"`
+	Workers []tasks.Worker `json:"workers"`
+}
+
+type queueView struct {
+	Name              tasks.Queue `json:"name"`
+	Waiting           int64       `json:"waiting"`
+	Running           int64       `json:"running"`
+	Retrying          int64       `json:"retrying"`
+	Archived          int64       `json:"archived"`
+	Paused            bool        `json:"paused"`
+	OldestSeconds     float64     `json:"oldest_seconds"`
+	OldestOpenSeconds float64     `json:"oldest_open_seconds"`
+	// DoneToday are runs that ended, FailedToday those of them that failed.
+	DoneToday   int64 `json:"done_today"`
+	FailedToday int64 `json:"failed_today"`
+}
+
+func (s *Server) adminFleet(c *fiber.Ctx) error {
+	ctx, cancel := s.deadline()
+	defer cancel()
+	f, err := s.Queue.Fleet(ctx)
+	if err != nil {
+		return err
+	}
+	view := fleetView{At: f.At, Open: f.Open, Dead: f.Dead, Queues: make([]queueView, len(f.Queues)), Workers: f.Workers}
+	for i, q := range f.Queues {
+		view.Queues[i] = queueView{
+			Name: q.Queue, Waiting: q.Pending, Running: q.Active, Retrying: q.Retry, Archived: q.Archived, Paused: q.Paused,
+			OldestSeconds: q.Oldest.Seconds(), OldestOpenSeconds: q.OldestOpen.Seconds(), DoneToday: q.Processed, FailedToday: q.Failed,
+		}
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	writeJSON(c.Context(), http.StatusOK, view)
+	return nil
+}
+
+// adminJob is a job with what its caller does not see.
+type adminJob struct {
+	presswork.Job
+	Key       string   `json:"key"`
+	Filename  string   `json:"filename"`
+	RequestID string   `json:"request_id"`
+	Workers   []string `json:"workers"`
+}
+
+func (s *Server) adminJob(rec tasks.Record) adminJob {
+	workers := rec.Workers
+	if workers == nil {
+		workers = []string{}
+	}
+	return adminJob{Job: s.tokens.job(rec, tokenTTL), Key: rec.Owner, Filename: rec.Filename, RequestID: rec.RequestID, Workers: workers}
+}
+
+type adminJobs struct {
+	Object     string     `json:"object"`
+	Data       []adminJob `json:"data"`
+	HasMore    bool       `json:"has_more"`
+	NextCursor *string    `json:"next_cursor"`
+}
+
+func (s *Server) adminListJobs(c *fiber.Ctx) error {
+	q, err := searchOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	page, err := s.Queue.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	list := adminJobs{Object: "list", Data: make([]adminJob, 0, len(page.Records)), HasMore: page.HasMore}
+	for _, rec := range page.Records {
+		list.Data = append(list.Data, s.adminJob(rec))
+	}
+	if page.HasMore {
+		list.NextCursor = &page.NextCursor
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	writeJSON(c.Context(), http.StatusOK, list)
+	return nil
+}
+
+func searchOf(c *fiber.Ctx) (tasks.Search, error) {
+	base, err := queryOf(c)
+	if err != nil {
+		return tasks.Search{}, err
+	}
+	q := tasks.Search{Query: base, Worker: c.Query("worker"), Text: c.Query("text")}
+	if c.Context().QueryArgs().Has("key") {
+		q.Owner = new(c.Query("key"))
+	}
+	for name, into := range map[string]*time.Time{"since": &q.Since, "before": &q.Before} {
+		text := c.Query(name)
+		if text == "" {
+			continue
+		}
+		if *into, err = time.Parse(time.RFC3339, text); err != nil {
+			return q, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: a time such as 2026-11-20T10:00:00Z", name, quote(text)).WithParam(name)
+		}
+	}
+	switch text := c.Query("dead"); text {
+	case "", "false":
+	case "true":
+		q.Dead = true
+	default:
+		return q, presswork.Errorf(presswork.InvalidOption, "dead is %s; allowed: true, false", quote(text)).WithParam("dead")
+	}
+	return q, nil
+}
+
+// inspectedJob answers GET /admin/api/jobs/{id}.
+type inspectedJob struct {
+	adminJob
+	Queue       tasks.Queue       `json:"queue"`
+	TraceParent string            `json:"traceparent"`
+	WebhookURL  string            `json:"webhook_url"`
+	Events      []presswork.Event `json:"events"`
+	Task        *tasks.TaskState  `json:"task"`
+	// Dead reports whether it can be tried again; RetriedAs is the job it became.
+	Dead      bool   `json:"dead"`
+	RetriedAs string `json:"retried_as"`
+}
+
+func (s *Server) adminGetJob(c *fiber.Ctx) error {
+	ctx, cancel := s.deadline()
+	defer cancel()
+	seen, err := s.Queue.Inspect(ctx, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	view := inspectedJob{
+		adminJob: s.adminJob(seen.Record), Queue: seen.Queue, TraceParent: seen.TraceParent, WebhookURL: seen.WebhookURL,
+		Events: seen.Events, Task: seen.Task, Dead: seen.Dead, RetriedAs: seen.RetriedAs,
+	}
+	for i, e := range view.Events {
+		view.Events[i].Artifact = s.tokens.artifact(seen.ID, e.Artifact, tokenTTL)
+	}
+	if view.Events == nil {
+		view.Events = []presswork.Event{}
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	writeJSON(c.Context(), http.StatusOK, view)
+	return nil
+}
+
+// batch is the body of a request that acts on jobs; outcomes are in its order.
+type batch struct {
+	IDs []string `json:"ids"`
+}
+
+type outcome struct {
+	ID string `json:"id"`
+	// JobID is the job that Retry made, or the job itself.
+	JobID  string           `json:"job_id,omitempty"`
+	Status presswork.Status `json:"status,omitempty"`
+	Error  *presswork.Error `json:"error"`
+}
+
+// adminAct answers a request that does something to many jobs. What cannot be done
+// to one does not hinder the others.
+func (s *Server) adminAct(c *fiber.Ctx, what string, act func(ctx context.Context, id string) (tasks.Record, error)) error {
+	var req batch
+	if err := s.decodeJSON(c, maxAdminBody, "a list of jobs", &req); err != nil {
+		return err
+	}
+	if len(req.IDs) == 0 || len(req.IDs) > maxBatch {
+		return presswork.Errorf(presswork.InvalidOption, "ids has %d jobs; allowed: 1 to %d", len(req.IDs), maxBatch).WithParam("ids")
+	}
+	outcomes := make([]outcome, len(req.IDs))
+	places := make(chan struct{}, batchCalls)
+	var all sync.WaitGroup
+	for i, id := range req.IDs {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			ctx, cancel := s.deadline()
+			defer cancel()
+			rec, err := act(ctx, id)
+			outcomes[i] = outcome{ID: id, JobID: rec.ID, Status: rec.Status}
+			if err != nil {
+				outcomes[i].Error = presswork.AsError(err)
+			}
+		})
+	}
+	all.Wait()
+	done := len(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Error != nil }))
+	s.Log.Info("an operator has acted on jobs", "action", what, "jobs", len(req.IDs), "done", done,
+		"key", metadataOf(c.Context()).who.name, "request_id", metadataOf(c.Context()).id)
+	writeJSON(c.Context(), http.StatusOK, struct {
+		Object string    `json:"object"`
+		Data   []outcome `json:"data"`
+	}{"list", outcomes})
+	return nil
+}
+
+func (s *Server) adminCancel(c *fiber.Ctx) error { return s.adminAct(c, "cancel", s.Queue.Cancel) }
+
+func (s *Server) adminRetry(c *fiber.Ctx) error { return s.adminAct(c, "retry", s.Queue.Retry) }
+
+func (s *Server) adminDismiss(c *fiber.Ctx) error {
+	return s.adminAct(c, "dismiss", func(ctx context.Context, id string) (tasks.Record, error) {
+		return tasks.Record{}, s.Queue.Dismiss(ctx, id)
+	})
+}
+
+// keyView is a key as operators see it, without its secret.
+type keyView struct {
+	Name        string   `json:"name"`
+	Admin       bool     `json:"admin"`
+	Models      []string `json:"models"`
+	RPM         int      `json:"rpm"`
+	RPD         int      `json:"rpd"`
+	TPM         int      `json:"tpm"`
+	TPD         int      `json:"tpd"`
+	Concurrency int      `json:"concurrency"`
+}
+
+// spendRow is a day's use of a model by a key; Cost is by the prices of models.yaml,
+// absent where the model has none.
+type spendRow struct {
+	usageRow
+	Cost *float64 `json:"cost,omitempty"`
+}
+
+func (s *Server) adminKeys(c *fiber.Ctx) error {
+	q, err := usageQuery(c, time.Now().UTC())
+	if err != nil {
+		return err
+	}
+	q.By = []string{"day", "model", "key"}
+	view := struct {
+		Keys  []keyView  `json:"keys"`
+		From  string     `json:"from"`
+		To    string     `json:"to"`
+		Usage []spendRow `json:"usage"`
+	}{s.keys.views(), q.From.Format(meter.Day), q.To.Format(meter.Day), []spendRow{}}
+	if s.Meter != nil {
+		ctx, cancel := s.deadline()
+		defer cancel()
+		rows, err := s.Meter.Query(ctx, q)
+		if err != nil {
+			return presswork.Errorf(presswork.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
+		}
+		prices := s.prices()
+		for _, u := range rows {
+			row := spendRow{usageRow: usageRowOf(u, q.By)}
+			if price, known := prices[u.Model]; known {
+				row.Cost = new((float64(u.PromptTokens)*price.InputPerM + float64(u.CompletionTokens)*price.OutputPerM) / 1e6)
+			}
+			view.Usage = append(view.Usage, row)
+		}
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	writeJSON(c.Context(), http.StatusOK, view)
+	return nil
+}
+
+// prices are those of the models that have one.
+func (s *Server) prices() map[string]inference.Price {
+	prices := map[string]inference.Price{}
+	if s.Inference == nil {
+		return prices
+	}
+	for _, m := range s.Inference.Models().Models() {
+		if m.Price != (inference.Price{}) {
+			prices[m.ID] = m.Price
+		}
+	}
+	return prices
+}

@@ -1,0 +1,90 @@
+package studio_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-rod/rod/lib/input"
+
+	"presswork"
+	"presswork/internal/test/browsertest"
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
+)
+
+func TestOperatorsSeeAndMendJobs(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, map[string]string{"API_KEY": "right-key", "INFERENCE_CONFIG": models(t)})
+	good := c.Submit(e2e.Submission{Content: "# A good report", Filename: "good.pdf"}).JobID
+	c.Completed(good)
+	failing := e2e.Submission{Content: "![gone](missing.png)", Filename: "broken.pdf", Options: presswork.Options{Strict: new(true)}}
+	bad := c.Submit(failing).JobID
+	c.Wait(bad, wait.Patience)
+	if status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json", []byte(`{"model":"whole","messages":[{"role":"user","content":"Hi"}]}`)); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+
+	p := browsertest.NewVisitor(t).Open(c.Base+"/admin", 1280, 800, false)
+	p.Allow = []string{"401 (Unauthorized)"}
+	p.See("#key").MustInput("right-key").MustType(input.Enter)
+	worker := p.See(".worker header b").MustText()
+	p.Until("the queues are shown", `() => document.querySelectorAll("table tbody tr").length === 7`)
+	p.Until("the worker's browser is shown", `() => document.querySelector(".worker").innerText.includes(" old, ")`)
+
+	// The list, by filter and text; a job with its timeline and its PDF.
+	p.Click("Jobs")
+	p.Until("both jobs are listed", `() => document.querySelectorAll("tr[data-id]").length === 2`)
+	p.See("select[aria-label=Status]").MustSelect("Completed")
+	p.Until("one is left", `id => document.querySelectorAll("tr[data-id]").length === 1 && document.querySelector("tr[data-id]").dataset.id === id`, good)
+	p.Click("good.pdf")
+	p.Until("its timeline is shown", `worker => document.querySelector(".timeline")?.innerText.includes("attempt 1 began on " + worker)`, worker)
+	p.Eval(`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`)
+	p.Click("1 page")
+	p.Until("its PDF is saved", `() => window.saved === "%PDF-"`)
+	p.Page.Keyboard.MustType(input.Escape)
+
+	// Submitted while the page is looked at, and cancelled with it.
+	p.Click("Clear")
+	c.Submit(e2e.Submission{Content: "# Later", Filename: "later.pdf"})
+	p.Until("a new job comes by itself", `() => document.querySelector("tr[data-id]")?.innerText.includes("later.pdf")`)
+
+	// A dead letter is tried again as a new job, which fails as well, and is dismissed.
+	p.Click("Dead letters")
+	p.Until("it is a dead letter", `id => document.querySelector("tr[data-id]")?.dataset.id === id`, bad)
+	p.See(".batch input").MustClick()
+	p.Click("Try again")
+	p.Until("another has failed", `id => { const rows = [...document.querySelectorAll("tr[data-id]")]; return rows.length === 1 && rows[0].dataset.id !== id }`, bad)
+	p.See(".batch input").MustClick()
+	p.Click("Dismiss")
+	p.Until("none is left", `() => document.querySelector(".desk .empty")?.innerText.startsWith("No dead letters")`)
+	if job := c.Job(bad); job.Status != presswork.Failed {
+		t.Errorf("the first one is %s", job.Status)
+	}
+
+	p.Click("Keys")
+	p.Until("what was used is drawn", `() => document.querySelectorAll(".usage rect").length > 0`)
+	for _, size := range []int{1280, 390} {
+		p.Page.MustSetViewport(size, 800, 1, false)
+		for _, tab := range []string{"Overview", "Jobs", "Keys"} {
+			p.Click(tab)
+			if over := p.Eval(`() => String(document.documentElement.scrollWidth > innerWidth)`); over != "false" {
+				t.Errorf("%s is wider than a window of %d", tab, size)
+			}
+		}
+	}
+	if kept := p.Eval(`() => JSON.stringify(localStorage) + document.cookie`); strings.Contains(kept, "right-key") {
+		t.Error("the key is kept beyond the session")
+	}
+}
+
+func TestTheMonitorAsksNobodyElse(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, nil)
+	c.Completed(c.Submit(e2e.Submission{Content: "# Hi"}).JobID)
+	p := browsertest.NewVisitor(t).Open(c.Base+"/monitor", 1280, 800, false)
+	p.Until("the queues are listed", `() => document.body.innerText.includes("render")`)
+	if shown := p.Eval(`() => [...document.links].filter(a => a.origin !== location.origin && a.checkVisibility()).map(a => a.href).join(" ")`); shown != "" {
+		t.Errorf("it leads to %s", shown)
+	}
+}

@@ -1,0 +1,102 @@
+// What the operators' page shows, as the server tells it, and asked for again while
+// the page is looked at.
+import { signal } from "@preact/signals";
+import { ApiError, aborted, json, keyWanted, text } from "../api";
+
+export interface Queue {
+  name: string;
+  waiting: number;
+  running: number;
+  retrying: number;
+  archived: number;
+  paused: boolean;
+  oldest_seconds: number;
+  oldest_open_seconds: number;
+  done_today: number;
+  failed_today: number;
+}
+
+export interface Run {
+  id: string;
+  queue: string;
+  kind: string;
+  job: boolean;
+  since: string;
+}
+
+export interface Worker {
+  name: string;
+  version?: string;
+  started_at: string;
+  queues: string[];
+  slots: number;
+  running: Record<string, number>;
+  runs: Run[];
+  memory_bytes: number;
+  browsers?: { use: string; started_at?: string; memory_bytes: number; prints: number; busy: number; waiting: number }[];
+}
+
+export interface Fleet {
+  at: string;
+  open: number;
+  dead: number;
+  queues: Queue[];
+  workers: Worker[];
+}
+
+/** Sample is how full the queues were at a moment, for the picture. */
+export interface Sample {
+  at: number;
+  waiting: number;
+  running: number;
+  done: number;
+}
+
+/** fleet is how things are, null until the server has said so. */
+export const fleet = signal<Fleet | null>(null);
+
+/** samples are of the last minutes, the oldest first. */
+export const samples = signal<Sample[]>([]);
+
+/** trouble is why the page shows nothing newer; "" when it does. */
+export const trouble = signal("");
+
+const every = 2000;
+const kept = 150;
+
+let timer = 0;
+let waiting = false;
+
+/** probe is what shows that a key is an operator's. */
+export const probe = "/admin/api/fleet";
+
+/** sum adds up a number of each. */
+export function sum<T>(list: T[], of: (t: T) => number): number {
+  return list.reduce((n, t) => n + of(t), 0);
+}
+
+async function ask(): Promise<void> {
+  if (waiting || document.hidden || keyWanted.value) return;
+  waiting = true;
+  try {
+    const f = await json<Fleet>(probe);
+    fleet.value = f;
+    trouble.value = "";
+    const sample = { at: Date.parse(f.at), waiting: sum(f.queues, (q) => q.waiting), running: sum(f.queues, (q) => q.running), done: sum(f.queues, (q) => q.done_today) };
+    samples.value = [...samples.value, sample].slice(-kept);
+  } catch (e) {
+    if (e instanceof ApiError && e.status === 403) keyWanted.value = true;
+    if (!aborted(e)) trouble.value = text(e);
+  } finally {
+    waiting = false;
+  }
+}
+
+/** follow asks now and from then on. */
+export function follow(): void {
+  clearInterval(timer);
+  timer = window.setInterval(ask, every);
+  void ask();
+}
+
+document.addEventListener("visibilitychange", () => void ask());
