@@ -104,14 +104,14 @@ func (s *Server) tell(ctx context.Context, key, what string, state func() any) {
 	say := func(ctx context.Context, text string) {
 		err := offerScript.Run(ctx, s.rdb, []string{key}, offerTTL.Milliseconds(), said, text).Err()
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn(what+" could not be told", "err", err)
+			s.log.Warn("what a worker tells could not be written", "what", what, "err", err)
 		}
 		said = text
 	}
 	for {
 		b, err := json.Marshal(state())
 		if err != nil {
-			s.log.Error(what+" cannot be told", "err", err)
+			s.log.Error("what a worker tells cannot be written", "what", what, "err", err)
 			return
 		}
 		say(ctx, string(b))

@@ -53,7 +53,7 @@ type offered struct {
 // that a worker that drains is offered no new session.
 func (s *Server) offer(ctx context.Context) {
 	worker := s.name + " " + NewID() // a process may have several
-	s.tell(ctx, offersKey, "what this worker offers", func() any { return offered{worker, s.offers()} })
+	s.tell(ctx, offersKey, "offer", func() any { return offered{worker, s.offers()} })
 }
 
 // Offers returns what the living workers of Tools can do. Errors: QueueUnavailable.

@@ -112,7 +112,7 @@ func decodeRecord(m map[string]string) (*stored, error) {
 		queue: Queue(m[fieldQueue]), message: m[fieldMessage], updated: d.time(fieldUpdated),
 		Record: Record{
 			Owner: m[fieldOwner], Filename: m[fieldFilename], WebhookURL: m[fieldWebhook],
-			RequestID: m[fieldRequestID], TraceParent: m[fieldTraceParent], Workers: strings.Fields(m[fieldWorkers]),
+			RequestID: m[fieldRequestID], TraceParent: m[fieldTraceParent],
 			Job: presswork.Job{
 				ID: m[fieldID], Kind: presswork.Kind(m[fieldKind]), Status: presswork.Status(m[fieldStatus]),
 				Stage: presswork.Stage(m[fieldStage]), Progress: int(d.int(fieldProgress)), Seq: d.int(fieldSeq),
@@ -121,6 +121,9 @@ func decodeRecord(m map[string]string) (*stored, error) {
 				FinishedAt: d.optionalTime(fieldFinished), Warnings: []presswork.Warning{},
 			},
 		},
+	}
+	if w := m[fieldWorkers]; w != "" {
+		s.Workers = strings.Fields(w)
 	}
 	if w := m[fieldWarnings]; w != "" {
 		d.json(fieldWarnings, "["+w+"]", &s.Warnings)

@@ -175,7 +175,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if slices.Contains(queues, Tools) {
 		s.keepers.Go(func() { s.offer(s.taking) })
 	}
-	s.keepers.Go(func() { s.tell(s.taking, workersKey, "what this worker is at", s.reporter(queues)) })
+	s.keepers.Go(func() { s.tell(s.taking, workersKey, "report", s.reporter(queues)) })
 	s.keepers.Go(func() { s.reap(s.taking, queues) })
 	s.keepers.Go(func() { s.sweep(s.taking, queues) })
 	s.log.Info("worker started", "queues", queues, "render_slots", s.options.RenderSlots)

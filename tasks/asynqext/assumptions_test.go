@@ -267,16 +267,28 @@ func TestAsynqSaysWhatWeReadOfItsKeys(t *testing.T) {
 	if err := w.inspector.ArchiveTask(string(render), archived); err != nil {
 		t.Fatal(err)
 	}
+	if err := w.inspector.PauseQueue(string(render)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := CountFailed(t.Context(), w.rdb, render, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	info, err := w.inspector.GetQueueInfo(string(render))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if info.Failed != 2 || info.FailedTotal != 2 {
+		t.Errorf("Asynq counts %d failures, %d in all; want 2", info.Failed, info.FailedTotal)
 	}
 	stats, err := ReadStats(t.Context(), w.rdb, []Queue{render}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := stats[0], Stats{Queue: render, Pending: int64(info.Pending), Active: int64(info.Active), Retry: int64(info.Retry), Archived: int64(info.Archived), Oldest: stats[0].Oldest}
-	if off := (got.Oldest - info.Latency).Abs(); got != want || got.Pending != 4 || got.Archived != 1 || got.Oldest == 0 || off > 10*time.Second {
+	got, want := stats[0], Stats{Queue: render, Pending: int64(info.Pending), Active: int64(info.Active), Retry: int64(info.Retry), Archived: int64(info.Archived), Oldest: stats[0].Oldest,
+		OldestOpen: stats[0].OldestOpen, Paused: info.Paused, Processed: int64(info.Processed), Failed: int64(info.Failed)}
+	if off := (got.Oldest - info.Latency).Abs(); got != want || got.Pending != 4 || got.Archived != 1 || !got.Paused || got.Oldest == 0 || got.OldestOpen < got.Oldest-10*time.Millisecond || off > 10*time.Second {
 		t.Errorf("read %+v, Asynq says %+v", got, info)
 	}
 	if n, err := Pending(t.Context(), w.rdb, render); err != nil || n != 4 {
