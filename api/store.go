@@ -34,11 +34,10 @@ func (s *Server) putCounted(ctx context.Context, key string, r io.Reader, size, 
 
 // remove deletes an object and uncounts it.
 func (s *Server) remove(ctx context.Context, key string) error {
-	err := s.Store.Delete(ctx, key)
 	if s.Keeper != nil {
-		err = errors.Join(err, s.Keeper.Forget(ctx, key))
+		return s.Keeper.Delete(ctx, key)
 	}
-	return err
+	return s.Store.Delete(ctx, key)
 }
 
 // now is the time, the same on all nodes.

@@ -265,7 +265,7 @@ func (c *Completions) dropBody(run *stream.Run) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), hasteTimeout)
 	defer cancel()
-	if err := errors.Join(c.Store.Delete(ctx, key), c.Keeper.Forget(ctx, key)); err != nil {
+	if err := c.Keeper.Delete(ctx, key); err != nil {
 		c.Log.WarnContext(ctx, "a request was not deleted; the next sweep does it", "call_id", run.ID, "key", key, "error", err)
 	}
 }

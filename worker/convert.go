@@ -299,7 +299,7 @@ func (w *Worker) remember(ctx context.Context, artifact storage.Info, render str
 	copied.Key = render
 	w.count(ctx, copied)
 	if _, err := w.Store.Copy(ctx, artifact.Key, render); err != nil && !errors.Is(err, storage.ErrExists) {
-		w.Log.WarnContext(ctx, "the render cache did not take a page", "error", errors.Join(err, w.Keeper.Forget(ctx, render)))
+		w.Log.WarnContext(ctx, "the render cache did not take a page", "error", errors.Join(err, w.Keeper.Delete(ctx, render)))
 	}
 }
 
@@ -334,7 +334,7 @@ func (w *Worker) tidy(ctx context.Context, jobID string, task tasks.Convert) {
 // dropSources deletes what a completed job needs no more.
 func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
 	for _, key := range keys {
-		if err := errors.Join(w.Store.Delete(ctx, key), w.Keeper.Forget(ctx, key)); err != nil {
+		if err := w.Keeper.Delete(ctx, key); err != nil {
 			w.Log.WarnContext(ctx, "a source was not deleted; the next sweep does it", "job_id", jobID, "key", key, "error", err)
 		}
 	}

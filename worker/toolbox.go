@@ -192,7 +192,7 @@ func (s *toolSession) Close() error {
 	s.key = ""
 	ctx, cancel := context.WithTimeout(context.Background(), hasteTimeout)
 	defer cancel()
-	if err := errors.Join(s.box.Store.Delete(ctx, key), s.box.Keeper.Forget(ctx, key)); err != nil {
+	if err := s.box.Keeper.Delete(ctx, key); err != nil {
 		s.box.Log.WarnContext(ctx, "the files of a session were not deleted; the next sweep does it", "key", key, "error", err)
 	}
 	return nil

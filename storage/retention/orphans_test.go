@@ -2,6 +2,7 @@ package retention_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -48,6 +49,40 @@ func TestKeeperDeletesTheArtifactOfAJobThatEndedWithoutIt(t *testing.T) {
 		if err := keeper.Discard(t.Context(), "cancelled"); err != nil {
 			t.Fatal(err)
 		}
+	}
+	k.stored(t, "artifacts/other.pdf")
+}
+
+// stubborn is a store that deletes nothing for a while.
+type stubborn struct {
+	storage.Store
+	away bool
+}
+
+func (s *stubborn) Delete(ctx context.Context, key string) error {
+	if s.away {
+		return errors.New("the store is away")
+	}
+	return s.Store.Delete(ctx, key)
+}
+
+func TestKeeperFindsLaterWhatItCouldNotDelete(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{})
+	s := &stubborn{Store: k.store, away: true}
+	k.opts.Store = s
+	keeper := k.keeper()
+	sweep(t, keeper) // has compared the index: the next comparison is a day away
+	k.add(t, keeper, "sources/read/content.md", "artifacts/cancelled.pdf", "artifacts/other.pdf")
+	if keeper.Delete(t.Context(), "sources/read/content.md") == nil || keeper.Discard(t.Context(), "cancelled") == nil {
+		t.Error("nothing was deleted, and nothing is said of that")
+	}
+	s.away = false
+	k.pass(2 * time.Hour)
+	sweep(t, keeper)
+	k.stored(t, "artifacts/cancelled.pdf", "artifacts/other.pdf")
+	if err := keeper.Discard(t.Context(), "cancelled"); err != nil {
+		t.Fatal(err)
 	}
 	k.stored(t, "artifacts/other.pdf")
 }

@@ -219,12 +219,20 @@ func (k *Keeper) Forget(ctx context.Context, key string) error {
 	return nil
 }
 
+// Delete deletes an object, and notes it once it is gone: one that could not be
+// deleted is left to a sweep.
+func (k *Keeper) Delete(ctx context.Context, key string) error {
+	if err := k.Store.Delete(ctx, key); err != nil {
+		return err
+	}
+	return k.Forget(ctx, key)
+}
+
 // Discard deletes the artifact of a job, of whatever type, if there is one.
 func (k *Keeper) Discard(ctx context.Context, jobID string) error {
 	var errs []error
 	for _, contentType := range storage.ArtifactTypes() {
-		key := storage.ArtifactKeyOf(jobID, contentType)
-		errs = append(errs, k.Store.Delete(ctx, key), k.Forget(ctx, key))
+		errs = append(errs, k.Delete(ctx, storage.ArtifactKeyOf(jobID, contentType)))
 	}
 	return errors.Join(errs...)
 }
