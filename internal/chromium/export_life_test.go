@@ -20,33 +20,41 @@ import (
 
 func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 	t.Parallel()
-	asked := make(chan struct{}, 9)
-	port := serve(t, pages{"/": func(w http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		if len(asked) == 1 {
-			<-r.Context().Done()
-		}
-		fmt.Fprint(w, "page")
-	}})
-	dir := browsertest.PublicDir(t)
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
-	if len(processes(t, dir)) != 0 {
-		t.Error("the browser runs before it is needed")
-	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, export.PDFOptions{})
-		done <- err
-	}()
-	wait.Until(t, "the page is asked for", func() bool { return len(asked) == 1 })
-	for _, pid := range pids(t, dir, "browser") {
-		syscall.Kill(pid, syscall.SIGKILL)
-	}
-	if err := <-done; err != nil {
-		t.Errorf("export: %v", err)
-	}
-	if s := e.Stats(); s.Launches != 2 || s.Crashes != 1 || s.Prints != 1 {
-		t.Errorf("stats %+v", s)
+	for name, slow := range map[string]string{"as it asks for the page": "/", "as it waits for a part of it": "/part.png"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := make(chan struct{}, 9)
+			hold := func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == slow {
+					asked <- struct{}{}
+					if len(asked) == 1 {
+						<-r.Context().Done()
+					}
+				}
+				fmt.Fprint(w, `<!doctype html>page<img src="/part.png">`)
+			}
+			port := serve(t, pages{"/": hold, "/part.png": hold})
+			dir := browsertest.PublicDir(t)
+			e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "127.0.0.1:" + port})
+			if len(processes(t, dir)) != 0 {
+				t.Error("the browser runs before it is needed")
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, export.PDFOptions{})
+				done <- err
+			}()
+			wait.Until(t, "the page is asked for", func() bool { return len(asked) == 1 })
+			for _, pid := range pids(t, dir, "browser") {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+			if err := <-done; err != nil {
+				t.Errorf("export: %v", err)
+			}
+			if s := e.Stats(); s.Launches != 2 || s.Crashes != 1 || s.Prints != 1 {
+				t.Errorf("stats %+v", s)
+			}
+		})
 	}
 }
 

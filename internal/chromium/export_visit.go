@@ -96,6 +96,8 @@ func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.
 		select {
 		case <-v.session.Done():
 			v.giveUp(v.session.Err())
+		case <-i.conn.done: // who waits for an event would wait until time is up
+			v.giveUp(i.conn.cause())
 		case <-v.ctx.Done():
 		}
 	}()
