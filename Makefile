@@ -172,6 +172,10 @@ down: ## Stop what `make up` started
 demo: setup-test build ## Run a fleet, kill its workers while documents are printed, and count what is lost
 	@scripts/demo.sh
 
+.PHONY: torture
+torture: setup-test ## Break a fleet for TORTURE=20m and check that nothing was lost; TORTURE_SEED=n, TORTURE_JOBS=n, TORTURE_PREVIOUS=commit
+	@scripts/torture.sh
+
 .PHONY: release
 release: ## Build archives, packages, checksums and the SBOM of a release into dist/
 	@scripts/gotool.sh github.com/goreleaser/nfpm/v2/cmd/nfpm "$(NFPM_VERSION)" "$(TOOLS)/nfpm-$(NFPM_VERSION)"

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -26,17 +27,63 @@ type Endpoint struct {
 // `make setup-test` has built. Under -short the test is skipped.
 func StartMinIO(t testing.TB) Endpoint {
 	t.Helper()
+	return StartMinIOIn(t, t.TempDir()).Endpoint
+}
+
+// MinIO is a server that a test stops and starts.
+type MinIO struct {
+	Endpoint
+
+	t       testing.TB
+	program string
+	dir     string
+	cmd     *exec.Cmd
+	exited  chan struct{}
+	out     *bytes.Buffer
+}
+
+// StartMinIOIn is StartMinIO with the objects in a directory of the caller's.
+func StartMinIOIn(t testing.TB, dir string) *MinIO {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a MinIO server; `make test` runs this test")
 	}
-	program := minioProgram(t)
+	m := &MinIO{t: t, program: minioProgram(t), dir: dir, Endpoint: Endpoint{AccessKey: "presswork", SecretKey: rand.Text()}}
+	t.Cleanup(m.Kill)
 	for range 3 { // another process may take the port first
-		if e, ok := startMinIO(t, program); ok {
-			return e
+		m.Address = freePort(t)
+		if m.start() {
+			return m
 		}
 	}
 	t.Fatal("no MinIO server started")
-	return Endpoint{}
+	return nil
+}
+
+// Kill ends the server at once, as kill -9 does. Killing twice is harmless.
+func (m *MinIO) Kill() {
+	if m.cmd == nil {
+		return
+	}
+	m.cmd.Process.Kill()
+	<-m.exited
+	m.cmd = nil
+}
+
+// Signal sends a signal to the server, which runs.
+func (m *MinIO) Signal(signal syscall.Signal) {
+	m.t.Helper()
+	if err := m.cmd.Process.Signal(signal); err != nil {
+		m.t.Fatalf("minio: %v", err)
+	}
+}
+
+// Restart starts a killed server on its objects and waits until it is ready.
+func (m *MinIO) Restart() {
+	m.t.Helper()
+	if !m.start() {
+		m.t.Fatal("the MinIO server did not start again")
+	}
 }
 
 func minioProgram(t testing.TB) string {
@@ -55,47 +102,43 @@ func minioProgram(t testing.TB) string {
 	return program
 }
 
-func startMinIO(t testing.TB, program string) (Endpoint, bool) {
-	t.Helper()
-	dir := t.TempDir()
-	e := Endpoint{Address: freePort(t), AccessKey: "presswork", SecretKey: rand.Text()}
-	var out bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), program, "server", "--quiet", "--address", e.Address, filepath.Join(dir, "data"))
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
-		"MINIO_ROOT_USER=" + e.AccessKey, "MINIO_ROOT_PASSWORD=" + e.SecretKey,
+// start reports whether the server became ready; false when it has ended.
+func (m *MinIO) start() bool {
+	m.t.Helper()
+	m.out = &bytes.Buffer{}
+	m.cmd = exec.Command(m.program, "server", "--quiet", "--address", m.Address, filepath.Join(m.dir, "data"))
+	m.cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir,
+		"MINIO_ROOT_USER=" + m.AccessKey, "MINIO_ROOT_PASSWORD=" + m.SecretKey,
 		"MINIO_BROWSER=off", "MINIO_UPDATE=off",
 	}
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	m.cmd.Stdout, m.cmd.Stderr = m.out, m.out
+	if err := m.cmd.Start(); err != nil {
+		m.t.Fatal(err)
 	}
-	exited := make(chan struct{})
+	exited, cmd := make(chan struct{}), m.cmd
+	m.exited = exited
 	go func() {
 		cmd.Wait()
 		close(exited)
 	}()
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		<-exited
-	})
 	client := http.Client{Timeout: time.Second}
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
 		select {
 		case <-exited:
-			t.Logf("minio: %s", &out)
-			return e, false
+			m.t.Logf("minio: %s", m.out)
+			return false
 		case <-time.After(20 * time.Millisecond):
 		}
-		if r, err := client.Get("http://" + e.Address + "/minio/health/ready"); err == nil {
+		if r, err := client.Get("http://" + m.Address + "/minio/health/ready"); err == nil {
 			r.Body.Close()
 			if r.StatusCode == http.StatusOK {
-				return e, true
+				return true
 			}
 		}
 	}
-	t.Fatal("the MinIO server was not ready within 30 s")
-	return e, false
+	m.t.Fatal("the MinIO server was not ready within 30 s")
+	return false
 }
 
 func freePort(t testing.TB) string {

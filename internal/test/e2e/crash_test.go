@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,60 +120,6 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 		if job := c.Completed(id); job.Attempts > 1 {
 			t.Errorf("job %s ran %d times", id, job.Attempts)
 		}
-	}
-}
-
-func TestAKilledBrowserAndAKilledRedisCostNoJob(t *testing.T) {
-	t.Parallel()
-	node, c := e2e.Serve(t, nil)
-	ids := []string{c.Submit(e2e.Submission{Content: long("browser", 300)}).JobID}
-	processing(t, c, ids[0])
-	killChildren(t, node.PID(), "chromium-headle")
-	for i := range 5 {
-		ids = append(ids, c.Submit(e2e.Submission{Content: long(fmt.Sprint(i), 30)}).JobID)
-	}
-	killChildren(t, node.PID(), "redis-server")
-	for _, id := range ids {
-		var job presswork.Job
-		// Redis is restarted; until then the API says 503.
-		for deadline := time.Now().Add(time.Minute); ; {
-			status, _, _, err := c.Try("GET", "/api/conversion/"+id, "", nil)
-			if err == nil && status == http.StatusOK {
-				job = c.Completed(id)
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("the API answers %d (%v) a minute after Redis was killed", status, err)
-			}
-			time.Sleep(50 * time.Millisecond) // polling a condition
-		}
-		if job.Artifact == nil {
-			t.Errorf("job %+v", job)
-		}
-	}
-}
-
-// killChildren kills the children of pid whose command begins with name, by
-// their pids.
-func killChildren(t *testing.T, pid int, name string) {
-	t.Helper()
-	out, err := exec.Command("ps", "-o", "pid=,comm=", "--ppid", fmt.Sprint(pid)).Output()
-	if err != nil {
-		t.Fatalf("ps: %v", err)
-	}
-	killed := 0
-	for line := range strings.Lines(string(out)) {
-		var child int
-		var comm string
-		if n, _ := fmt.Sscan(line, &child, &comm); n == 2 && strings.HasPrefix(comm, name) {
-			if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			killed++
-		}
-	}
-	if killed == 0 {
-		t.Fatalf("%d has no child %q among:\n%s", pid, name, out)
 	}
 }
 

@@ -30,7 +30,7 @@ func StartCluster(t testing.TB, keys ...string) *Cluster {
 	c := &Cluster{}
 	var addresses []string
 	for range len(keys) + 1 {
-		port, bus := freePort(t), freePort(t)
+		port, bus := FreePort(t), FreePort(t)
 		node := run(t, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--cluster-port", strconv.Itoa(bus),
 			"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no",
 			"--appendonly", "yes", "--appendfsync", "always")
@@ -114,9 +114,9 @@ func (c *Cluster) slot(t testing.TB, key string) int {
 	return slot
 }
 
-// freePort is a port that nobody listens on now, outside of the range that systems
+// FreePort is a port that nobody listens on now, outside of the range that systems
 // take the ports of outgoing connections from.
-func freePort(t testing.TB) int {
+func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
 		port := 20000 + rand.IntN(10000)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,12 +36,25 @@ func StartDurable(t testing.TB) *Server {
 	return run(t, "--appendonly", "yes", "--appendfsync", "always")
 }
 
+// StartDurableIn is StartDurable on a port of 127.0.0.1, with its file in a
+// directory of the caller's, and with further arguments.
+func StartDurableIn(t testing.TB, dir string, args ...string) *Server {
+	t.Helper()
+	port := FreePort(t)
+	s := run(t, append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir,
+		"--appendonly", "yes", "--appendfsync", "always"}, args...)...)
+	s.Address, s.port = "redis://127.0.0.1:"+strconv.Itoa(port), port
+	return s
+}
+
 // Server is a redis-server of a test.
 type Server struct {
-	// Address is its unix:// address, the same after a restart.
+	// Address is its unix:// or redis:// address, the same after a restart.
 	Address string
 
 	t    testing.TB
+	sock string
+	port int
 	args []string
 	cmd  *exec.Cmd
 }
@@ -59,6 +74,7 @@ func run(t testing.TB, args ...string) *Server {
 	s := &Server{
 		Address: "unix://" + sock,
 		t:       t,
+		sock:    sock,
 		args: append([]string{"--port", "0", "--unixsocket", sock, "--dir", dir,
 			"--save", "", "--maxmemory-policy", "noeviction"}, args...),
 	}
@@ -77,7 +93,16 @@ func (s *Server) Kill() {
 	s.cmd = nil
 }
 
-// Restart starts a killed server on its data and waits until it answers.
+// Signal sends a signal to the server, which runs.
+func (s *Server) Signal(signal syscall.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		s.t.Fatalf("redis-server: %v", err)
+	}
+}
+
+// Restart starts a killed server on its data and waits until it answers. One that
+// has ended by itself is to be killed first.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", s.args...)
@@ -96,7 +121,9 @@ func (s *Server) Restart() {
 	}
 }
 
-// client reaches this server alone.
+// Client reaches this server alone, whatever its role.
+func (s *Server) Client() *redis.Client { return s.client() }
+
 func (s *Server) client() *redis.Client {
-	return redis.NewClient(&redis.Options{Network: "unix", Addr: s.Address[len("unix://"):]})
+	return redis.NewClient(&redis.Options{Network: "unix", Addr: s.sock})
 }

@@ -1,0 +1,247 @@
+package nemesis
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"presswork"
+)
+
+// Check holds a history and what is left of it to what is promised, and returns
+// what does not hold.
+func Check(entries []Entry, w World) []string {
+	c := checker{w: w, entries: entries, number: map[string]Entry{}, objects: map[string][]string{}}
+	for _, e := range entries {
+		if e.Op == opSubmit && e.ID != "" {
+			c.number[e.ID] = e
+		}
+	}
+	for _, key := range w.Objects {
+		if rest, ok := strings.CutPrefix(key, "artifacts/"); ok {
+			id, _, _ := strings.Cut(rest, ".")
+			c.objects[id] = append(c.objects[id], key)
+		}
+	}
+	for _, check := range []func(){c.accepted, c.keys, c.artifacts, c.logs, c.watchers, c.webhooks, c.completions, c.leftovers} {
+		check()
+	}
+	return append(c.complaints, unlinear(entries)...)
+}
+
+type checker struct {
+	w          World
+	entries    []Entry
+	number     map[string]Entry // the submission of a job, by id
+	objects    map[string][]string
+	complaints []string
+}
+
+func (c *checker) complain(format string, args ...any) {
+	c.complaints = append(c.complaints, fmt.Sprintf(format, args...))
+}
+
+// accepted: every job that was accepted is there and has ended well, or by its
+// caller's wish.
+func (c *checker) accepted() {
+	for _, id := range slices.Sorted(maps.Keys(c.number)) {
+		e := c.number[id]
+		job, there := c.w.Jobs[id]
+		switch {
+		case !there:
+			c.complain("job %d (%s, %s) was accepted and is not there", e.Job, e.Kind, id)
+		case !job.Status.Terminal():
+			c.complain("job %d (%s, %s) was accepted and is %s, %s", e.Job, e.Kind, id, job.Status, job.Stage)
+		case job.Status == presswork.Failed && !unlucky(job):
+			c.complain("job %d (%s, %s) failed: %+v", e.Job, e.Kind, id, job.Error)
+		case job.Status == presswork.Cancelled && e.Kind != "cancelled":
+			c.complain("job %d (%s, %s) was cancelled by nobody", e.Job, e.Kind, id)
+		}
+	}
+	for id, job := range c.w.Jobs {
+		if !job.Status.Terminal() {
+			if _, known := c.number[id]; !known {
+				c.complain("job %s, whose caller had no answer, is %s", id, job.Status)
+			}
+		}
+	}
+}
+
+// unlucky reports whether the nemesis killed three workers under one job, which is
+// then taken for their murderer.
+func unlucky(job presswork.Job) bool {
+	return job.Error != nil && job.Error.Code == presswork.RenderFailed && strings.Contains(job.Error.Message, "the worker died")
+}
+
+// keys: requests with one key make one job.
+func (c *checker) keys() {
+	ids := map[int]map[string]bool{}
+	keyed := map[int]bool{}
+	note := func(job int, id string) {
+		if ids[job] == nil {
+			ids[job] = map[string]bool{}
+		}
+		ids[job][id] = true
+	}
+	for _, e := range c.entries {
+		if e.Op != opSubmit {
+			continue
+		}
+		keyed[e.Job] = keyed[e.Job] || e.Key != ""
+		if e.ID != "" {
+			note(e.Job, e.ID)
+		}
+	}
+	for id, job := range c.w.Jobs {
+		var number int
+		if job.Artifact != nil {
+			if _, err := fmt.Sscanf(job.Artifact.Filename, "job-%d.", &number); err == nil {
+				note(number, id)
+			}
+		}
+	}
+	for job, of := range ids {
+		if keyed[job] && len(of) > 1 {
+			c.complain("the requests of job %d, with one key, made %d jobs: %v", job, len(of), slices.Sorted(maps.Keys(of)))
+		}
+	}
+}
+
+// artifacts: a completed job has one, as its record says, and no other has any.
+func (c *checker) artifacts() {
+	for id, job := range c.w.Jobs {
+		e := c.number[id]
+		n := len(c.objects[id])
+		switch {
+		case job.Status == presswork.Completed && (n != 1 || job.Artifact == nil):
+			c.complain("job %d (%s, %s) is completed with %d artifacts", e.Job, e.Kind, id, n)
+		case job.Status != presswork.Completed && n > 0:
+			c.complain("job %d (%s, %s) is %s and has the artifact %v", e.Job, e.Kind, id, job.Status, c.objects[id])
+		}
+		if why := c.w.Wrong[id]; why != "" {
+			c.complain("the artifact of job %d (%s, %s): %s", e.Job, e.Kind, id, why)
+		}
+	}
+	for id, keys := range c.objects {
+		if _, there := c.w.Jobs[id]; !there {
+			c.complain("the artifact %v is of no job", keys)
+		}
+	}
+	// A source is deleted with its job's end; one that a crash left is in the index
+	// that the sweeper goes by.
+	for _, key := range c.w.Objects {
+		if _, found := slices.BinarySearch(c.w.Index, key); strings.HasPrefix(key, "sources/") && !found {
+			c.complain("no sweep will find %s", key)
+		}
+	}
+}
+
+// logs: every log is gapless from 1 and has one end, at its end.
+func (c *checker) logs() {
+	for id, job := range c.w.Jobs {
+		log := c.w.Logs[id]
+		ends := 0
+		for i, event := range log {
+			if event.Seq != int64(i+1) {
+				c.complain("job %s: event %d of its log has seq %d", id, i+1, event.Seq)
+				break
+			}
+			if event.Status.Terminal() {
+				ends++
+			}
+		}
+		if job.Status.Terminal() && (ends != 1 || !log[len(log)-1].Status.Terminal() || job.Seq != int64(len(log))) {
+			c.complain("job %s, at seq %d, has %d events, %d of them terminal", id, job.Seq, len(log), ends)
+		}
+	}
+}
+
+// watchers: each was sent every event once, in order, to the end.
+func (c *checker) watchers() {
+	for _, e := range c.entries {
+		if e.Op != opWatch {
+			continue
+		}
+		for i, seq := range e.Seqs {
+			if seq != e.Since+int64(i+1) {
+				c.complain("a watcher of job %d (%s) from %d was sent %v", e.Job, e.ID, e.Since, e.Seqs)
+				break
+			}
+		}
+		if job := c.w.Jobs[e.ID]; job.Status.Terminal() && e.End != string(job.Status) {
+			c.complain("a watcher of job %d (%s), which is %s, was told of the end %q after %v", e.Job, e.ID, job.Status, e.End, e.Seqs)
+		}
+	}
+}
+
+// webhooks: each end was delivered, under one id.
+func (c *checker) webhooks() {
+	delivered, ids := map[string]bool{}, map[string]map[string]bool{}
+	for _, e := range c.entries {
+		if e.Op != opWebhook {
+			continue
+		}
+		if ids[e.ID] == nil {
+			ids[e.ID] = map[string]bool{}
+		}
+		ids[e.ID][e.Message] = true
+		delivered[e.ID] = delivered[e.ID] || e.Code == http.StatusOK
+		if job := c.w.Jobs[e.ID]; job.Status != e.Status {
+			c.complain("a webhook calls job %s %s, which is %s", e.ID, e.Status, job.Status)
+		}
+	}
+	for id, e := range c.number {
+		if e.Kind == "webhook" && c.w.Jobs[id].Status.Terminal() && !delivered[id] {
+			c.complain("the webhook of job %d (%s) was not delivered", e.Job, id)
+		}
+	}
+	for id, of := range ids {
+		if len(of) != 1 {
+			c.complain("the webhook of job %s came under the ids %v", id, slices.Sorted(maps.Keys(of)))
+		}
+	}
+}
+
+// completions: no token was lost, doubled or changed, and the ledger lies between
+// what callers heard to the end and what the model's server has sent.
+func (c *checker) completions() {
+	var whole, tokens int64
+	for _, e := range c.entries {
+		if e.Op != opCompletion {
+			continue
+		}
+		if e.Error != "" {
+			c.complain("completion %d: %s", e.Job, e.Error)
+		}
+		if e.Whole && e.End == "" {
+			whole++
+			tokens += int64(e.Tokens)
+			if e.Tokens != modelSaid {
+				c.complain("completion %d ended with %d of %d tokens", e.Job, e.Tokens, modelSaid)
+			}
+		}
+	}
+	if c.w.Requests < whole || c.w.Requests > c.w.Asked {
+		c.complain("the ledger has %d completions; %d were whole, and the model was asked for %d", c.w.Requests, whole, c.w.Asked)
+	}
+	if c.w.Tokens < tokens || c.w.Tokens > c.w.Sent {
+		c.complain("the ledger has %d tokens; callers of whole answers heard %d, and the model has sent %d", c.w.Tokens, tokens, c.w.Sent)
+	}
+}
+
+func (c *checker) leftovers() {
+	for _, ghost := range c.w.Ghosts {
+		c.complain("left in Redis: %s", ghost)
+	}
+	for _, stray := range c.w.Strays {
+		c.complain("a process outlives its worker: %s", stray)
+	}
+	for _, file := range c.w.Files {
+		c.complain("a file outlives its worker: %s", file)
+	}
+	for _, name := range c.w.Stuck {
+		c.complain("%s did not stop", name)
+	}
+}

@@ -1,0 +1,122 @@
+package nemesis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/test/nemesis"
+)
+
+// fine is a history without a fault in it, and the world that it leaves.
+func fine() ([]nemesis.Entry, nemesis.World) {
+	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
+	entries := []nemesis.Entry{
+		{Op: "submit", Job: 1, Kind: "duplicates", Key: "one", Call: at(0), Return: at(5), Code: 202, ID: "A", Status: "queued"},
+		{Op: "submit", Job: 1, Kind: "duplicates", Key: "one", Call: at(0), Return: at(6), Code: 202, ID: "A", Status: "processing"},
+		{Op: "get", Job: 1, Call: at(7), Return: at(8), Code: 200, ID: "A", Status: "processing", Seq: 2},
+		{Op: "get", Job: 1, Call: at(10), Return: at(12), Code: 200, ID: "A", Status: "completed", Seq: 3},
+		{Op: "watch", Job: 1, ID: "A", Since: 1, Seqs: []int64{2, 3}, End: "completed"},
+		{Op: "submit", Job: 2, Kind: "cancelled", Call: at(0), Return: at(5), Code: 202, ID: "B", Status: "queued"},
+		{Op: "cancel", Job: 2, Call: at(6), Return: at(7), Code: 200, ID: "B", Status: "cancelled", Seq: 2},
+		{Op: "get", Job: 2, Call: at(8), Return: at(9), Code: 200, ID: "B", Status: "cancelled", Seq: 2},
+		{Op: "submit", Job: 3, Kind: "webhook", Call: at(0), Return: at(5), Code: 202, ID: "C", Status: "queued"},
+		{Op: "webhook", ID: "C", Status: "completed", Message: "msg_C", Code: 503},
+		{Op: "webhook", ID: "C", Status: "completed", Message: "msg_C", Code: 200},
+		{Op: "completion", Job: 4, Code: 200, Tokens: 30, Whole: true},
+	}
+	log := func(last presswork.Status, n int64) (events []presswork.Event) {
+		for seq := int64(1); seq < n; seq++ {
+			events = append(events, presswork.Event{Seq: seq, Status: presswork.Processing})
+		}
+		return append(events, presswork.Event{Seq: n, Status: last})
+	}
+	artifact := func(name string) *presswork.Artifact { return &presswork.Artifact{Filename: name} }
+	return entries, nemesis.World{
+		Jobs: map[string]presswork.Job{
+			"A": {ID: "A", Status: "completed", Seq: 3, Artifact: artifact("job-1.pdf")},
+			"B": {ID: "B", Status: "cancelled", Seq: 2},
+			"C": {ID: "C", Status: "completed", Seq: 3, Artifact: artifact("job-3.pdf")},
+		},
+		Logs:     map[string][]presswork.Event{"A": log("completed", 3), "B": log("cancelled", 2), "C": log("completed", 3)},
+		Objects:  []string{"artifacts/A.pdf", "artifacts/C.pdf", "renders/x.pdf", "sources/A/A/content.md"},
+		Index:    []string{"artifacts/A.pdf", "sources/A/A/content.md"},
+		Requests: 1, Tokens: 30, Asked: 1, Sent: 30,
+	}
+}
+
+func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
+	t.Parallel()
+	if got := nemesis.Check(fine()); len(got) > 0 {
+		t.Fatalf("nothing is wrong, and it complains: %q", got)
+	}
+	job := func(id string, change func(*presswork.Job)) func([]nemesis.Entry, *nemesis.World) {
+		return func(_ []nemesis.Entry, w *nemesis.World) {
+			j := w.Jobs[id]
+			change(&j)
+			w.Jobs[id] = j
+		}
+	}
+	for name, tc := range map[string]struct {
+		spoil func([]nemesis.Entry, *nemesis.World)
+		says  string
+	}{
+		"a lost job":       {func(_ []nemesis.Entry, w *nemesis.World) { delete(w.Jobs, "C") }, "is not there"},
+		"a job that waits": {job("C", func(j *presswork.Job) { j.Status = presswork.Queued }), "was accepted and is queued"},
+		"a failed job": {job("C", func(j *presswork.Job) {
+			j.Status, j.Error = presswork.Failed, &presswork.Error{Code: presswork.RenderFailed}
+		}), "failed"},
+		"a cancelled job":      {job("A", func(j *presswork.Job) { j.Status = presswork.Cancelled }), "cancelled by nobody"},
+		"a doubled job":        {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
+		"two ids for one key":  {func(e []nemesis.Entry, _ *nemesis.World) { e[1].ID = "C" }, "made 2 jobs"},
+		"no artifact":          {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = w.Objects[1:] }, "completed with 0 artifacts"},
+		"two artifacts":        {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/C.png") }, "completed with 2 artifacts"},
+		"an orphaned artifact": {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/B.pdf") }, "is cancelled and has the artifact"},
+		"an artifact of none":  {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/X.pdf") }, "is of no job"},
+		"a wrong artifact":     {func(_ []nemesis.Entry, w *nemesis.World) { w.Wrong = map[string]string{"A": "3 bytes"} }, "the artifact of job 1"},
+		"a forgotten source":   {func(_ []nemesis.Entry, w *nemesis.World) { w.Index = nil }, "no sweep will find sources/A"},
+		"a gap in a log":       {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Seq = 7 }, "event 2 of its log"},
+		"two ends":             {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Status = presswork.Completed }, "2 of them terminal"},
+		"a watcher's gap":      {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{3} }, "a watcher of job 1"},
+		"a watcher's double":   {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{2, 2, 3} }, "a watcher of job 1"},
+		"a watcher left alone": {func(e []nemesis.Entry, _ *nemesis.World) { e[4].End = "" }, "was told of the end"},
+		"no webhook":           {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Code = 500 }, "was not delivered"},
+		"two webhooks":         {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Message = "msg_D" }, "under the ids"},
+		"a lying webhook":      {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Status = "failed" }, "calls job C failed"},
+		"a lost token":         {func(e []nemesis.Entry, _ *nemesis.World) { e[11].Tokens = 29 }, "29 of 30 tokens"},
+		"an uncounted request": {func(_ []nemesis.Entry, w *nemesis.World) { w.Requests = 0 }, "the ledger has 0 completions"},
+		"tokens of nobody":     {func(_ []nemesis.Entry, w *nemesis.World) { w.Tokens = 31 }, "the ledger has 31 tokens"},
+		"a ghost":              {func(_ []nemesis.Entry, w *nemesis.World) { w.Ghosts = []string{"pw:open"} }, "left in Redis"},
+		"a stray":              {func(_ []nemesis.Entry, w *nemesis.World) { w.Strays = []string{"1 chromium"} }, "outlives its worker"},
+		"a status that falls":  {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Status, e[3].Seq = "queued", 4 }, "fit no order"},
+		"an old answer":        {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Seq = 1 }, "fit no order"},
+		"a job that comes back": {func(e []nemesis.Entry, _ *nemesis.World) { e[7].Status, e[7].Seq = "completed", 3 },
+			"job 2 (B): its answers fit no order"},
+		"a job that is not seen": {func(e []nemesis.Entry, _ *nemesis.World) { e[7].Code = 404 }, "job 2 (B): its answers fit no order"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			entries, world := fine()
+			tc.spoil(entries, &world)
+			if got := strings.Join(nemesis.Check(entries, world), "\n"); !strings.Contains(got, tc.says) {
+				t.Errorf("it says %q, not %q", got, tc.says)
+			}
+		})
+	}
+}
+
+func TestWhatNobodyKnowsIsNoComplaint(t *testing.T) {
+	t.Parallel()
+	entries, world := fine()
+	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
+	entries = append(entries,
+		// It broke off, and happened all the same: before, between or after the others.
+		nemesis.Entry{Op: "submit", Job: 1, Kind: "duplicates", Key: "one", Call: at(1), Return: at(4)},
+		nemesis.Entry{Op: "cancel", Job: 2, Call: at(5), Return: at(6), Code: 503, ID: "B"},
+		nemesis.Entry{Op: "get", Job: 2, Call: at(5), Return: at(6), ID: "B"},
+	)
+	if got := nemesis.Check(entries, world); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+}

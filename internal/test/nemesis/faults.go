@@ -1,0 +1,264 @@
+package nemesis
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// fault is one way in which the world goes wrong.
+type fault struct {
+	name string
+	// targets are what it may strike; two faults never hold one target at a time.
+	targets []string
+	// longest is how long it may last; 0 for what is over at once.
+	longest time.Duration
+	strike  func(f *fleet, target string)
+	// heal undoes it; nil for what is over at once.
+	heal func(f *fleet, target string)
+}
+
+var (
+	allNodes   = []string{"api1", "api2", "worker1", "worker2", "worker3"}
+	allWorkers = allNodes[apis:]
+)
+
+// faults lists what this fleet can be struck with.
+func (f *fleet) faults(smallDisk bool) []fault {
+	list := []fault{
+		{"kill", allNodes, 2 * time.Second, func(f *fleet, at string) { f.node(at).kill() }, (*fleet).startAgain},
+		{"kill a worker", allWorkers, 2 * time.Second, func(f *fleet, at string) { f.node(at).kill() }, (*fleet).startAgain},
+		// Longer than a lease is held for who does not answer.
+		{"pause", allNodes, 16 * time.Second, (*fleet).pause, (*fleet).goOn},
+		{"restart", allNodes, 0, (*fleet).restart, nil},
+		{"kill the browsers", allWorkers, 0, (*fleet).killBrowsers, nil},
+		{"kill redis", []string{"redis"}, 3 * time.Second, func(f *fleet, _ string) { f.primary().Kill() }, func(f *fleet, _ string) { f.primary().Restart() }},
+		{"pause redis", []string{"redis"}, 4 * time.Second,
+			func(f *fleet, _ string) { f.primary().Signal(syscall.SIGSTOP) }, func(f *fleet, _ string) { f.primary().Signal(syscall.SIGCONT) }},
+		{"fill redis", []string{"redis"}, 4 * time.Second, (*fleet).fillRedis, func(f *fleet, _ string) { f.configure("maxmemory", "0") }},
+		{"forget scripts", []string{"redis"}, 0, func(f *fleet, _ string) { f.command("script", "flush") }, nil},
+		{"cut connections", []string{"redis"}, 0, (*fleet).cut, nil},
+		{"kill the store", []string{"store"}, 5 * time.Second, func(f *fleet, _ string) { f.store.Kill() }, func(f *fleet, _ string) { f.store.Restart() }},
+		{"pause the store", []string{"store"}, 6 * time.Second,
+			func(f *fleet, _ string) { f.store.Signal(syscall.SIGSTOP) }, func(f *fleet, _ string) { f.store.Signal(syscall.SIGCONT) }},
+	}
+	if f.replicas != nil {
+		list = append(list, fault{"fail over", []string{"redis"}, 0, func(f *fleet, _ string) { f.replicas.Failover() }, nil})
+	}
+	if smallDisk {
+		list = append(list, fault{"fill the disk", []string{"redis", "store"}, 4 * time.Second, (*fleet).fillDisk, (*fleet).emptyDisk})
+	}
+	if f.clock != "" {
+		list = append(list, fault{"set clocks", []string{"clock"}, 20 * time.Second, (*fleet).stepClock, func(f *fleet, _ string) { f.setClock(0) }})
+	}
+	return list
+}
+
+func (f *fleet) node(name string) *node {
+	for _, n := range f.nodes {
+		if n.name == name {
+			return n
+		}
+	}
+	return nil
+}
+
+func (f *fleet) startAgain(name string) {
+	n := f.node(name)
+	n.start(f.programOf(n, f.rng.IntN(len(f.programs))))
+}
+
+func (f *fleet) pause(name string) {
+	n := f.node(name)
+	n.paused = true
+	n.signal(syscall.SIGSTOP)
+}
+
+func (f *fleet) goOn(name string) {
+	n := f.node(name)
+	n.paused = false
+	n.signal(syscall.SIGCONT)
+}
+
+// restart is a step of an upgrade, or of the way back.
+func (f *fleet) restart(name string) {
+	f.node(name).stop()
+	f.startAgain(name)
+}
+
+func (f *fleet) killBrowsers(name string) {
+	n := f.node(name)
+	if n.ended() {
+		return
+	}
+	for _, pid := range children(n.cmd.Process.Pid, "--headless") {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// command is sent to Redis, if it answers.
+func (f *fleet) command(args ...any) {
+	client := f.primary().Client()
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
+	defer cancel()
+	client.Do(ctx, args...)
+}
+
+func (f *fleet) configure(name, value string) { f.command("config", "set", name, value) }
+
+// fillRedis leaves less memory than a submission takes.
+func (f *fleet) fillRedis(string) {
+	client := f.primary().Client()
+	defer client.Close()
+	for line := range strings.Lines(client.Info(f.t.Context(), "memory").Val()) {
+		if used, ok := strings.CutPrefix(strings.TrimSpace(line), "used_memory:"); ok {
+			f.configure("maxmemory", used)
+		}
+	}
+}
+
+func (f *fleet) cut(string) {
+	f.command("client", "kill", "type", "pubsub")
+	f.command("client", "kill", "type", "normal")
+}
+
+const filler = "filler"
+
+// fillDisk takes what is left of the disk that Redis and the store write to.
+func (f *fleet) fillDisk(string) {
+	out, err := os.Create(filepath.Join(f.disk, filler))
+	if err != nil {
+		return // it is full already
+	}
+	defer out.Close()
+	block := make([]byte, 1<<20)
+	for size := len(block); size >= 4096; {
+		if _, err := out.Write(block[:size]); err != nil {
+			size /= 2
+		}
+	}
+}
+
+// emptyDisk gives the space back. A Redis that syncs always ends when it cannot
+// write its file, and is started again as an operator would.
+func (f *fleet) emptyDisk(string) {
+	os.Remove(filepath.Join(f.disk, filler))
+	client := f.primary().Client()
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
+	defer cancel()
+	if client.Ping(ctx).Err() != nil {
+		f.primary().Kill()
+		f.primary().Restart()
+	}
+}
+
+func (f *fleet) stepClock(string) {
+	f.setClock([]int{-3600, -300, -40, 40, 300, 3600}[f.rng.IntN(6)])
+}
+
+// struck is a fault at work.
+type struck struct {
+	fault
+	target string
+	began  time.Duration
+	until  time.Duration
+}
+
+// nemesis strikes the fleet until the time is over, then heals it. Each fault comes
+// once before one comes again. Few are at work at a time, so that the fleet gets
+// something done between them.
+func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
+	counts = map[string]int{}
+	list := f.faults(o.SmallDisk)
+	var order []int
+	var active []struck
+	heal := func(s struck) {
+		s.heal(f, s.target)
+		h.add(Entry{Op: opFault, Kind: s.name, Target: s.target, Call: s.began, Return: h.now()})
+	}
+	next := h.now() + time.Second
+	for h.now() < o.Duration {
+		still := active[:0]
+		for _, s := range active {
+			if h.now() >= s.until {
+				heal(s)
+			} else {
+				still = append(still, s)
+			}
+		}
+		active = still
+		f.supervise(active)
+		if h.now() >= next && len(active) < 3 {
+			if len(order) == 0 {
+				order = f.rng.Perm(len(list))
+			}
+			chosen := list[order[0]]
+			order = order[1:]
+			if target := f.free(chosen, active); target != "" {
+				counts[chosen.name]++
+				s := struck{fault: chosen, target: target, began: h.now()}
+				chosen.strike(f, target)
+				if chosen.heal == nil {
+					h.add(Entry{Op: opFault, Kind: s.name, Target: target, Call: s.began, Return: h.now()})
+				} else {
+					s.until = s.began + 200*time.Millisecond + time.Duration(f.rng.Int64N(int64(min(chosen.longest, o.LongestFault))))
+					active = append(active, s)
+				}
+			} else {
+				order = append(order, slices.IndexFunc(list, func(f fault) bool { return f.name == chosen.name }))
+			}
+			next = h.now() + o.Gap/4 + time.Duration(f.rng.Int64N(int64(o.Gap)))
+		}
+		time.Sleep(20 * time.Millisecond) // between two looks at the clock
+	}
+	for _, s := range active {
+		heal(s)
+	}
+	f.supervise(nil)
+	for _, n := range f.nodes {
+		n.listening()
+	}
+	return counts
+}
+
+// supervise starts a node again that has ended by itself, as systemd or Kubernetes
+// does: Redis or the store was away when it wanted to start. One that had started must
+// not end.
+func (f *fleet) supervise(active []struck) {
+	for _, n := range f.nodes {
+		if !n.ended() || slices.ContainsFunc(active, func(s struck) bool { return s.target == n.name }) {
+			continue
+		}
+		if n.listens() {
+			f.t.Errorf("%s ended by itself; its log is %s", n.name, n.log)
+		}
+		n.start(f.programOf(n, 0))
+	}
+}
+
+// free is a target of the fault that none of the others hold, "" for none.
+func (f *fleet) free(chosen fault, active []struck) string {
+	for _, i := range f.rng.Perm(len(chosen.targets)) {
+		target, held := chosen.targets[i], false
+		for _, s := range active {
+			held = held || s.target == target || s.name == "fill the disk" && (target == "redis" || target == "store")
+			// The disk is Redis' and the store's.
+			held = held || chosen.name == "fill the disk" && (s.target == "redis" || s.target == "store")
+		}
+		if !held {
+			return target
+		}
+	}
+	return ""
+}
+
+// at reads Redis when the run is over.
+func (f *fleet) at() *redis.Client { return f.primary().Client() }

@@ -1,0 +1,103 @@
+package nemesis
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork"
+)
+
+// Operations of the entries of a history.
+const (
+	opSubmit     = "submit"
+	opGet        = "get"
+	opCancel     = "cancel"
+	opWatch      = "watch"
+	opWebhook    = "webhook"
+	opCompletion = "completion"
+	opFault      = "fault"
+)
+
+// Entry is one line of a history: what a caller did and was answered, or what the
+// nemesis did.
+type Entry struct {
+	Op string `json:"op"`
+	// Call and Return are when it began and ended, since the start of the run.
+	Call   time.Duration `json:"call"`
+	Return time.Duration `json:"return"`
+	// Job is the caller's number of the job; 0 for none.
+	Job int `json:"job,omitempty"`
+	// Kind is of which kind the job is; of a fault, which.
+	Kind string `json:"kind,omitempty"`
+	// Key is the idempotency key of a submission.
+	Key string `json:"key,omitempty"`
+	// Code is the HTTP status; 0 when there was no answer.
+	Code int `json:"code,omitempty"`
+	// ID is the job's id.
+	ID string `json:"id,omitempty"`
+	// Status and Seq are the job's, as answered.
+	Status presswork.Status `json:"status,omitempty"`
+	Seq    int64            `json:"seq,omitempty"`
+	// Since is where a watcher began, Seqs are the events that it was sent, and End is
+	// the type of the last.
+	Since int64   `json:"since,omitempty"`
+	Seqs  []int64 `json:"seqs,omitempty"`
+	End   string  `json:"end,omitempty"`
+	// Message is the id of a webhook's message.
+	Message string `json:"message,omitempty"`
+	// Tokens are those that a completion's caller heard; Whole is set when it was told
+	// that these are all.
+	Tokens int  `json:"tokens,omitempty"`
+	Whole  bool `json:"whole,omitempty"`
+	// Target is what a fault struck.
+	Target string `json:"target,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// history keeps entries in memory and, a line each, in a file.
+type history struct {
+	began time.Time
+
+	mu      sync.Mutex
+	entries []Entry
+	out     *bufio.Writer
+	enc     *json.Encoder
+}
+
+func newHistory(t testing.TB, path string) *history {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &history{began: time.Now(), out: bufio.NewWriter(f)}
+	h.enc = json.NewEncoder(h.out)
+	t.Cleanup(func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.out.Flush()
+		f.Close()
+	})
+	return h
+}
+
+func (h *history) now() time.Duration { return time.Since(h.began) }
+
+func (h *history) add(e Entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.entries = append(h.entries, e)
+	h.enc.Encode(e)
+}
+
+// all returns the entries so far.
+func (h *history) all() []Entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.out.Flush()
+	return h.entries[:len(h.entries):len(h.entries)]
+}

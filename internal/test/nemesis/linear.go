@@ -1,0 +1,148 @@
+package nemesis
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"presswork"
+)
+
+// known is what can be known of one job at a moment.
+type known struct {
+	made   bool
+	status presswork.Status
+	// seq is the job's; exact is false when it may be greater.
+	seq   int64
+	exact bool
+}
+
+// over is the status of a job that has ended nobody knows how.
+const over presswork.Status = "over"
+
+func rank(s presswork.Status) int {
+	switch s {
+	case presswork.Processing:
+		return 1
+	case presswork.Completed, presswork.Failed, presswork.Cancelled, over:
+		return 2
+	}
+	return 0
+}
+
+// reaches reports whether a job may get from one status to another by itself.
+func reaches(from, to presswork.Status) bool {
+	if rank(from) == 2 {
+		return from == to || from == over && rank(to) == 2 || to == over
+	}
+	return rank(to) >= rank(from)
+}
+
+// step is what an answer says about a job: the states it may be in afterwards, none
+// when the answer cannot be.
+func step(s known, e Entry) []known {
+	unsure := e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
+	switch {
+	case e.Op == opSubmit && unsure:
+		if s.made {
+			return []known{s}
+		}
+		return []known{s, {made: true, status: presswork.Queued, seq: 1}}
+	case e.Op == opSubmit:
+		if !s.made {
+			s = known{made: true, status: presswork.Queued, seq: 1}
+		}
+		if !reaches(s.status, e.Status) {
+			return nil
+		}
+		if e.Status != s.status {
+			s.exact = false
+		}
+		s.status = e.Status
+		return []known{s}
+	case e.Code == http.StatusNotFound:
+		if s.made {
+			return nil
+		}
+		return []known{s}
+	case e.Op == opCancel && unsure:
+		if !s.made || rank(s.status) == 2 {
+			return []known{s}
+		}
+		return []known{s, {made: true, status: presswork.Cancelled, seq: s.seq + 1}}
+	case !s.made:
+		return nil
+	case e.Op == opCancel && e.Code == http.StatusConflict:
+		if rank(s.status) < 2 {
+			s.status, s.exact = over, false
+		}
+		return []known{s}
+	case e.Op == opCancel:
+		if rank(s.status) == 2 || e.Seq <= s.seq {
+			return nil
+		}
+		return []known{{true, presswork.Cancelled, e.Seq, true}}
+	case e.Op == opGet:
+		if e.Seq < s.seq || !reaches(s.status, e.Status) || s.exact && e.Seq == s.seq && e.Status != s.status {
+			return nil
+		}
+		return []known{{true, e.Status, e.Seq, true}}
+	}
+	return nil
+}
+
+// jobModel is a job as callers see it: made once, going forward only, ended once.
+func jobModel() porcupine.Model {
+	m := porcupine.NondeterministicModel{
+		Init: func() []any { return []any{known{}} },
+		Step: func(state, input, _ any) []any {
+			var out []any
+			for _, s := range step(state.(known), input.(Entry)) {
+				out = append(out, s)
+			}
+			return out
+		},
+		Equal: func(a, b any) bool { return a == b },
+	}
+	return m.ToModel()
+}
+
+// unlinear returns the jobs whose answers no order of their requests explains: each
+// request must seem to have happened at one moment between its call and its answer.
+func unlinear(entries []Entry) (complaints []string) {
+	numbers := map[string]int{}
+	for _, e := range entries {
+		if e.Op == opSubmit && e.ID != "" {
+			numbers[e.ID] = e.Job
+		}
+	}
+	of := map[int][]porcupine.Operation{}
+	for _, e := range entries {
+		if e.Op != opSubmit && e.Op != opGet && e.Op != opCancel {
+			continue
+		}
+		op := porcupine.Operation{Input: e, Call: int64(e.Call), Return: int64(e.Return)}
+		unsure := e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
+		switch {
+		case unsure && (e.Op == opGet || e.Op == opSubmit && e.Key == ""):
+			continue // says nothing of this job
+		case unsure:
+			op.Return = math.MaxInt64 // it may still happen
+		case e.Op == opSubmit && e.ID == "":
+			continue // refused
+		}
+		of[e.Job] = append(of[e.Job], op)
+	}
+	for id, number := range numbers {
+		switch porcupine.CheckOperationsTimeout(jobModel(), of[number], 10*time.Second) {
+		case porcupine.Illegal:
+			complaints = append(complaints, fmt.Sprintf("job %d (%s): its answers fit no order of its requests", number, id))
+		case porcupine.Unknown:
+			complaints = append(complaints, fmt.Sprintf("job %d (%s): no order of its requests was found in time", number, id))
+		}
+	}
+	return complaints
+}

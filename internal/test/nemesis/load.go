@@ -1,0 +1,371 @@
+package nemesis
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"presswork"
+)
+
+// load is what callers do, and note, until they are told to stop.
+type load struct {
+	h     *history
+	bases []string
+	site  string
+	hooks string
+	seed  uint64
+	most  int // jobs in all; 0 for as many as there is time for
+	next  atomic.Int64
+	http  *http.Client
+	// over is closed when nothing new is submitted.
+	over chan struct{}
+	// watched bounds watchers to the end of the run.
+	watched context.Context
+	wg      sync.WaitGroup
+}
+
+// The kinds of work, each as often as it is listed.
+var kinds = []string{
+	"small", "small", "small", "keyed", "keyed", "duplicates", "long", "assets", "asset duplicates", "export", "transcription",
+	"completion", "completion", "webhook", "cancelled", "cancelled",
+}
+
+// caller is one of those who submit, one job after the other.
+func (l *load) caller(n int) {
+	rng := rand.New(rand.NewPCG(l.seed, uint64(n)+2))
+	for {
+		select {
+		case <-l.over:
+			return
+		default:
+		}
+		job := int(l.next.Add(1))
+		if l.most > 0 && job > l.most {
+			return
+		}
+		l.one(job, kinds[rng.IntN(len(kinds))], rng)
+	}
+}
+
+// request is what is submitted; the same when it is repeated.
+type request struct {
+	job               int
+	kind, key         string
+	path, contentType string
+	body              []byte
+	headers           []string
+}
+
+// one does a job from its submission to its end.
+func (l *load) one(job int, kind string, rng *rand.Rand) {
+	if kind == "completion" {
+		l.complete(job, rng)
+		return
+	}
+	r := l.request(job, kind, rng)
+	many := 1
+	if strings.HasSuffix(kind, "duplicates") {
+		many = 6
+	}
+	accepted := make(chan presswork.Job, many)
+	var wg sync.WaitGroup
+	for range many {
+		at := rng.IntN(len(l.bases))
+		wg.Go(func() { l.submit(r, at, accepted) })
+	}
+	wg.Wait()
+	close(accepted)
+	var id string
+	for a := range accepted {
+		id = a.ID
+	}
+	if id == "" {
+		return
+	}
+	if rng.IntN(2) == 0 {
+		at, since, hangUp := rng.IntN(len(l.bases)), int64(rng.IntN(2)), rng.IntN(4) == 0
+		l.wg.Go(func() { l.watch(job, id, at, since, hangUp) })
+	}
+	if kind == "cancelled" {
+		l.pause(time.Duration(rng.IntN(1500)) * time.Millisecond)
+		for range 20 {
+			if l.cancel(job, id, rng.IntN(len(l.bases))) {
+				break
+			}
+			l.pause(200 * time.Millisecond)
+		}
+	}
+	// Who submits waits for a while, so that the queue does not grow without end.
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		status, _ := l.get(job, id, rng.IntN(len(l.bases)))
+		if status.Terminal() {
+			return
+		}
+		l.pause(time.Duration(100+rng.IntN(400)) * time.Millisecond)
+	}
+}
+
+func (l *load) pause(d time.Duration) { time.Sleep(d) } // what callers do between two requests
+
+// mark is a word of the document that no other job's holds.
+func mark(seed uint64, job int) string { return fmt.Sprintf("nemesis%dx%d", seed%1e6, job) }
+
+func (l *load) request(job int, kind string, rng *rand.Rand) request {
+	r := request{job: job, kind: kind, path: "/api/conversion", contentType: "application/json"}
+	if kind != "small" && (kind == "keyed" || strings.HasSuffix(kind, "duplicates") || rng.IntN(2) == 0) {
+		r.key = mark(l.seed, job)
+		r.headers = append(r.headers, "Idempotency-Key", r.key)
+	}
+	text := fmt.Sprintf("# Job %d\n\n%s\n\n", job, mark(l.seed, job))
+	body := map[string]any{"filename": fmt.Sprintf("job-%d.pdf", job)}
+	switch kind {
+	case "long", "duplicates":
+		text += strings.Repeat("A document that does not fit on the queue lies in the store until it was read.\n\n", 260)
+	case "cancelled":
+		text += strings.Repeat("| a | b |\n|---|---|\n| 1 | 2 |\n\n", 100+rng.IntN(300))
+	case "webhook":
+		body["webhook_url"] = fmt.Sprintf("%s/%d", l.hooks, job)
+	case "export":
+		r.path = "/export-pdf"
+		r.headers = append(r.headers, "Prefer", "respond-async")
+		body = map[string]any{"url": fmt.Sprintf("%s/%s", l.site, mark(l.seed, job)), "options": map[string]any{"filename": fmt.Sprintf("job-%d.pdf", job), "save": true}}
+		r.body, _ = json.Marshal(body)
+		return r
+	case "transcription":
+		r.path = "/v1/audio/transcriptions"
+		r.headers = append(r.headers, "Prefer", "respond-async")
+		r.contentType, r.body = form(map[string]string{"model": listener, "response_format": "json"}, "file", fmt.Sprintf("job-%d.wav", job), tone(3))
+		return r
+	case "assets", "asset duplicates":
+		fields := map[string]string{"content": text + "![a](a.txt)", "filename": fmt.Sprintf("job-%d.pdf", job)}
+		r.contentType, r.body = form(fields, "assets", "a.txt", []byte(strings.Repeat(mark(l.seed, job), 200)))
+		return r
+	}
+	body["content"] = text
+	r.body, _ = json.Marshal(body)
+	return r
+}
+
+func form(fields map[string]string, file, name string, data []byte) (contentType string, body []byte) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for k, v := range fields {
+		w.WriteField(k, v)
+	}
+	part, _ := w.CreateFormFile(file, name)
+	part.Write(data)
+	w.Close()
+	return w.FormDataContentType(), b.Bytes()
+}
+
+// tone is a WAV file of so many seconds.
+func tone(seconds int) []byte {
+	const rate = 8000
+	size := uint32(seconds * rate * 2)
+	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data"...)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	for n := range seconds * rate {
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(12000*math.Sin(2*math.Pi*440*float64(n)/rate))))
+	}
+	return b
+}
+
+// do sends one request and reads its answer.
+func (l *load) do(method, url, contentType string, body []byte, headers ...string) (int, []byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := l.http.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil, err // an answer that broke off is none
+	}
+	return res.StatusCode, b, nil
+}
+
+// submit sends a request until it is accepted. Without a key it is sent once more
+// only when it was refused for certain.
+func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
+	for try := 0; ; try++ {
+		e := Entry{Op: opSubmit, Job: r.job, Kind: r.kind, Key: r.key, Call: l.h.now()}
+		code, body, err := l.do("POST", l.bases[(at+try)%len(l.bases)]+r.path, r.contentType, r.body, r.headers...)
+		e.Code, e.Return = code, l.h.now()
+		if err != nil {
+			e.Error = err.Error()
+		}
+		var answer struct {
+			JobID  string           `json:"job_id"`
+			Status presswork.Status `json:"status"`
+		}
+		if code == http.StatusAccepted && json.Unmarshal(body, &answer) == nil {
+			e.ID, e.Status = answer.JobID, answer.Status
+		} else if code != 0 {
+			e.Error = string(body[:min(len(body), 300)])
+		}
+		l.h.add(e)
+		if e.ID != "" {
+			accepted <- presswork.Job{ID: e.ID}
+			return
+		}
+		// A 503 may have done it all the same, which a key makes harmless.
+		if r.key == "" && code != http.StatusTooManyRequests || try > 100 {
+			return
+		}
+		select {
+		case <-l.over:
+			if try > 20 {
+				return
+			}
+		default:
+		}
+		l.pause(300 * time.Millisecond)
+	}
+}
+
+func (l *load) get(job int, id string, at int) (presswork.Status, bool) {
+	e := Entry{Op: opGet, Job: job, ID: id, Call: l.h.now()}
+	code, body, err := l.do("GET", l.bases[at]+"/api/conversion/"+id, "", nil)
+	e.Code, e.Return = code, l.h.now()
+	if err != nil {
+		e.Error = err.Error()
+	}
+	var answer presswork.Job
+	if code == http.StatusOK && json.Unmarshal(body, &answer) == nil {
+		e.Status, e.Seq = answer.Status, answer.Seq
+	}
+	l.h.add(e)
+	return e.Status, code == http.StatusOK
+}
+
+// cancel reports whether the job has ended, by this or before.
+func (l *load) cancel(job int, id string, at int) bool {
+	e := Entry{Op: opCancel, Job: job, ID: id, Call: l.h.now()}
+	code, body, err := l.do("DELETE", l.bases[at]+"/api/conversion/"+id, "", nil)
+	e.Code, e.Return = code, l.h.now()
+	if err != nil {
+		e.Error = err.Error()
+	}
+	var answer presswork.Job
+	if code == http.StatusOK && json.Unmarshal(body, &answer) == nil {
+		e.Status, e.Seq = answer.Status, answer.Seq
+	}
+	l.h.add(e)
+	return code == http.StatusOK || code == http.StatusConflict
+}
+
+// watch follows a job's events to its end, over broken connections; hangUp leaves
+// now and then by itself.
+func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
+	e := Entry{Op: opWatch, Job: job, ID: id, Call: l.h.now(), Since: since}
+	last := since
+	for try := 0; e.End == "" && l.watched.Err() == nil; try++ {
+		ctx, leave := context.WithTimeout(l.watched, 30*time.Second)
+		path := fmt.Sprintf("%s/api/conversion/%s/events?since=%d", l.bases[(at+try)%len(l.bases)], id, last)
+		l.stream(ctx, "GET", path, nil, func(data string) bool {
+			var event presswork.Event
+			if json.Unmarshal([]byte(data), &event) != nil || event.Type == presswork.EventSnapshot {
+				return true
+			}
+			e.Seqs = append(e.Seqs, event.Seq)
+			last = event.Seq
+			if event.Status.Terminal() {
+				e.End = string(event.Type)
+			}
+			return !hangUp
+		})
+		leave()
+		if e.End == "" {
+			l.pause(200 * time.Millisecond)
+		}
+	}
+	e.Return = l.h.now()
+	l.h.add(e)
+}
+
+// stream reads server-sent events until on has enough or the connection ends, and
+// returns the HTTP status.
+func (l *load) stream(ctx context.Context, method, url string, body []byte, on func(data string) bool) int {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return 0
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := l.http.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		io.Copy(io.Discard, res.Body)
+		return res.StatusCode
+	}
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && !on(data) {
+			break
+		}
+	}
+	return res.StatusCode
+}
+
+// complete asks for a completion and reads its stream.
+func (l *load) complete(job int, rng *rand.Rand) {
+	e := Entry{Op: opCompletion, Job: job, Call: l.h.now()}
+	body, _ := json.Marshal(map[string]any{"model": model, "stream": true, "messages": []any{map[string]any{"role": "user", "content": mark(l.seed, job)}}})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	e.Code = l.stream(ctx, "POST", l.bases[rng.IntN(len(l.bases))]+"/v1/chat/completions", body, func(data string) bool {
+		if data == "[DONE]" {
+			e.Whole = true
+			return false
+		}
+		var chunk struct {
+			Choices []struct{ Delta struct{ Content string } }
+			Error   json.RawMessage
+		}
+		if json.Unmarshal([]byte(data), &chunk) != nil {
+			e.Error = "not JSON: " + data
+		}
+		if chunk.Error != nil {
+			e.End = "error"
+		}
+		for _, c := range chunk.Choices {
+			// Chunks may be joined on the way.
+			for word := range strings.FieldsSeq(c.Delta.Content) {
+				if word != fmt.Sprintf("t%d", e.Tokens) {
+					e.Error = fmt.Sprintf("token %d is %q", e.Tokens, word)
+				}
+				e.Tokens++
+			}
+		}
+		return true
+	})
+	e.Return = l.h.now()
+	l.h.add(e)
+}

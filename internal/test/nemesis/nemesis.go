@@ -1,0 +1,183 @@
+// Package nemesis breaks a fleet on purpose while callers use it, and then proves
+// that nothing was lost, doubled or left behind: APIs, workers, Redis and MinIO as
+// real processes, faults chosen by a seed, a history of everything that callers
+// were answered, and a checker that reads history, API, Redis, store and machine.
+package nemesis
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork"
+)
+
+// Options are one run.
+type Options struct {
+	// Program is the one under test; Others are further versions that nodes are
+	// restarted with, Clocked is one whose clock the file NEMESIS_CLOCK sets ahead by
+	// so many seconds, "" for none.
+	Program string
+	Others  []string
+	Clocked string
+	// Dir takes logs, the history and all else.
+	Dir string
+	// Seed chooses faults, targets and kinds of jobs. What the machine makes of
+	// them in which order is its own.
+	Seed uint64
+	// Duration is how long callers submit and the nemesis strikes.
+	Duration time.Duration
+	// Jobs bounds how many jobs are submitted; 0 for no bound.
+	Jobs int
+	// Callers is how many submit at a time.
+	Callers int
+	// Gap is the usual time between two faults, LongestFault bounds how long one
+	// lasts.
+	Gap, LongestFault time.Duration
+	// Sentinel runs Redis with a replica, and fails over.
+	Sentinel bool
+	// SmallDisk puts Redis and the store on a disk that can be filled. It needs root.
+	SmallDisk bool
+	// Settling is how long the rest may take when the nemesis has gone.
+	Settling time.Duration
+}
+
+// Run runs callers against a fleet under faults, checks what came of it, and fails
+// the test for each promise that did not hold. It returns a line of figures.
+func Run(t testing.TB, o Options) string {
+	t.Helper()
+	path := filepath.Join(o.Dir, "history.jsonl")
+	h := newHistory(t, path)
+	hooks := &receiver{h: h, told: map[string]bool{}}
+	f := newFleet(t, o, hooks)
+	watched, unwatch := context.WithCancel(context.Background())
+	defer unwatch()
+	l := &load{
+		h: h, bases: f.bases, site: f.site.URL, hooks: f.receiver.URL, seed: o.Seed, most: o.Jobs,
+		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, over: make(chan struct{}), watched: watched,
+	}
+	h.began = time.Now()
+	var callers sync.WaitGroup
+	for n := range o.Callers {
+		callers.Go(func() { l.caller(n) })
+	}
+	struck := f.nemesis(h, o)
+	close(l.over)
+	callers.Wait()
+
+	hooked := map[string]bool{}
+	var ids []string
+	for _, e := range h.all() {
+		if e.Op == opSubmit && e.ID != "" && !slices.Contains(ids, e.ID) {
+			ids = append(ids, e.ID)
+			if e.Kind == "webhook" {
+				hooked[e.ID] = true
+			}
+		}
+	}
+	began := time.Now()
+	f.settle(l, ids, func() int { return hooks.missing(hooked) }, o.Settling)
+	settled := time.Since(began)
+	time.AfterFunc(10*time.Second, unwatch) // a watcher has heard of every end by then
+	l.wg.Wait()
+	w := f.observe(l)
+	complaints := Check(h.all(), w)
+	for _, c := range complaints {
+		t.Error(c)
+	}
+	if len(complaints) > 0 {
+		t.Logf("seed %d; history: %s", o.Seed, path)
+	}
+	return figures(o, h.all(), w, struck, settled, len(complaints))
+}
+
+func figures(o Options, entries []Entry, w World, struck map[string]int, settled time.Duration, wrong int) string {
+	accepted := map[string]bool{}
+	ends := map[presswork.Status]int{}
+	submissions, watchers, hooks, completions, whole, runs := 0, 0, 0, 0, 0, 0
+	for _, e := range entries {
+		switch e.Op {
+		case opSubmit:
+			submissions++
+			if e.ID != "" {
+				accepted[e.ID] = true
+			}
+		case opWatch:
+			watchers++
+		case opWebhook:
+			hooks++
+		case opCompletion:
+			completions++
+			if e.Whole && e.End == "" {
+				whole++
+			}
+		}
+	}
+	for id := range accepted {
+		ends[w.Jobs[id].Status]++
+		runs += w.Jobs[id].Attempts
+	}
+	var faults []string
+	sum := 0
+	for _, name := range slices.Sorted(maps.Keys(struck)) {
+		faults = append(faults, fmt.Sprintf("%s %d", name, struck[name]))
+		sum += struck[name]
+	}
+	return fmt.Sprintf("seed %d, %s: %d submissions, %d jobs accepted (%d completed, %d cancelled, %d failed, %d lost) in %d runs, %d completions (%d whole; ledger %d requests and %d tokens, the model was asked for %d and sent %d), "+
+		"%d watchers, %d webhooks; %d faults (%s); settled %s after the last; %d promises broken",
+		o.Seed, o.Duration, submissions, len(accepted), ends[presswork.Completed], ends[presswork.Cancelled], ends[presswork.Failed],
+		len(accepted)-ends[presswork.Completed]-ends[presswork.Cancelled]-ends[presswork.Failed], runs,
+		completions, whole, w.Requests, w.Tokens, w.Asked, w.Sent, watchers, hooks, sum, strings.Join(faults, ", "), settled.Round(time.Second), wrong)
+}
+
+// receiver takes webhooks. Every seventh job's first is refused.
+type receiver struct {
+	h *history
+
+	mu   sync.Mutex
+	told map[string]bool
+	seen int
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	var body struct{ Data presswork.Job }
+	b, err := io.ReadAll(req.Body)
+	if err != nil || json.Unmarshal(b, &body) != nil {
+		http.Error(w, "no webhook", http.StatusBadRequest)
+		return
+	}
+	e := Entry{Op: opWebhook, Call: r.h.now(), Return: r.h.now(), ID: body.Data.ID, Status: body.Data.Status,
+		Message: req.Header.Get("Webhook-Id"), Code: http.StatusOK}
+	r.mu.Lock()
+	_, before := r.told[e.ID]
+	if !before {
+		if r.seen++; r.seen%7 == 0 {
+			e.Code = http.StatusServiceUnavailable
+		}
+	}
+	r.told[e.ID] = r.told[e.ID] || e.Code == http.StatusOK
+	r.mu.Unlock()
+	r.h.add(e)
+	w.WriteHeader(e.Code)
+}
+
+// missing is how many of the jobs were not told of.
+func (r *receiver) missing(of map[string]bool) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range of {
+		if !r.told[id] {
+			n++
+		}
+	}
+	return n
+}

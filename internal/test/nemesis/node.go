@@ -1,0 +1,154 @@
+package nemesis
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long a process may take to start or to stop.
+const patience = 90 * time.Second
+
+// node is one API or worker of the fleet, started again whenever it was stopped.
+type node struct {
+	t    testing.TB
+	name string
+	role string
+	env  []string
+	// clocked nodes run the program whose clock can be set.
+	clocked bool
+	dir     string
+
+	runs   int
+	killed int
+	paused bool
+	cmd    *exec.Cmd
+	log    string
+	exited chan struct{}
+}
+
+// start runs a program as the node and returns at once.
+func (n *node) start(program string) {
+	n.t.Helper()
+	n.runs++
+	n.log = filepath.Join(n.dir, fmt.Sprintf("%s.%d.log", n.name, n.runs))
+	out, err := os.Create(n.log)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer out.Close()
+	cmd, exited := exec.Command(program, n.role), make(chan struct{})
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = n.env, n.dir, out, out
+	if err := cmd.Start(); err != nil {
+		n.t.Fatal(err)
+	}
+	n.cmd, n.exited, n.paused = cmd, exited, false
+	go func() {
+		cmd.Wait()
+		close(exited)
+	}()
+}
+
+// listening waits until the node serves.
+func (n *node) listening() {
+	n.t.Helper()
+	for deadline := time.Now().Add(patience); !n.listens(); time.Sleep(20 * time.Millisecond) {
+		if n.ended() || time.Now().After(deadline) {
+			n.t.Fatalf("%s does not listen; its log is %s", n.name, n.log)
+		}
+	}
+}
+
+// listens reports whether the node has begun to serve.
+func (n *node) listens() bool {
+	b, err := os.ReadFile(n.log)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		var said struct{ Msg string }
+		if json.Unmarshal(line, &said) == nil && said.Msg == "listening" {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) ended() bool {
+	select {
+	case <-n.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+func (n *node) signal(s syscall.Signal) {
+	if n.cmd != nil && !n.ended() {
+		n.cmd.Process.Signal(s)
+	}
+}
+
+func (n *node) kill() {
+	n.killed++
+	n.signal(syscall.SIGKILL)
+	<-n.exited
+}
+
+// stop ends the node as an operator does and reports whether it went.
+func (n *node) stop() bool {
+	n.signal(syscall.SIGCONT)
+	n.signal(syscall.SIGTERM)
+	select {
+	case <-n.exited:
+		return true
+	case <-time.After(patience):
+		n.kill()
+		return false
+	}
+}
+
+// children are the processes that the node has started itself, by a part of
+// their command line.
+func children(parent int, named string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range all {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		var pid, ppid int
+		var state string
+		fmt.Sscan(string(b), &pid)
+		if end := bytes.LastIndexByte(b, ')'); end < 0 {
+			continue
+		} else if _, err := fmt.Sscan(string(b[end+1:]), &state, &ppid); err != nil || ppid != parent || state == "Z" {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		if strings.Contains(string(line), named) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// strays are the processes whose command line or environment names a directory.
+func strays(dir string) (lines []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range all {
+		line, err := os.ReadFile(path)
+		env, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
+		if err == nil && len(line) > 0 && (bytes.Contains(line, []byte(dir)) || bytes.Contains(env, []byte(dir))) {
+			lines = append(lines, filepath.Base(filepath.Dir(path))+" "+strings.ReplaceAll(string(line[:min(len(line), 200)]), "\x00", " "))
+		}
+	}
+	return lines
+}
