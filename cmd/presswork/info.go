@@ -101,7 +101,51 @@ func (p *program) inspectOwn(ctx context.Context, i *info) {
 	problem(err, correct)
 }
 
+// words say first what works here, what does not, and what to do about it.
+func (i info) words() string {
+	var works, not []string
+	tell := func(can bool, what, why string) {
+		if can {
+			works = append(works, what)
+		} else {
+			not = append(not, what+why)
+		}
+	}
+	tell(i.Chromium.Version != "", "print documents and export pages", " (there is no Chromium that works; HTML needs none)")
+	tell(i.Redis.Version != "", "run `presswork serve` by itself", " (without redis-server it needs REDIS_URL)")
+	var b strings.Builder
+	if len(works) > 0 {
+		fmt.Fprintf(&b, "This machine can %s.", strings.Join(works, ", and "))
+	}
+	if len(not) > 0 {
+		fmt.Fprintf(&b, " It cannot %s.", strings.Join(not, ", nor "))
+	}
+	if i.Chromium.Version != "" && i.Sandbox {
+		b.WriteString(" What is printed is confined by Chromium's sandbox")
+		if i.NetworkIsolated {
+			b.WriteString(", without a network")
+		}
+		b.WriteString(".")
+	}
+	switch n := len(i.Problems); n {
+	case 0:
+		b.WriteString(" Nothing is wrong.")
+	case 1:
+		b.WriteString(" One thing is to be mended:")
+	default:
+		fmt.Fprintf(&b, " %d things are to be mended:", n)
+	}
+	for _, problem := range i.Problems {
+		fmt.Fprintf(&b, "\n- %s: %s", problem.What, problem.Fix)
+	}
+	return strings.TrimSpace(b.String())
+}
+
 func (p *program) printInfo(i info) error {
+	for line := range strings.SplitSeq(i.words(), "\n") {
+		fmt.Fprintln(p.stdout, printable(line))
+	}
+	fmt.Fprintln(p.stdout)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", name, printable(fmt.Sprintf(format, args...)))
@@ -140,13 +184,6 @@ func (p *program) printInfo(i info) error {
 	}
 	row("cache", "%s", dash(strings.TrimSpace(i.Cache.Backend+" "+i.Cache.Path)))
 	row("telemetry", "%s", cmp.Or(i.Telemetry, "off"))
-	for _, problem := range i.Problems {
-		row("wrong", "%s", problem.What)
-		row("  mend it", "%s", problem.Fix)
-	}
-	if len(i.Problems) == 0 {
-		row("wrong", "nothing")
-	}
 	return w.Flush()
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"presswork/internal/local"
 )
 
 func TestInfo(t *testing.T) {
@@ -32,9 +34,31 @@ func TestInfo(t *testing.T) {
 		}
 	}
 	text := ask(t, "info").stdout
+	if first, _, _ := strings.Cut(text, "\n"); !strings.HasPrefix(first, "This machine can print documents and export pages, and run `presswork serve` by itself.") {
+		t.Errorf("it begins with %q", first)
+	}
 	for _, want := range []string{i.Chromium.Path, i.Redis.Path, "THEMES_DIR", "Emoji", "serif fonts", "CACHE_DIR"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}
+
+func TestInfoSaysFirstWhatDoesNotWork(t *testing.T) {
+	t.Parallel()
+	program := local.Program{Path: "/usr/bin/x", Version: "1"}
+	problem := local.Problem{What: "no font for Thai", Fix: "apt install fonts-noto-core"}
+	for want, m := range map[string]local.Machine{
+		"This machine can print documents and export pages, and run `presswork serve` by itself. What is printed is confined by Chromium's sandbox, without a network. Nothing is wrong.": {
+			Chromium: program, Redis: program, Sandbox: true, NetworkIsolated: true},
+		"This machine can print documents and export pages. It cannot run `presswork serve` by itself (without redis-server it needs REDIS_URL). One thing is to be mended:\n- no font for Thai: apt install fonts-noto-core": {
+			Chromium: program, Problems: []local.Problem{problem}},
+		"It cannot print documents and export pages (there is no Chromium that works; HTML needs none), nor run `presswork serve` by itself (without redis-server it needs REDIS_URL). 2 things are to be mended:\n" +
+			"- no font for Thai: apt install fonts-noto-core\n- no font for Thai: apt install fonts-noto-core": {
+			Chromium: local.Program{Path: "/usr/bin/x"}, Problems: []local.Problem{problem, problem}},
+	} {
+		if got := (info{Machine: m}).words(); got != want {
+			t.Errorf("it says\n%s\nand not\n%s", got, want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (r *Redis) lock(ctx context.Context) (*os.File, error) {
 			return nil, fmt.Errorf("embedded: lock %s: %w", name, err)
 		}
 		if !waiting {
-			r.Log.Info("another Presswork uses the data directory; waiting until it ends", "dir", r.Dir)
+			r.Log.Info("another Presswork uses the data directory; waiting until it ends (set DATA_DIR to another folder to run both)", "dir", r.Dir)
 		}
 		select {
 		case <-time.After(pollEvery):
