@@ -209,3 +209,118 @@ func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
 		}
 	}
 }
+
+// manifests are the objects of a file, by kind and name.
+func manifests(t *testing.T, name string) map[string]manifest {
+	t.Helper()
+	b, err := os.ReadFile("kubernetes/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]manifest{}
+	for d := yaml.NewDecoder(strings.NewReader(string(b))); ; {
+		var m manifest
+		if err := d.Decode(&m); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		out[m.Kind+"/"+m.Metadata.Name] = m
+	}
+}
+
+type manifest struct {
+	Kind       string
+	Metadata   struct{ Name string }
+	Data       map[string]string
+	StringData map[string]string `yaml:"stringData"`
+	Spec       struct {
+		Egress []struct {
+			To []struct {
+				PodSelector *struct {
+					MatchLabels map[string]string `yaml:"matchLabels"`
+				} `yaml:"podSelector"`
+			}
+			Ports []struct{ Port int }
+		}
+		Template struct {
+			Spec struct {
+				Containers []struct {
+					WorkingDir   string `yaml:"workingDir"`
+					VolumeMounts []struct {
+						Name      string
+						MountPath string `yaml:"mountPath"`
+					} `yaml:"volumeMounts"`
+				}
+				Volumes []struct {
+					Name      string
+					Projected struct{ Sources []map[string]source }
+				}
+			}
+		}
+	}
+}
+
+type source struct {
+	Name     string
+	Optional bool
+	Items    []struct{ Key, Path string }
+}
+
+// TestConfiguredFilesAreWhereTheyAreLookedFor: unset, INFERENCE_CONFIG and
+// KEYS_CONFIG are files of the working directory.
+func TestConfiguredFilesAreWhereTheyAreLookedFor(t *testing.T) {
+	t.Parallel()
+	have := manifests(t, "config.yaml")
+	maps.Copy(have, manifests(t, "secret.example.yaml"))
+	for role, want := range map[string][]string{"api": {"ConfigMap/presswork-models models.yaml", "Secret/presswork-keys keys.yaml"}, "worker": {"ConfigMap/presswork-models models.yaml"}} {
+		pod := manifests(t, role+".yaml")["Deployment/presswork-"+role].Spec.Template.Spec
+		mounted := ""
+		for _, m := range pod.Containers[0].VolumeMounts {
+			if m.MountPath == pod.Containers[0].WorkingDir {
+				mounted = m.Name
+			}
+		}
+		var got []string
+		for _, v := range pod.Volumes {
+			for _, sources := range v.Projected.Sources {
+				for kind, s := range sources {
+					kind = map[string]string{"configMap": "ConfigMap", "secret": "Secret"}[kind]
+					for _, item := range s.Items {
+						if object := have[kind+"/"+s.Name]; v.Name == mounted && s.Optional && object.Data[item.Key]+object.StringData[item.Key] != "" {
+							got = append(got, kind+"/"+s.Name+" "+item.Path)
+						}
+					}
+				}
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s finds %q in its working directory, and not %q", role, got, want)
+		}
+	}
+}
+
+// TestWorkersReachTheEnginesOfTheCluster: those that models.yaml shows, and Ollama.
+func TestWorkersReachTheEnginesOfTheCluster(t *testing.T) {
+	t.Parallel()
+	var open []string
+	for _, rule := range manifests(t, "networkpolicy.yaml")["NetworkPolicy/presswork-worker"].Spec.Egress {
+		for _, to := range rule.To {
+			if to.PodSelector != nil && to.PodSelector.MatchLabels["presswork/engine"] == "true" {
+				for _, p := range rule.Ports {
+					open = append(open, fmt.Sprint(p.Port))
+				}
+			}
+		}
+	}
+	models := manifests(t, "config.yaml")["ConfigMap/presswork-models"].Data["models.yaml"]
+	shown := regexp.MustCompile(`base_url: "http://[^/"]+:(\d+)/`).FindAllStringSubmatch(models, -1)
+	if len(shown) == 0 {
+		t.Error("models.yaml shows no engine")
+	}
+	for _, port := range append(shown, []string{"", "8080"}, []string{"", "11434"}) {
+		if !slices.Contains(open, port[1]) {
+			t.Errorf("engines on port %s are not reached; open are %v", port[1], open)
+		}
+	}
+}

@@ -44,4 +44,8 @@ if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
   rm "$dir/groq-$groq.tar.gz" && rm -r "$dir/groq-python/src"
   echo "$versions" >"$dir/.versions"
 fi
+honcho=2.0.0
+if ! [ -d "$dir/honcho-$honcho" ]; then
+  python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/honcho-$honcho" "honcho==$honcho" 2>/dev/null
+fi
 (cd internal/test/compat/openaigo && go build -o "$dir/openaigo" .)

@@ -10,4 +10,9 @@ PRESSWORK=${PRESSWORK:-bin/presswork}
 if [ -z "${PRESSWORK_MINIO:-}" ]; then
   PRESSWORK_MINIO=${XDG_CACHE_HOME:-$HOME/.cache}/presswork/bin/minio-$(sed -n 's/^MINIO_VERSION := //p' Makefile)
 fi
-mkdir -p "$UP_DIR/redis" "$UP_DIR/minio"
+# What Redis and MinIO are run by; nothing where they are ended in order anyway.
+OUTLAST=${OUTLAST-scripts/outlast.sh}
+mkdir -p "$UP_DIR/redis" "$UP_DIR/minio" "$UP_DIR/users"
+export UP_DIR
+# uses NAME notes that this process, which becomes another program, needs both.
+uses() { echo $$ >"$UP_DIR/users/$1"; }

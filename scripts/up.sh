@@ -7,6 +7,7 @@ set -euo pipefail
 # alone: Redis must not go before the workers have drained.
 set -m
 cd "$(dirname "$0")/.."
+export OUTLAST= # ends in order here
 . scripts/fleet.sh
 pidfile=$UP_DIR/pid
 if [ -e "$pidfile" ] && kill -0 "$(cat "$pidfile")" 2>/dev/null; then

@@ -1,0 +1,89 @@
+//go:build compat
+
+package compat
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
+)
+
+// TestHonchoDrainsTheFleetInOrder ends a fleet that honcho runs while it prints: the
+// API and the workers go first, and what was accepted is printed.
+func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
+	t.Parallel()
+	tools, binary, dir := os.Getenv("PRESSWORK_COMPAT"), e2e.Binary(t), t.TempDir()
+	env := append(os.Environ(), "PYTHONPATH="+tools+"/honcho-2.0.0", "PYTHONUNBUFFERED=1", "PRESSWORK="+binary, "UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json")
+	address := map[string]string{}
+	for _, setting := range []string{"REDIS_PORT", "S3_ENDPOINT", "API_PORT", "WORKER1_PORT", "WORKER2_PORT"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		address[setting] = l.Addr().String()
+		_, port, _ := net.SplitHostPort(address[setting])
+		if setting == "S3_ENDPOINT" {
+			port = address[setting]
+		}
+		env = append(env, setting+"="+port)
+		l.Close()
+	}
+	log, err := os.Create(dir + "/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	said := func() string {
+		b, _ := os.ReadFile(log.Name())
+		return string(b)
+	}
+	honcho := exec.Command("python3", "-m", "honcho", "-f", "Procfile", "start")
+	honcho.Dir, honcho.Env, honcho.Stdout, honcho.Stderr = "../../..", env, log, log
+	if err := honcho.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- honcho.Wait() }()
+	t.Cleanup(func() {
+		if honcho.Process.Signal(syscall.SIGTERM) == nil {
+			<-ended
+		}
+		if t.Failed() {
+			t.Logf("--- honcho\n%s", said())
+		}
+	})
+	for _, name := range []string{"api", "worker1", "worker2"} {
+		wait.Until(t, name+" listens", func() bool { return regexp.MustCompile(name + `\.1.*"listening"`).MatchString(said()) })
+	}
+	c := e2e.NewClient(t, address["API_PORT"], "")
+	for i := range 6 {
+		c.Submit(e2e.Submission{Content: fmt.Sprintf("# Document %d\n\n%s", i, strings.Repeat("Words of a line.\n\n", 200))})
+	}
+	if err := honcho.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	wait.Receive(t, "the end of honcho", ended)
+	var order []string
+	for _, m := range regexp.MustCompile(`(\w+)\.1 stopped \(rc=(-?\d+)\)`).FindAllStringSubmatch(said(), -1) {
+		order = append(order, m[1])
+		if m[2] != "0" {
+			t.Errorf("%s ended with %s", m[1], m[2])
+		}
+	}
+	last := strings.Join(order, " ")
+	if len(order) != 5 || strings.LastIndex(last, "worker") > strings.Index(last, "redis") || strings.LastIndex(last, "worker") > strings.Index(last, "minio") {
+		t.Errorf("they ended in the order %s", last)
+	}
+	if strings.Contains(said(), "connection refused") && strings.LastIndex(said(), "connection refused") > strings.Index(said(), "SIGTERM received") {
+		t.Error("somebody missed Redis or the store at the end")
+	}
+}
