@@ -13,7 +13,7 @@ import (
 
 // finishOf is what a document's print is made into.
 func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) file.Finish {
-	f := file.Finish{PDFUA: isTrue(o.PDFUA), Password: o.Password, Date: date, Hyphenated: strings.Contains(body.HTML, "\u00ad")}
+	f := file.Finish{PDFUA: isTrue(o.PDFUA), Password: o.Password, Date: date, Hyphenated: strings.Contains(body.HTML, "\u00ad"), RightToLeft: strings.ContainsFunc(body.HTML, isArabic)}
 	for _, h := range body.Headings {
 		f.Headings = append(f.Headings, file.Heading{Level: h.Level, Text: strings.TrimSpace(h.Number + " " + h.Text)})
 	}
@@ -95,3 +95,6 @@ func unfinished(f file.Finish, err error) error {
 func incomplete(missing []string) presswork.Warning {
 	return presswork.Warning{Code: presswork.PDFUAIncomplete, Message: "the PDF does not claim PDF/UA: " + strings.Join(missing, "; ")}
 }
+
+// isArabic reports whether a letter changes its form by where it stands in its word.
+func isArabic(r rune) bool { return r >= 0x600 && r <= 0x8FF }

@@ -29,6 +29,8 @@ type Finish struct {
 	Headings []Heading
 	// Hyphenated reports that the page holds soft hyphens.
 	Hyphenated bool
+	// RightToLeft reports that the page may hold Arabic letters.
+	RightToLeft bool
 	// DropCaps reports that the page has drop caps.
 	DropCaps bool
 	// Boxes say how the pages are cut.
@@ -144,6 +146,11 @@ func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
 	if finish.Hyphenated {
 		if err := f.joinWords(); err != nil {
 			return nil, fmt.Errorf("soft hyphens: %w", err)
+		}
+	}
+	if finish.RightToLeft {
+		if err := f.readRightToLeft(); err != nil {
+			return nil, fmt.Errorf("text from right to left: %w", err)
 		}
 	}
 	if finish.DropCaps {
