@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -171,7 +172,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 		return nil
 	}
 	if run.done != nil {
-		s.log.Info("job finished", s.outcome(run, run.done.Record)...)
+		s.logEnd(slog.LevelInfo, run, run.done.Record, nil)
 		s.settle(run.done)
 		return nil
 	}
@@ -213,7 +214,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	case errors.Is(err, ErrCancelled):
 		cancelled := run.Record
 		cancelled.Status = presswork.Cancelled
-		s.log.Info("job finished", s.outcome(run, cancelled)...)
+		s.logEnd(slog.LevelInfo, run, cancelled, nil)
 		return nil
 	case errors.Is(err, ErrSuperseded):
 		return s.superseded(run)
@@ -227,7 +228,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		rec, ferr := run.finish(context.Background(), failed("", "", public(err)))
 		switch {
 		case ferr == nil:
-			s.log.Error("job finished", append(s.outcome(run, rec.Record), "code", public(err).Code, "err", err)...)
+			s.logEnd(slog.LevelError, run, rec.Record, err)
 			s.countFailed(q)
 			s.settle(rec)
 			return nil
@@ -259,18 +260,6 @@ func (s *Server) countFailed(q Queue) {
 	if err := asynqext.CountFailed(ctx, s.rdb, q, s.clock.now()); err != nil {
 		s.log.Debug("a failure is not counted", "queue", q, "err", err)
 	}
-}
-
-// outcome is the result in the one log line that every job leaves at its end.
-func (s *Server) outcome(run *Run, rec Record) []any {
-	attrs := []any{"job_id", run.ID, "kind", rec.Kind, "status", rec.Status, "theme", rec.Theme,
-		// As text, because JSON logs write a duration as a number without its unit.
-		"duration", time.Since(run.began).Round(time.Millisecond).String(), "attempt", run.Attempt, "worker", s.name,
-		"request_id", rec.RequestID, "traceparent", rec.TraceParent}
-	if a := rec.Artifact; a != nil {
-		attrs = append(attrs, "pages", a.Pages, "bytes", a.Size, "cached", rec.Cached)
-	}
-	return attrs
 }
 
 // errNotOurs: another run owns the task, so that its end is not to be written.

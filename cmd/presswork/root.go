@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -103,7 +104,10 @@ func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
 		level = slog.LevelDebug
 	}
 	opts := &slog.HandlerOptions{Level: level}
-	if cfg.LogFormat == "text" || (cfg.LogFormat == "auto" && isTerminal(w)) {
+	switch {
+	case cfg.LogFormat != "json" && isTerminal(w):
+		return slog.New(&console{w: w, mu: new(sync.Mutex), level: level})
+	case cfg.LogFormat == "text":
 		return slog.New(slog.NewTextHandler(w, opts))
 	}
 	return slog.New(slog.NewJSONHandler(w, opts))

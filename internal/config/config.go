@@ -81,7 +81,7 @@ type Config struct {
 	SearchHeader string   `env:"SEARCH_HEADER" secret:"true" help:"Header sent to SEARCH_URL, Name: value; keys of search services go there."`
 
 	MonitorReadonly bool   `env:"MONITOR_READONLY" default:"false" help:"The queue monitor without buttons."`
-	LogFormat       string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is text on a terminal and json elsewhere."`
+	LogFormat       string `env:"LOG_FORMAT" default:"auto" allowed:"auto,text,json" help:"Log lines; auto is lines for people on a terminal and json elsewhere."`
 	LogLevel        string `env:"LOG_LEVEL" default:"info" allowed:"debug,info,warn,error" help:"Lowest level that is logged."`
 	OTLPEndpoint    string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" check:"url" help:"OpenTelemetry collector (http://host:4318) that traces of requests and jobs are sent to. Unset: none are made."`
 }
