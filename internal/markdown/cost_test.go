@@ -115,3 +115,19 @@ func TestWhatIsLargeButRealIsPrinted(t *testing.T) {
 		}
 	}
 }
+
+// Where each line might begin a table of all that follow, the search ends: the text is
+// looked through a few times, not once for each of its lines.
+func TestTheSearchForTablesOfDashesEnds(t *testing.T) {
+	t.Parallel()
+	const table = "A  B\n-- --\n1  2\n"
+	var b strings.Builder
+	for columns := 2; columns < 150; columns++ {
+		b.WriteString(strings.Repeat("-- ", columns) + "\n\n")
+	}
+	for before, want := range map[string]bool{"text\n\n": true, b.String(): false} {
+		if d := render(t, before+table, markdown.Options{}); strings.Contains(d.HTML, "<table") != want {
+			t.Errorf("behind %d bytes: table %v, want %v", len(before), !want, want)
+		}
+	}
+}

@@ -21,6 +21,7 @@ func (d *draft) drawTables() map[int]*drawnTable {
 	}
 	size := len(d.src)
 	src, tables := findGrids(d.src)
+	src, tables = findRuled(d.src, src, tables)
 	d.src = src
 	for at, t := range tables {
 		for _, row := range t.rows {
@@ -51,10 +52,17 @@ func (drawnTableParser) CanInterruptParagraph() bool { return false }
 func (drawnTableParser) CanAcceptIndentedLine() bool { return false }
 
 func (p drawnTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	return p.open(reader, pc, false)
+}
+
+func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool) (ast.Node, parser.State) {
 	tables, _ := pc.Get(drawnKey).(map[int]*drawnTable)
+	if tables == nil {
+		return nil, parser.NoChildren
+	}
 	_, segment := reader.PeekLine()
 	t := tables[segment.Start+max(pc.BlockOffset(), 0)]
-	if t == nil {
+	if t == nil || t.ruled != ruled {
 		return nil, parser.NoChildren
 	}
 	n := east.NewTable()
@@ -84,6 +92,27 @@ func (p drawnTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 
 // drawnEnd is the attribute of a table that says where it ends. It is not rendered.
 const drawnEnd = "presswork-end"
+
+// ruledTableParser parses those of the tables that begin with any sign. What other
+// parsers begin at a sign must be named, or goldmark asks these first.
+type ruledTableParser struct {
+	drawnTableParser
+	signs string
+}
+
+func (p ruledTableParser) Trigger() []byte {
+	if p.signs == "" { // any
+		return nil
+	}
+	return []byte(p.signs)
+}
+
+// CanAcceptIndentedLine: heads that are aligned to the right are indented.
+func (ruledTableParser) CanAcceptIndentedLine() bool { return true }
+
+func (p ruledTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	return p.open(reader, pc, true)
+}
 
 // cell parses the blocks of a cell; one paragraph is the cell's own text.
 func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser.Context) ast.Node {

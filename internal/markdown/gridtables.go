@@ -37,6 +37,8 @@ type drawnTable struct {
 	rows    [][]drawnCell
 	// heads is how many of the rows are the head.
 	heads int
+	// ruled reports that dashes alone draw it.
+	ruled bool
 }
 
 // drawnCell is one cell; from and to are where its text stands behind the source.

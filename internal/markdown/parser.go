@@ -33,7 +33,8 @@ func cellParser() parser.Parser {
 }
 
 func blockParsers() []util.PrioritizedValue {
-	return append(commonBlockParsers(), util.Prioritized(drawnTableParser{cellParser()}, 90))
+	drawn := drawnTableParser{cellParser()}
+	return append(commonBlockParsers(), util.Prioritized(drawn, 90), util.Prioritized(ruledTableParser{drawn, "-+*#>`~_|<:[=$&!%@0123456789"}, 91), util.Prioritized(ruledTableParser{drawn, ""}, 91))
 }
 
 func commonBlockParsers() []util.PrioritizedValue {
