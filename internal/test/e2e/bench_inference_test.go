@@ -159,30 +159,37 @@ func BenchmarkCompletions(b *testing.B) {
 	}
 }
 
-// BenchmarkManyStreams holds 500 streams of 50 tokens a second.
+// BenchmarkManyStreams holds 500 streams of 50 tokens a second, and 5 000 of two.
 func BenchmarkManyStreams(b *testing.B) {
-	const streams, tokens, rate = 500, 500, 50
+	for b.Loop() {
+		manyStreams(b, 500, 500, 50)
+		manyStreams(b, 5000, 40, 2)
+	}
+}
+
+func manyStreams(b *testing.B, streams, tokens, rate int) {
+	b.Helper()
 	model := fmt.Sprintf("stamps:%d@%d", tokens, rate)
 	_, base := inferencetest.Start(b)
-	node, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
+	node, client := e2e.Serve(b, map[string]string{
+		"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer", "INFERENCE_CONCURRENCY": fmt.Sprint(streams),
+	})
 	c := newChatter(client.Base + "/v1")
-	for b.Loop() {
-		memory := make(chan float64)
-		go func() {
-			time.Sleep((tokens/rate)*time.Second - time.Second) // all of them are running
-			memory <- treeMemory(b, node.PID())
-		}()
-		began := time.Now()
-		_, delays := c.load(b, streams, 1, model)
-		took := time.Since(began)
-		if want := streams * tokens; len(delays) != want {
-			b.Errorf("%d of %d tokens arrived", len(delays), want)
-		}
-		report(b, fmt.Sprintf("%d streams of %d tokens a second, %d tokens", streams, rate, streams*tokens),
-			fmt.Sprintf("none lost, %.0f tokens/s, each delayed p50 %s, p99 %s", float64(len(delays))/took.Seconds(),
-				quantile(delays, 0.5).Round(100*time.Microsecond), quantile(delays, 0.99).Round(100*time.Microsecond)), "none lost")
-		report(b, "memory of the whole process tree meanwhile (PSS)", fmt.Sprintf("%.0f MiB", <-memory), "stated")
+	memory := make(chan float64)
+	go func() {
+		time.Sleep(time.Duration(tokens/rate)*time.Second - time.Second) // all of them are running
+		memory <- treeMemory(b, node.PID())
+	}()
+	began := time.Now()
+	_, delays := c.load(b, streams, 1, model)
+	took := time.Since(began)
+	if want := streams * tokens; len(delays) != want {
+		b.Errorf("%d of %d tokens arrived", len(delays), want)
 	}
+	what := fmt.Sprintf("%d streams of %d tokens a second, %d tokens", streams, rate, streams*tokens)
+	report(b, what, fmt.Sprintf("none lost, %.0f tokens/s, each delayed p50 %s, p99 %s", float64(len(delays))/took.Seconds(),
+		quantile(delays, 0.5).Round(100*time.Microsecond), quantile(delays, 0.99).Round(100*time.Microsecond)), "none lost")
+	report(b, what+": memory of the whole process tree (PSS)", fmt.Sprintf("%.0f MiB", <-memory), "stated")
 }
 
 // gateway is a server before the model.

@@ -18,78 +18,98 @@ import (
 )
 
 // BenchmarkWebSocketLatency times an event from the moment a worker reports it
-// to the moment a client has it, with 500 sockets open on one API node. The
-// worker is a task server in this process, so that both ends read one clock.
+// to the moment a client has it, on one API node with 500 sockets whose jobs run, and
+// with 9 500 more whose jobs wait.
 func BenchmarkWebSocketLatency(b *testing.B) {
+	for b.Loop() {
+		watchers(b, 0)
+		watchers(b, 9500)
+	}
+}
+
+// watchers lets 500 jobs run that are watched by a socket each, beside idle
+// sockets. The worker is a task server in this process, so that both ends read one
+// clock.
+func watchers(b *testing.B, idle int) {
+	b.Helper()
 	const sockets, steps = 500, 40
 	fleet, url := benchFleet(b)
-	_, c := fleet.API(nil)
-	for b.Loop() {
-		var mu sync.Mutex
-		sent := map[string]time.Time{}
-		var took []time.Duration
-		begin := make(chan struct{})
-		server, err := tasks.NewServer(url, tasks.Options{RenderSlots: sockets, Queues: []tasks.Queue{tasks.Render}})
+	node, c := fleet.API(nil)
+	dial := func(s e2e.Submission) *websocket.Conn {
+		conn, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(c.Base, "http")+c.Submit(s).WSURL, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		var turn atomic.Int64
-		tasks.Handle(server, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
-			<-begin
-			// Jobs take turns, as those of a real worker do: 500 events a second.
-			offset := time.Duration(turn.Add(1)) * 2 * time.Millisecond
-			start := time.Now().Add(offset)
-			for step := range steps {
-				time.Sleep(time.Until(start.Add(time.Duration(step) * sockets * 2 * time.Millisecond))) // the schedule of the load
-				mu.Lock()
-				sent[fmt.Sprint(run.ID, step)] = time.Now()
-				mu.Unlock()
-				if err := run.Progress(ctx, presswork.StageRendering, step+1, fmt.Sprint(step)); err != nil {
-					return err
-				}
-			}
-			return run.Complete(ctx, presswork.Artifact{ID: run.ID, ContentType: "application/pdf"}, false)
-		})
-		var wg sync.WaitGroup
-		for i := range sockets {
-			accepted := c.Submit(e2e.Submission{Content: fmt.Sprintf("# %d", i)})
-			conn, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(c.Base, "http")+accepted.WSURL, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			wg.Go(func() {
-				defer conn.Close()
-				for {
-					_, data, err := conn.ReadMessage()
-					now := time.Now()
-					if err != nil {
-						return
-					}
-					var e presswork.Event
-					if err := json.Unmarshal(data, &e); err != nil {
-						b.Error(err)
-						return
-					}
-					mu.Lock()
-					if at, ok := sent[e.JobID+e.Message]; ok && e.Type == presswork.EventProgress {
-						took = append(took, now.Sub(at))
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		if err := server.Start(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		close(begin)
-		wg.Wait()
-		if err := server.Stop(context.WithoutCancel(b.Context())); err != nil {
-			b.Error(err)
-		}
-		if want := sockets * steps; len(took) != want {
-			b.Errorf("%d events arrived of %d", len(took), want)
-		}
-		report(b, fmt.Sprintf("worker's event to client, %d sockets, 500 events/s", sockets), fmt.Sprintf("p50 %s, p99 %s",
-			quantile(took, 0.5).Round(10*time.Microsecond), quantile(took, 0.99).Round(10*time.Microsecond)), "p99 < 10 ms")
+		return conn
 	}
+	alone := pss(node.PID())
+	for i := range idle {
+		conn := dial(e2e.Submission{Content: fmt.Sprintf("# Waiting %d", i), Priority: "bulk"})
+		defer conn.Close()
+	}
+	if idle > 0 {
+		report(b, fmt.Sprintf("memory of an API node for each of %d sockets", idle), fmt.Sprintf("%.0f KiB", (pss(node.PID())-alone)*1024/float64(idle)), "stated")
+	}
+	var mu sync.Mutex
+	sent := map[string]time.Time{}
+	var took []time.Duration
+	begin := make(chan struct{})
+	server, err := tasks.NewServer(url, tasks.Options{RenderSlots: sockets, Queues: []tasks.Queue{tasks.Render}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var turn atomic.Int64
+	tasks.Handle(server, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
+		<-begin
+		// Jobs take turns, as those of a real worker do: 500 events a second.
+		offset := time.Duration(turn.Add(1)) * 2 * time.Millisecond
+		start := time.Now().Add(offset)
+		for step := range steps {
+			time.Sleep(time.Until(start.Add(time.Duration(step) * sockets * 2 * time.Millisecond))) // the schedule of the load
+			mu.Lock()
+			sent[fmt.Sprint(run.ID, step)] = time.Now()
+			mu.Unlock()
+			if err := run.Progress(ctx, presswork.StageRendering, step+1, fmt.Sprint(step)); err != nil {
+				return err
+			}
+		}
+		return run.Complete(ctx, presswork.Artifact{ID: run.ID, ContentType: "application/pdf"}, false)
+	})
+	var wg sync.WaitGroup
+	for i := range sockets {
+		conn := dial(e2e.Submission{Content: fmt.Sprintf("# %d", i)})
+		wg.Go(func() {
+			defer conn.Close()
+			for {
+				_, data, err := conn.ReadMessage()
+				now := time.Now()
+				if err != nil {
+					return
+				}
+				var e presswork.Event
+				if err := json.Unmarshal(data, &e); err != nil {
+					b.Error(err)
+					return
+				}
+				mu.Lock()
+				if at, ok := sent[e.JobID+e.Message]; ok && e.Type == presswork.EventProgress {
+					took = append(took, now.Sub(at))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	if err := server.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	close(begin)
+	wg.Wait()
+	if err := server.Stop(context.WithoutCancel(b.Context())); err != nil {
+		b.Error(err)
+	}
+	if want := sockets * steps; len(took) != want {
+		b.Errorf("%d events arrived of %d", len(took), want)
+	}
+	report(b, fmt.Sprintf("worker's event to client, %d sockets, 500 events/s", sockets+idle), fmt.Sprintf("p50 %s, p99 %s",
+		quantile(took, 0.5).Round(10*time.Microsecond), quantile(took, 0.99).Round(10*time.Microsecond)), "p99 < 10 ms")
 }

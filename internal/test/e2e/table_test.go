@@ -30,6 +30,13 @@ func report(b *testing.B, what, measured, target string) {
 }
 
 func TestMain(m *testing.M) {
+	if address := os.Getenv(machineRedis); address != "" {
+		if err := machine(address); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	if path := os.Getenv("PRESSWORK_BENCH_TABLE"); path != "" && code == 0 {
 		if err := os.WriteFile(path, []byte(page()), 0o644); err != nil {

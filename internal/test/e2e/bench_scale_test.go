@@ -1,0 +1,372 @@
+package e2e_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/internal/test/e2e"
+	"presswork/tasks"
+)
+
+// A machine of the scale benchmark prints four documents at a time, each in a
+// tenth of a second.
+const (
+	machineSlots = 4
+	machineDelay = 100 * time.Millisecond
+	// machineRedis, in the environment, makes this program such a machine.
+	machineRedis = "PRESSWORK_BENCH_REDIS"
+)
+
+// machine is a worker whose renderer is a delay. It reports and ends jobs as the
+// worker of the program does, and needs no store. It says when it is there, begins at
+// a line of its standard input, and ends with it.
+func machine(address string) error {
+	// overlap lets a task server take two more jobs than it has slots.
+	slots := make(chan struct{}, machineSlots)
+	server, err := tasks.NewServer(address, tasks.Options{RenderSlots: machineSlots, Queues: []tasks.Queue{tasks.Render}})
+	if err != nil {
+		return err
+	}
+	tasks.Handle(server, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
+		report := func(stage presswork.Stage, percent int) error { return run.Progress(ctx, stage, percent, "") }
+		if err := report(presswork.StageAnalyzing, 10); err != nil {
+			return err
+		}
+		if err := report(presswork.StageRendering, 20); err != nil {
+			return err
+		}
+		slots <- struct{}{}
+		if err := report(presswork.StagePrinting, 50); err != nil {
+			return err
+		}
+		time.Sleep(machineDelay) // the renderer
+		<-slots
+		if err := report(presswork.StageStoring, 90); err != nil {
+			return err
+		}
+		return run.Complete(ctx, presswork.Artifact{ID: run.ID, ContentType: "application/pdf", Size: 1}, false)
+	})
+	fmt.Println("ready")
+	in := bufio.NewReader(os.Stdin)
+	if _, err := in.ReadString('\n'); err != nil {
+		return err
+	}
+	if err := server.Start(context.Background()); err != nil {
+		return err
+	}
+	if _, err := in.WriteTo(io.Discard); err != nil {
+		return err
+	}
+	return server.Stop(context.Background())
+}
+
+// hosts are network namespaces on one bridge, each with an address of its own.
+type hosts struct {
+	address string // of the bridge, where Redis listens; loopback where namespaces are not allowed
+	names   []string
+}
+
+// kind says what the machines are.
+func (h *hosts) kind() string {
+	if len(h.names) == 0 {
+		return "processes"
+	}
+	return "network namespaces"
+}
+
+// openHosts makes n of them, or none where that is not allowed.
+func openHosts(b *testing.B, n int) *hosts {
+	b.Helper()
+	const bridge, address = "pwbench0", "10.213.0.1"
+	ip := func(args ...string) error { return exec.CommandContext(b.Context(), "ip", args...).Run() }
+	if ip("link", "add", bridge, "type", "bridge") != nil {
+		return &hosts{address: "127.0.0.1"}
+	}
+	h := &hosts{address: address}
+	b.Cleanup(func() {
+		for _, name := range h.names {
+			_ = exec.Command("ip", "netns", "delete", name).Run()
+		}
+		_ = exec.Command("ip", "link", "delete", bridge).Run()
+	})
+	must := func(args ...string) {
+		if err := ip(args...); err != nil {
+			b.Fatalf("ip %s: %v", strings.Join(args, " "), err)
+		}
+	}
+	must("address", "add", address+"/16", "dev", bridge)
+	must("link", "set", bridge, "up")
+	for i := range n {
+		name := fmt.Sprintf("pwbench%d", i)
+		must("netns", "add", name)
+		h.names = append(h.names, name)
+		must("link", "add", "pwb"+fmt.Sprint(i), "type", "veth", "peer", "name", "eth0", "netns", name)
+		must("link", "set", "pwb"+fmt.Sprint(i), "master", bridge, "up")
+		must("-n", name, "address", "add", fmt.Sprintf("10.213.%d.%d/16", 1+i/200, 1+i%200), "dev", "eth0")
+		must("-n", name, "link", "set", "eth0", "up")
+	}
+	return h
+}
+
+// start runs machine i on its host and returns how it begins and is stopped.
+func (h *hosts) start(b *testing.B, i int, redisURL string) (begin, stop func()) {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	args := []string{self}
+	if len(h.names) > 0 {
+		args = []string{"ip", "netns", "exec", h.names[i], self}
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), machineRedis+"="+redisURL, "GOMAXPROCS=1")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		b.Fatalf("machine %d said %q (%v)", i, line, err)
+	}
+	return func() { fmt.Fprintln(in) }, func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			b.Errorf("machine %d: %v", i, err)
+		}
+	}
+}
+
+// redisCost is what a Redis has spent since its start.
+type redisCost struct {
+	cpu      time.Duration
+	commands int64 // those of scripts included
+	in, out  int64 // bytes
+	log      int64 // bytes of the append-only file
+}
+
+func costOf(b *testing.B, client *redis.Client) (c redisCost) {
+	b.Helper()
+	info, err := client.Info(b.Context(), "cpu", "stats", "persistence").Result()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var user, system float64
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch name {
+		case "used_cpu_user":
+			fmt.Sscan(value, &user)
+		case "used_cpu_sys":
+			fmt.Sscan(value, &system)
+		case "total_commands_processed":
+			fmt.Sscan(value, &c.commands)
+		case "total_net_input_bytes":
+			fmt.Sscan(value, &c.in)
+		case "total_net_output_bytes":
+			fmt.Sscan(value, &c.out)
+		case "aof_current_size":
+			fmt.Sscan(value, &c.log)
+		}
+	}
+	c.cpu = time.Duration((user + system) * float64(time.Second))
+	return c
+}
+
+// since tells the cost of each of n jobs.
+func (c redisCost) since(before redisCost, n int) string {
+	each := func(x int64) float64 { return float64(x) / float64(n) }
+	return fmt.Sprintf("%.0f commands, %.2f ms of CPU, %.1f KB in, %.1f KB out, %.1f KB of append-only file", each(c.commands-before.commands),
+		(c.cpu-before.cpu).Seconds()*1000/float64(n), each(c.in-before.in)/1000, each(c.out-before.out)/1000, each(c.log-before.log)/1000)
+}
+
+// BenchmarkMachines prints jobs on 1 to 64 machines that share one durable Redis.
+func BenchmarkMachines(b *testing.B) {
+	const most = 64
+	hosts := openHosts(b, most)
+	url, client := listeningRedis(b, hosts.address)
+	queue, err := tasks.NewClient(url, tasks.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { queue.Stop(context.WithoutCancel(b.Context())) })
+	for b.Loop() {
+		for machines := 1; machines <= most; machines *= 2 {
+			ideal := float64(machines*machineSlots) / machineDelay.Seconds()
+			jobs := min(int(8*ideal), 8000)
+			before := costOf(b, client)
+			submitAll(b, queue, jobs)
+			submitted := costOf(b, client)
+			var begin, stop []func()
+			for i := range machines {
+				first, last := hosts.start(b, i, url)
+				begin, stop = append(begin, first), append(stop, last)
+			}
+			began := time.Now()
+			for _, f := range begin {
+				f()
+			}
+			for left(b, queue) > 0 {
+				time.Sleep(5 * time.Millisecond) // polling a condition
+			}
+			rate := float64(jobs) / time.Since(began).Seconds()
+			after := costOf(b, client)
+			var wg sync.WaitGroup
+			for _, f := range stop {
+				wg.Go(f)
+			}
+			wg.Wait()
+			report(b, fmt.Sprintf("%d machines (%s) of %d slots, each job %s", machines, hosts.kind(), machineSlots, machineDelay),
+				fmt.Sprintf("%.0f jobs/s of %.0f, Redis busy %.0f %%", rate, ideal, 100*(after.cpu-submitted.cpu).Seconds()/(float64(jobs)/rate)), "stated")
+			if machines == 8 {
+				report(b, "what a submission costs Redis", submitted.since(before, jobs), "stated")
+				report(b, "what the run of a job costs Redis", after.since(submitted, jobs), "stated")
+			}
+		}
+	}
+}
+
+// submitAll submits n conversions.
+func submitAll(b *testing.B, queue *tasks.Client, n int) {
+	b.Helper()
+	const submitters = 8
+	var wg sync.WaitGroup
+	for i := range submitters {
+		wg.Go(func() {
+			for range (n + i) / submitters {
+				id := tasks.NewID()
+				task, err := tasks.ConvertPDF.Task(tasks.Convert{Content: "# Document " + id, Theme: "light"})
+				if err == nil {
+					_, _, err = queue.Submit(b.Context(), tasks.Submission{ID: id, Kind: presswork.KindConversion, Theme: "light", Owner: "bench", Task: task})
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// left is how many jobs wait or run.
+func left(b *testing.B, queue *tasks.Client) (n int64) {
+	b.Helper()
+	stats, err := queue.Stats(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, q := range stats {
+		n += int64(q.Pending) + int64(q.Active) + int64(q.Retry)
+	}
+	return n
+}
+
+// listeningRedis is a durable one on a free port of an address.
+func listeningRedis(b *testing.B, address string) (url string, client *redis.Client) {
+	b.Helper()
+	l, err := net.Listen("tcp", address+":0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+	l.Close()
+	cmd := exec.Command("redis-server", "--bind", address, "--port", port, "--protected-mode", "no", "--dir", b.TempDir(), "--save", "",
+		"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--loglevel", "warning")
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	url = "redis://" + address + ":" + port
+	client = redis.NewClient(&redis.Options{Addr: address + ":" + port})
+	b.Cleanup(func() { client.Close() })
+	for client.Ping(b.Context()).Err() != nil {
+		time.Sleep(5 * time.Millisecond) // polling a condition
+	}
+	return url, client
+}
+
+// BenchmarkLongQueue tells what 99 000 waiting jobs change.
+func BenchmarkLongQueue(b *testing.B) {
+	const waiting, asked = 99_000, 2000
+	fleet, url := benchFleet(b)
+	_, c := fleet.API(map[string]string{"API_KEY": "hush"})
+	opt, err := redis.ParseURL(url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	client := redis.NewClient(opt)
+	defer client.Close()
+	queue, err := tasks.NewClient(url, tasks.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer queue.Stop(context.WithoutCancel(b.Context()))
+	memory := func() (n int64) {
+		info, err := client.Info(b.Context(), "memory").Result()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range strings.Lines(info) {
+			if rest, ok := strings.CutPrefix(line, "used_memory:"); ok {
+				fmt.Sscan(rest, &n)
+			}
+		}
+		return n
+	}
+	took := func(path func() string) string {
+		var d []time.Duration
+		for range asked {
+			began := time.Now()
+			if status, _, body := c.Do("GET", path(), "", nil, "X-API-Key", "hush"); status != http.StatusOK {
+				b.Fatalf("answered %d: %s", status, body)
+			}
+			d = append(d, time.Since(began))
+		}
+		return fmt.Sprintf("p50 %s, p99 %s", quantile(d, 0.5).Round(10*time.Microsecond), quantile(d, 0.99).Round(10*time.Microsecond))
+	}
+	for b.Loop() {
+		var ids []string
+		submit := func() {
+			ids = append(ids, c.Submit(e2e.Submission{Content: fmt.Sprintf("# %d", len(ids))}, "X-API-Key", "hush").JobID)
+		}
+		measure := func(n string) {
+			for range 100 {
+				submit()
+			}
+			report(b, "status of a job while "+n+" wait", took(func() string { return "/api/conversion/" + ids[rand.IntN(len(ids))] }), "as short as without")
+			report(b, "a list of 20 jobs while "+n+" wait", took(func() string { return "/api/conversion?limit=20" }), "as short as without")
+		}
+		measure("none")
+		before := memory()
+		began := time.Now()
+		submitAll(b, queue, waiting)
+		report(b, "submissions to a queue that grows to 99 000", fmt.Sprintf("%.0f/s", waiting/time.Since(began).Seconds()), "stated")
+		report(b, "Redis' memory for each of 99 000 waiting jobs", fmt.Sprintf("%.2f KB", float64(memory()-before)/waiting/1000), "≤ 2.5 KB")
+		measure("99 000")
+	}
+}
