@@ -3,6 +3,7 @@ package presswork
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code names a failure. Codes are part of the public contract: they appear in
@@ -71,6 +72,8 @@ type Error struct {
 	// no single field is.
 	Param string `json:"param,omitempty"`
 	Cause error  `json:"-"`
+	// After is how long to wait before trying again; 0 where nobody knows.
+	After time.Duration `json:"-"`
 }
 
 // Errorf coins an error whose message is public. It knows no %w, and no other
@@ -84,6 +87,13 @@ func Errorf(code Code, format string, args ...any) *Error {
 func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.Cause = cause
+	return &c
+}
+
+// WithAfter returns a copy of e that says when to try again.
+func (e *Error) WithAfter(after time.Duration) *Error {
+	c := *e
+	c.After = after
 	return &c
 }
 

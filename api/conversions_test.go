@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
@@ -330,8 +331,12 @@ func TestARefusedSubmissionLeavesNothingInTheStore(t *testing.T) {
 	h.queue.refuse = presswork.Errorf(presswork.QueueFull, "too many jobs wait")
 	res := h.form(field("content", strings.Repeat("x", 20_000)), file("assets", "a.png", "PNG"))
 	res.want(t, http.StatusTooManyRequests, presswork.QueueFull)
-	if res.Header.Get("Retry-After") == "" {
-		t.Error("no retry-after")
+	if got := res.Header.Get("Retry-After"); got != "5" {
+		t.Errorf("retry-after is %q where nobody knows", got)
+	}
+	h.queue.refuse = presswork.Errorf(presswork.QueueFull, "too many jobs wait").WithAfter(41 * time.Second)
+	if got := h.post(`{"content":"x"}`).Header.Get("Retry-After"); got != "41" {
+		t.Errorf("retry-after is %q instead of 41", got)
 	}
 	if keys := h.storedKeys(); len(keys) != 0 {
 		t.Errorf("the store has %q", keys)

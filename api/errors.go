@@ -125,6 +125,9 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 	// The WebSocket library resets the answer when it refuses an upgrade.
 	setHeaders(ctx, metadataOf(ctx))
 	h := &ctx.Response.Header
+	if e.After > 0 {
+		setRetryAfter(h, e.After)
+	}
 	if (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) && len(h.Peek("Retry-After")) == 0 {
 		h.Set("Retry-After", retryAfter)
 	}
@@ -159,6 +162,7 @@ func inferenceError(err error) *inference.Error {
 	}
 	e, status := presswork.AsError(err), statusOf(err)
 	refusal := inference.Errorf(status, e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
+	refusal.RetryAfter = e.After
 	switch e.Code {
 	case presswork.RateLimited:
 		refusal.Type, refusal.Code = "requests", inference.RateLimitExceeded

@@ -54,7 +54,7 @@ func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, er
 	}
 	call.QueuedAt = time.Now().UTC().Truncate(time.Millisecond)
 	q, _, _ := queueOf(call.Lane)
-	if err := c.admit(ctx, q); err != nil {
+	if err := c.admit(ctx, q, call.Owner); err != nil {
 		return nil, err
 	}
 	if call.IdempotencyKey != "" {
@@ -73,7 +73,8 @@ func (c *Client) Waiting(ctx context.Context) (int64, error) {
 	if err := c.memory.admit(ctx, c.rdb); err != nil {
 		return 0, err
 	}
-	return c.waiting(ctx, Infer)
+	l, err := c.line(ctx, Infer)
+	return l.Waiting, err
 }
 
 // bindCall binds the idempotency key to the call's id, or returns the id that

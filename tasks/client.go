@@ -26,10 +26,11 @@ type Client struct {
 	relay      *relay
 	calls      *stream.Client
 	maxPending int64
-	// fullness is how many tasks wait in each queue.
-	fullness map[Queue]*figure[int64]
-	memory   memory
-	log      *slog.Logger
+	maxWait    time.Duration
+	// lines is how each queue stands.
+	lines  map[Queue]*figure[line]
+	memory memory
+	log    *slog.Logger
 
 	// running is what goes on between Start and Stop, until its context ends.
 	running sync.WaitGroup
@@ -68,14 +69,15 @@ func NewClient(address string, o Options) (*Client, error) {
 		inspector:  asynq.NewInspectorFromRedisClient(rdb),
 		relay:      newRelay(recs, o.Log),
 		maxPending: o.MaxPending,
+		maxWait:    o.MaxWait,
 		memory:     memory{log: o.Log, full: figure[bool]{maxAge: memoryAge}},
 		log:        o.Log,
-		fullness:   map[Queue]*figure[int64]{},
 		owners:     map[string]struct{}{},
+		lines:      map[Queue]*figure[line]{},
 	}
 	c.calls = stream.NewClient(rdb, stream.ClientOptions{Issue: c.issue, Left: cancelChannel, Input: inputChannel, Log: o.Log})
 	for _, q := range Queues() {
-		c.fullness[q] = &figure[int64]{maxAge: fullnessAge}
+		c.lines[q] = &figure[line]{maxAge: lineAge}
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil

@@ -33,8 +33,13 @@ type Options struct {
 
 	// MaxPending (Client) is how many tasks may wait in one queue before
 	// submissions to it are refused with QueueFull. Default 100 000; negative
-	// for no limit.
+	// for no limit. An owner may have four times as many as are left free, so four
+	// fifths of them alone, and each of two four ninths.
 	MaxPending int64
+	// MaxWait (Client) is how old the oldest waiting task of a queue may be before
+	// submissions to it are refused with QueueFull, except those of owners none of
+	// whose tasks has waited as long. Default: no limit.
+	MaxWait time.Duration
 
 	// Queues (Server) are the queues to serve, as far as a kind is handled that
 	// uses them. Default: all.
@@ -106,7 +111,7 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	for name, n := range map[string]int64{
-		"Retention": int64(o.Retention), "Records": int64(o.Records), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
+		"Retention": int64(o.Retention), "Records": int64(o.Records), "MaxWait": int64(o.MaxWait), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
 		"AudioConcurrency": int64(o.AudioConcurrency), "InferConcurrency": int64(o.InferConcurrency), "ToolConcurrency": int64(o.ToolConcurrency), "DrainTimeout": int64(o.DrainTimeout),
 	} {
 		if n < 0 {

@@ -16,9 +16,6 @@ import (
 
 const (
 	idempotencyTTL = 24 * time.Hour
-	// fullnessAge is how old the known length of a queue may be when a
-	// submission is admitted by it.
-	fullnessAge = 100 * time.Millisecond
 	// enqueueTimeout bounds the second half of a submission, which the caller's
 	// leaving does not end.
 	enqueueTimeout = 2 * time.Second
@@ -52,7 +49,7 @@ func (c *Client) Reserve(ctx context.Context, s *Submission) (rec Record, replay
 			s.ID = id
 		}
 	}
-	if err := c.admit(ctx, s.Task.Queue); err != nil {
+	if err := c.admit(ctx, s.Task.Queue, s.Owner); err != nil {
 		return Record{}, false, err
 	}
 	s.reserved = true
@@ -114,7 +111,7 @@ func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 // caller's; one with that id that waits or runs already is success. The task is
 // lost with the queue. Errors: QueueFull, QueueUnavailable.
 func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
-	if err := c.admit(ctx, t.Queue); err != nil {
+	if err := c.admit(ctx, t.Queue, plainOwner); err != nil {
 		return err
 	}
 	return c.outbox.enqueue(ctx, plainOwner, id, t)
@@ -214,33 +211,6 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 	}
 	c.enqueue(ctx, job.Owner, job.ID, t)
 	return nil
-}
-
-// admit refuses a submission to an almost full Redis, and to a full queue by a
-// length that is at most fullnessAge old.
-func (c *Client) admit(ctx context.Context, q Queue) error {
-	if err := c.memory.admit(ctx, c.rdb); err != nil || c.maxPending < 0 {
-		return err
-	}
-	waiting, err := c.waiting(ctx, q)
-	if err != nil {
-		return err
-	}
-	if waiting >= c.maxPending {
-		return presswork.Errorf(presswork.QueueFull, "%d jobs are waiting already; try again later", waiting)
-	}
-	return nil
-}
-
-// waiting returns how many tasks wait in a queue, at most fullnessAge ago.
-func (c *Client) waiting(ctx context.Context, q Queue) (int64, error) {
-	return c.fullness[q].get(func(int64) (int64, error) {
-		n, err := asynqext.Pending(ctx, c.rdb, q)
-		if err != nil {
-			return 0, unavailable(err)
-		}
-		return n, nil
-	})
 }
 
 // accept writes the ledger entry, the record and the owner's list in this order,

@@ -88,6 +88,14 @@ func workers(cfg config.Config) int {
 	return cfg.Workers
 }
 
+// maxPending is the bound of a queue as tasks.Options has it, where 0 is the default.
+func maxPending(cfg config.Config) int64 {
+	if cfg.QueueMaxJobs == 0 {
+		return -1
+	}
+	return cfg.QueueMaxJobs
+}
+
 func queues(cfg config.Config) []tasks.Queue {
 	var out []tasks.Queue
 	for _, name := range cfg.WorkerQueues {

@@ -123,6 +123,8 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		Log:         log.With("component", "tasks"),
 		Retention:   p.retention,
 		Records:     time.Duration(cfg.RecordRetentionDays) * 24 * time.Hour,
+		MaxPending:  maxPending(cfg),
+		MaxWait:     cfg.QueueMaxAge,
 		WebhookData: func(rec tasks.Record) any { return api.WebhookData(p.secret, rec) },
 		Discard:     func(ctx context.Context, rec tasks.Record) error { return p.keeper.Discard(ctx, rec.ID) },
 		Queues:      queues(cfg),

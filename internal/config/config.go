@@ -30,10 +30,12 @@ type Config struct {
 	ChromiumPath string   `env:"CHROMIUM_PATH" help:"The browser's program, a name in PATH or a file. Unset: the first of the well-known places, a headless shell before a whole browser."`
 	WorkerAddr   string   `env:"WORKER_ADDR" default:"127.0.0.1:9090" check:"hostport" help:"Where a worker serves /healthz, /readyz and /metrics."`
 
-	CacheMaxSizeGB      float64 `env:"CACHE_MAX_SIZE_GB" default:"2.0" min:"0" max:"1000000" help:"Cap on what is stored, in GB: artifacts, the render cache and the sources of jobs. The least recently used artifacts and renders go first, never one younger than an hour; when nothing may go, submissions get 503 store_full."`
-	CacheRetentionDays  int     `env:"CACHE_RETENTION_DAYS" default:"30" min:"1" max:"3650" help:"Artifacts older than this are deleted."`
-	RecordRetentionDays int     `env:"RECORD_RETENTION_DAYS" default:"0" min:"0" max:"3650" help:"How long the record of a job is kept after its end: no less than CACHE_RETENTION_DAYS, as an artifact is found by its record. 0: 7 days more than that, in which a deleted artifact answers 410."`
-	RenderCacheShared   bool    `env:"RENDER_CACHE_SHARED" default:"false" help:"Keys share the render cache: quicker where they print the same documents, but a job then shows its key that another had the same text printed."`
+	CacheMaxSizeGB      float64       `env:"CACHE_MAX_SIZE_GB" default:"2.0" min:"0" max:"1000000" help:"Cap on what is stored, in GB: artifacts, the render cache and the sources of jobs. The least recently used artifacts and renders go first, never one younger than an hour; when nothing may go, submissions get 503 store_full."`
+	CacheRetentionDays  int           `env:"CACHE_RETENTION_DAYS" default:"30" min:"1" max:"3650" help:"Artifacts older than this are deleted."`
+	RecordRetentionDays int           `env:"RECORD_RETENTION_DAYS" default:"0" min:"0" max:"3650" help:"How long the record of a job is kept after its end: no less than CACHE_RETENTION_DAYS, as an artifact is found by its record. 0: 7 days more than that, in which a deleted artifact answers 410."`
+	QueueMaxJobs        int64         `env:"QUEUE_MAX_JOBS" default:"100000" min:"0" max:"100000000" help:"How many jobs may wait in one queue: submissions beyond that get 429 queue_full. One key may have four fifths of them at most, and less the more the others have. 0: no limit."`
+	QueueMaxAge         time.Duration `env:"QUEUE_MAX_AGE" default:"0s" min:"0s" max:"24h" help:"How long the first job of a queue may have waited: submissions get 429 queue_full while it has waited longer, except those of keys none of whose own jobs has. 0s: no limit."`
+	RenderCacheShared   bool          `env:"RENDER_CACHE_SHARED" default:"false" help:"Keys share the render cache: quicker where they print the same documents, but a job then shows its key that another had the same text printed."`
 
 	RedisURL         string `env:"REDIS_URL" redact:"url" help:"redis://, rediss://, unix:// or redis-sentinel:// address; a comma list is a cluster. Unset: a private redis-server under DATA_DIR."`
 	CacheRedisURL    string `env:"CACHE_REDIS_URL" redact:"url" help:"Redis that remembers analyses and choices of themes; it may forget them (an LRU). Unset: REDIS_URL's."`

@@ -291,8 +291,14 @@ func TestAsynqSaysWhatWeReadOfItsKeys(t *testing.T) {
 	if off := (got.Oldest - info.Latency).Abs(); got != want || got.Pending != 4 || got.Archived != 1 || !got.Paused || got.Oldest == 0 || got.OldestOpen < got.Oldest-10*time.Millisecond || off > 10*time.Second {
 		t.Errorf("read %+v, Asynq says %+v", got, info)
 	}
-	if n, err := Pending(t.Context(), w.rdb, render); err != nil || n != 4 {
-		t.Errorf("%d wait, %v", n, err)
+	w.rdb.IncrBy(t.Context(), keyOf(render, "processed"), 7)
+	info, err = w.inspector.GetQueueInfo(string(render))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := ReadLine(t.Context(), w.rdb, render, time.Now())
+	if off := (line.Oldest - info.Latency).Abs(); err != nil || line.Waiting != 4 || line.Done != 7 || info.ProcessedTotal != 7 || line.Oldest == 0 || off > 10*time.Second {
+		t.Errorf("%+v, %v; Asynq says %+v", line, err, info)
 	}
 	for id, want := range map[string]string{archived: "archived", waiting: "pending"} {
 		if got := TaskState(t.Context(), w.rdb, render, id).Val(); got != want || w.state(t, id) != want {

@@ -122,9 +122,58 @@ func CountFailed(ctx context.Context, rdb redis.Scripter, q Queue, now time.Time
 	return countScript.Run(ctx, rdb, []string{countKey(q, "failed", now), keyOf(q, "failed")}, int(countsKept.Seconds())).Err()
 }
 
-// Pending returns how many tasks wait in a queue.
-func Pending(ctx context.Context, rdb redis.Cmdable, q Queue) (int64, error) {
-	return rdb.LLen(ctx, pendingKey(q)).Result()
+// Line is how a queue stands.
+type Line struct {
+	// Waiting is how many tasks wait, Done how many tries have ended since the queue
+	// was made.
+	Waiting, Done int64
+	// Oldest is how long the task at the head has waited; 0 when none waits.
+	Oldest time.Duration
+}
+
+// ReadLine returns how a queue stands at the time now.
+func ReadLine(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (Line, error) {
+	var waiting *redis.IntCmd
+	var done, head *redis.StringCmd
+	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		waiting, done, head = p.LLen(ctx, pendingKey(q)), p.Get(ctx, keyOf(q, "processed")), p.LIndex(ctx, pendingKey(q), -1)
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return Line{}, err
+	}
+	l := Line{Waiting: waiting.Val()}
+	l.Done, _ = done.Int64() // before the first there is none
+	l.Oldest, err = waitOf(ctx, rdb, q, head.Val(), now)
+	return l, err
+}
+
+// ReadShare returns how many tasks of an owner wait in a queue, and how long the one
+// whose turn is next has waited.
+func ReadShare(ctx context.Context, rdb redis.Cmdable, q Queue, owner string, now time.Time) (waiting int64, oldest time.Duration, err error) {
+	var count *redis.IntCmd
+	var head *redis.StringSliceCmd
+	_, err = rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		count, head = p.ZCard(ctx, linePrefix(q)+owner), p.ZRange(ctx, linePrefix(q)+owner, 0, 0)
+		return nil
+	})
+	if err != nil || len(head.Val()) == 0 {
+		return 0, 0, err
+	}
+	oldest, err = waitOf(ctx, rdb, q, head.Val()[0], now)
+	return count.Val(), oldest, err
+}
+
+// waitOf returns how long a task has waited; 0 for one that does not.
+func waitOf(ctx context.Context, rdb redis.Cmdable, q Queue, id string, now time.Time) (time.Duration, error) {
+	if id == "" {
+		return 0, nil
+	}
+	ns, err := rdb.HGet(ctx, taskKey(q, id), "pending_since").Int64()
+	if errors.Is(err, redis.Nil) {
+		return 0, nil
+	}
+	return max(0, now.Sub(time.Unix(0, ns))), err
 }
 
 // TaskState returns the command that reads the state of a task: "pending",

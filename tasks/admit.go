@@ -1,0 +1,115 @@
+package tasks
+
+import (
+	"context"
+	"time"
+
+	"presswork"
+	"presswork/tasks/asynqext"
+)
+
+const (
+	// lineAge is how old the known state of a queue may be when a submission is
+	// admitted by it.
+	lineAge = 100 * time.Millisecond
+	// paceOver is over how long the pace of a queue is measured, at least, and
+	// paceGap between which two looks it is not: nobody asked meanwhile.
+	paceOver = 10 * time.Second
+	paceGap  = 30 * time.Second
+	// ownerShare is how many times what is free in a queue one owner may have in it:
+	// a queue that fills up keeps room for those who have little in it.
+	ownerShare = 4
+	// longestAfter bounds what a refused caller is told to wait: the pace may change.
+	longestAfter = 5 * time.Minute
+)
+
+// line is how a queue stands, and how quickly it moves.
+type line struct {
+	asynqext.Line
+	pace pace
+}
+
+// pace measures how many tries of a queue end in a second.
+type pace struct {
+	// since and before are where the two last periods began.
+	since, before mark
+	perSecond     float64 // 0: not known
+}
+
+// mark is how many tries had ended at a moment.
+type mark struct {
+	done int64
+	at   time.Time
+}
+
+// seen returns the pace after another look.
+func (p pace) seen(done int64, at time.Time) pace {
+	now := mark{done, at}
+	if p.since.at.IsZero() || at.Sub(p.since.at) > paceGap || done < p.since.done {
+		return pace{since: now, before: now}
+	}
+	if took := at.Sub(p.before.at); took >= time.Second {
+		p.perSecond = float64(done-p.before.done) / took.Seconds()
+	}
+	if at.Sub(p.since.at) >= paceOver {
+		p.before, p.since = p.since, now
+	}
+	return p
+}
+
+// after is how long so many tries take: at least a second, 0 when nobody knows.
+func (p pace) after(tries float64) time.Duration {
+	if p.perSecond == 0 {
+		return 0
+	}
+	seconds := min(max(tries/p.perSecond, 1), longestAfter.Seconds())
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// admit refuses a submission to an almost full Redis, to a queue that is full or too
+// far behind by a figure that is at most lineAge old, and of an owner who has too
+// much of it.
+func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
+	if err := c.memory.admit(ctx, c.rdb); err != nil || c.maxPending < 0 && c.maxWait == 0 {
+		return err
+	}
+	l, err := c.line(ctx, q)
+	if err != nil {
+		return err
+	}
+	free := c.maxPending - l.Waiting
+	if c.maxPending >= 0 && free <= 0 {
+		// When a tenth is done, those who come back find room.
+		return presswork.Errorf(presswork.QueueFull, "%d jobs are waiting already; try again later", l.Waiting).
+			WithAfter(l.pace.after(float64(l.Waiting) / 10))
+	}
+	crowded := c.maxPending >= 0 && l.Waiting > ownerShare*free
+	late := c.maxWait > 0 && l.Oldest > c.maxWait
+	if hasCalls(q) || !crowded && !late {
+		return nil
+	}
+	// Only now it matters whose they are.
+	own, oldest, err := asynqext.ReadShare(ctx, c.rdb, q, owner, c.clock.exact())
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case crowded && own > ownerShare*free:
+		return presswork.Errorf(presswork.QueueFull, "%d jobs are waiting already, %d of them of this key, and what is free is for others; try again later", l.Waiting, own).
+			WithAfter(l.pace.after(float64(l.Waiting) / 10))
+	case late && oldest > c.maxWait:
+		return presswork.Errorf(presswork.QueueFull, "jobs wait for %s already; try again later", oldest.Round(time.Second)).
+			WithAfter(l.pace.after(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))
+	}
+	return nil
+}
+
+// line returns how a queue stood at most lineAge ago.
+func (c *Client) line(ctx context.Context, q Queue) (line, error) {
+	return c.lines[q].get(func(old line) (line, error) {
+		now, err := asynqext.ReadLine(ctx, c.rdb, q, c.clock.exact())
+		if err != nil {
+			return line{}, unavailable(err)
+		}
+		return line{now, old.pace.seen(now.Done, time.Now())}, nil
+	})
+}
