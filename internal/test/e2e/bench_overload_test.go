@@ -1,0 +1,98 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"presswork/internal/test/e2e"
+	"presswork/tasks"
+)
+
+// BenchmarkOverload submits three times what a worker can print, to a queue of 100
+// jobs, and measures what it prints all the same, how soon the API answers about a
+// job meanwhile, and what those are told who are refused.
+func BenchmarkOverload(b *testing.B) {
+	const length = 20 * time.Second
+	fleet, url := benchFleet(b)
+	_, c := fleet.API(map[string]string{"API_KEY": "hush", "QUEUE_MAX_JOBS": "100"})
+	fleet.Worker(nil)
+	rdb, err := tasks.Dial(url, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer rdb.Close()
+	printed := func() int {
+		n, err := rdb.Get(b.Context(), "asynq:{render}:processed").Int()
+		if err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
+	var n, accepted, refused, after atomic.Int64
+	var last atomic.Value
+	submit := func() error {
+		body, err := json.Marshal(e2e.Submission{Content: small(int(n.Add(1))), Theme: "nord"})
+		if err != nil {
+			return err
+		}
+		status, head, answer, err := c.Try("POST", "/api/conversion", "application/json", body)
+		switch status {
+		case http.StatusAccepted:
+			accepted.Add(1)
+			var a e2e.Accepted
+			if err := json.Unmarshal(answer, &a); err != nil {
+				return err
+			}
+			last.Store(a.JobID)
+		case http.StatusTooManyRequests:
+			refused.Add(1)
+			seconds, err := time.ParseDuration(head.Get("Retry-After") + "s")
+			after.Add(int64(seconds))
+			return err
+		default:
+			return fmt.Errorf("answered %d %s: %w", status, answer, err)
+		}
+		return nil
+	}
+	for b.Loop() {
+		throughput(b, c, 16, new(int), small) // browsers are started, pages composed once
+		// As many as there is room for.
+		before, began := printed(), time.Now()
+		for time.Since(began) < length {
+			full := refused.Load()
+			if err := submit(); err != nil {
+				b.Fatal(err)
+			}
+			if refused.Load() > full {
+				time.Sleep(50 * time.Millisecond) // the load of this measurement
+			}
+		}
+		peak := float64(printed()-before) / time.Since(began).Seconds()
+
+		accepted.Store(0)
+		refused.Store(0)
+		after.Store(0)
+		before, began = printed(), time.Now()
+		asked := make(chan string)
+		go func() {
+			asked <- openLoop(b, 20, length, func() error {
+				id, _ := last.Load().(string)
+				status, _, body, err := c.Try("GET", "/api/conversion/"+id, "", nil)
+				if err == nil && status != http.StatusOK {
+					err = fmt.Errorf("answered %d %s", status, body)
+				}
+				return err
+			})
+		}()
+		openLoop(b, int(3*peak), length, submit)
+		under := float64(printed()-before) / time.Since(began).Seconds()
+		report(b, fmt.Sprintf("documents printed while 3 × %.0f/s are submitted", peak), fmt.Sprintf("%.0f/s, %.0f %%", under, 100*under/peak), "≥ 90 %")
+		report(b, "status of a job meanwhile", <-asked, "p99 < 50 ms")
+		report(b, "submissions beyond the bound", fmt.Sprintf("%d accepted, %d refused with 429, retry-after %s on average",
+			accepted.Load(), refused.Load(), (time.Duration(after.Load())/time.Duration(max(1, refused.Load()))).Round(100*time.Millisecond)), "429 with retry-after")
+	}
+}
