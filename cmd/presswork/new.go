@@ -26,7 +26,7 @@ func newNewCommand(p *program) *cobra.Command {
 		Use:     "new [FILE.md]",
 		Short:   "Write a sample document with front matter, to begin with",
 		Long:    "Write a sample document with front matter, to begin with. Without FILE.md it is document.md. A file that\nis there already is left alone.",
-		Example: "  presswork new report.md\n  presswork md2pdf report.md --watch",
+		Example: "  presswork new report.md\n  presswork md2pdf report.md --live",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError{fmt.Errorf("%s writes one file, and %d are named", cmd.CommandPath(), len(args))}
@@ -58,7 +58,7 @@ func (p *program) writeSample(name string, now time.Time) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s is written; `presswork md2pdf %s --watch` prints it as often as it changes\n", printable(name), printable(name))
+	_, err = fmt.Fprintf(p.stdout, "%s is written; `presswork md2pdf %s --live` shows it while you write\n", printable(name), printable(name))
 	return err
 }
 

@@ -24,18 +24,12 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	env := append(os.Environ(), "PYTHONPATH="+tools+"/honcho-2.0.0", "PYTHONUNBUFFERED=1", "PRESSWORK="+binary, "UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json")
 	address := map[string]string{}
 	for _, setting := range []string{"REDIS_PORT", "S3_ENDPOINT", "API_PORT", "WORKER1_PORT", "WORKER2_PORT"} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		address[setting] = l.Addr().String()
-		_, port, _ := net.SplitHostPort(address[setting])
+		port := freePort(t)
+		address[setting] = "127.0.0.1:" + port
 		if setting == "S3_ENDPOINT" {
 			port = address[setting]
 		}
 		env = append(env, setting+"="+port)
-		l.Close()
 	}
 	log, err := os.Create(dir + "/log")
 	if err != nil {
@@ -86,4 +80,15 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	if strings.Contains(said(), "connection refused") && strings.LastIndex(said(), "connection refused") > strings.Index(said(), "SIGTERM received") {
 		t.Error("somebody missed Redis or the store at the end")
 	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
 }

@@ -1,0 +1,178 @@
+//go:build compat
+
+package compat
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+)
+
+// step is a command of a page and what it prints, or a file that the page shows.
+type step struct {
+	command, output string
+	file, text      string
+}
+
+var (
+	pageBlock = regexp.MustCompile("(?m)^(?:`([\\w./-]+)`:\n\n)?```(\\w+)\n((?s:.*?))^```$")
+	hereDoc   = regexp.MustCompile(`<<'(\w+)'`)
+)
+
+// steps reads a page: blocks of the kind console are commands after "$ ", each with
+// what it prints, in which … stands for anything. A block below the name of a file is
+// that file.
+func steps(t *testing.T, page string) (list []step) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(b, []byte("\n")); n > 120 {
+		t.Errorf("%s has %d lines; at most 120 are promised", page, n)
+	}
+	for _, m := range pageBlock.FindAllStringSubmatch(string(b), -1) {
+		switch {
+		case m[1] != "":
+			list = append(list, step{file: m[1], text: m[3]})
+		case m[2] == "console":
+			list = append(list, commands(m[3])...)
+		default:
+			t.Errorf("%s: nothing runs this:\n%s", page, m[3])
+		}
+	}
+	return list
+}
+
+func commands(block string) (list []step) {
+	more, until := false, ""
+	for line := range strings.Lines(block) {
+		command, begins := strings.CutPrefix(line, "$ ")
+		switch {
+		case until != "":
+			list[len(list)-1].command += line
+			if strings.TrimSpace(line) == until {
+				until = ""
+			}
+			continue
+		case more:
+			list[len(list)-1].command += line
+			command = line
+		case begins:
+			list = append(list, step{command: command})
+		default:
+			list[len(list)-1].output += line
+			continue
+		}
+		more = strings.HasSuffix(command, "\\\n")
+		if m := hereDoc.FindStringSubmatch(command); m != nil {
+			until = m[1]
+		}
+	}
+	return list
+}
+
+// shell is a shell in which one command follows the other.
+type shell struct {
+	t   *testing.T
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func newShell(t *testing.T, dir string, env ...string) *shell {
+	t.Helper()
+	cmd := exec.Command("bash")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // what the page left running
+		cmd.Wait()
+	})
+	return &shell{t, in, bufio.NewReader(out)}
+}
+
+// run returns what a command prints, and its exit status.
+func (s *shell) run(command string) (output string, status string) {
+	s.t.Helper()
+	const end = "the-end-of-a-command"
+	fmt.Fprintf(s.in, "{ %s} </dev/null\necho %s $?\n", command, end)
+	for {
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			s.t.Fatalf("%s: %v, after %q", command, err, output)
+		}
+		// A program may leave its last line open.
+		if before, after, ok := strings.Cut(line, end+" "); ok {
+			return output + before, strings.TrimSpace(after)
+		}
+		output += line
+	}
+}
+
+// matches reports whether a text is as a page says; … is anything.
+func matches(says, text string) bool {
+	parts := strings.Split(strings.TrimSpace(says), "…")
+	for i, p := range parts {
+		parts[i] = regexp.QuoteMeta(p)
+	}
+	return regexp.MustCompile(`(?s)^` + strings.Join(parts, ".*?") + `$`).MatchString(strings.TrimSpace(text))
+}
+
+// TestTheTutorialsAreTrue runs every command of docs/tutorials and of the cookbook,
+// and compares what it prints.
+func TestTheTutorialsAreTrue(t *testing.T) {
+	t.Parallel()
+	tools := os.Getenv("PRESSWORK_COMPAT")
+	_, model := inferencetest.Start(t)
+	for _, page := range []string{"writer", "backend-developer", "ai-developer", "operator", "cookbook"} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			dir, programs := t.TempDir(), t.TempDir()
+			if err := os.Symlink(e2e.Binary(t), filepath.Join(programs, "presswork")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "logo.png"), picture(t), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			port := freePort(t)
+			here := strings.NewReplacer("127.0.0.1:8000", "127.0.0.1:"+port, "http://127.0.0.1:8080/v1", model)
+			there := strings.NewReplacer("127.0.0.1:"+port, "127.0.0.1:8000", model, "http://127.0.0.1:8080/v1")
+			s := newShell(t, dir, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+dir, "API_PORT="+port, "PYTHONPATH="+tools+"/python")
+			for _, step := range steps(t, "../../../docs/tutorials/"+page+".md") {
+				if step.file != "" {
+					if err := os.WriteFile(filepath.Join(dir, step.file), []byte(here.Replace(step.text)), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					continue
+				}
+				out, status := s.run(here.Replace(step.command))
+				if out = there.Replace(out); status != "0" || !matches(step.output, out) {
+					t.Errorf("$ %s\nprints, with status %s\n%s\nand not\n%s", step.command, status, out, step.output)
+				}
+			}
+		})
+	}
+}
