@@ -153,6 +153,20 @@ func TestWhatIsABook(t *testing.T) {
 	}
 }
 
+// Paragraphs of pictures alone keep space around them where others have none.
+func TestPicturesAreNoLines(t *testing.T) {
+	t.Parallel()
+	const picture = "<img alt=\"a\" src=\"data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==\">"
+	content := "Text.\n\n" + picture + " " + picture + "\n\nText " + picture + ".\n"
+	composed, err := converter(t, pdf.Options{}).Compose(t.Context(), pdf.Document{Content: []byte(content), Theme: "fantasy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if html := composed.Page.HTML; strings.Count(html, "<p data-pictures>") != 1 || !strings.Contains(html, "p[data-pictures]") {
+		t.Error(html)
+	}
+}
+
 func TestPressOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	for param, o := range map[string]presswork.Options{

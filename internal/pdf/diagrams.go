@@ -44,26 +44,27 @@ func (c *Converter) drawer(theme themes.Theme, o presswork.Options) func(context
 }
 
 const (
-	// legible is how small a diagram may become before its page is turned: its
-	// texts then have 5.3 pt.
-	legible = 0.5
+	// legible is how small a diagram may become: its texts then have 7 pt.
+	legible = 2.0 / 3
 	// worthTurning is how much larger a turned page must make it.
 	worthTurning = 1.25
 	// pageShare is how much of a page's height a diagram may take, with space for
 	// the heading above it.
 	pageShare = 0.85
+	// largestSheet is how much larger than the others a sheet may be that folds out.
+	largestSheet = 4
 )
 
-// fitDiagrams turns the page of each diagram that is too wide to be read on an
-// upright one.
+// fitDiagrams gives each diagram that could not be read a page where it can: a turned
+// one, or one that is larger and folds out.
 func fitDiagrams(body string, s sheet) string {
 	const opening, closing = `<div class="diagram"><svg `, "</svg></div>"
-	if s.height <= s.width || !strings.Contains(body, opening) {
+	if !strings.Contains(body, opening) {
 		return body
 	}
 	var out strings.Builder
 	out.Grow(len(body) + 1024)
-	for {
+	for sheets := 1; ; {
 		start := strings.Index(body, opening)
 		if start < 0 {
 			break
@@ -74,20 +75,29 @@ func fitDiagrams(body string, s sheet) string {
 		}
 		before, picture := body[:start], body[start:end]
 		body = body[end:]
-		if !turns(picture[len(opening)-len("<svg "):], s) {
+		wanted := diagramSheet(picture[len(opening)-len("<svg "):], s)
+		if wanted == s {
 			out.WriteString(before + picture)
 			continue
 		}
 		lead := leadIn(before)
+		wrap, rule := turnedStart, ""
+		if wanted.width != s.height || wanted.height != s.width {
+			name := fmt.Sprintf("sheet-%d", sheets)
+			sheets++
+			wrap = strings.TrimSuffix(turnedStart, ">") + ` style="page:` + name + `">`
+			rule = fmt.Sprintf("<style>@page %s{size:%gmm %gmm}</style>", name, round(wanted.width+2*s.bleed), round(wanted.height+2*s.bleed))
+		}
 		// The sheet's rule knows the upright page's height.
-		height := fmt.Sprintf(`<svg style="max-height:%gmm" `, round((s.width-s.top-s.bottom)*pageShare/s.scale))
-		out.WriteString(before[:lead] + turnedStart + "\n" + before[lead:] + strings.Replace(picture, "<svg ", height, 1) + "\n</div>")
+		height := fmt.Sprintf(`<svg style="max-height:%gmm" `, round((wanted.height-s.top-s.bottom)*pageShare/s.scale))
+		out.WriteString(before[:lead] + wrap + "\n" + before[lead:] + strings.Replace(picture, "<svg ", height, 1) + rule + "\n</div>")
 	}
 	return out.String() + body
 }
 
-// turns reports whether a drawing is to have a turned page.
-func turns(svg string, s sheet) bool {
+// diagramSheet is the sheet that a drawing can be read on: the one at hand, that
+// turned, or one as much larger as it needs.
+func diagramSheet(svg string, s sheet) sheet {
 	z := html.NewTokenizer(strings.NewReader(svg))
 	z.Next()
 	var width, height float64
@@ -100,12 +110,28 @@ func turns(svg string, s sheet) bool {
 		}
 	}
 	if !(width > 0 && height > 0) {
-		return false
+		return s
 	}
-	size := func(across, along float64) float64 {
-		const pixel = 25.4 / 96
-		return min(1, across/s.scale/pixel/width, along*pageShare/s.scale/pixel/height)
+	const pixel = 25.4 / 96
+	size := func(s sheet) float64 {
+		across, along := s.width-s.left-s.right, (s.height-s.top-s.bottom)*pageShare
+		return min(1, across/s.scale/pixel/width, along/s.scale/pixel/height)
 	}
-	upright := size(s.width-s.left-s.right, s.height-s.top-s.bottom)
-	return upright < legible && size(s.height-s.left-s.right, s.width-s.top-s.bottom) > worthTurning*upright
+	best := s
+	if size(s) >= legible {
+		return s
+	}
+	turned := s
+	turned.width, turned.height = s.height, s.width
+	if size(turned) > worthTurning*size(s) {
+		best = turned
+	}
+	if size(best) >= legible {
+		return best
+	}
+	// Each side grows by what is missing, but by no more than the largest sheet has.
+	grown := best
+	grown.width = min(max(best.width, width*legible*pixel*s.scale+s.left+s.right+1), largestSheet*best.width, maxSide)
+	grown.height = min(max(best.height, height*legible*pixel*s.scale/pageShare+s.top+s.bottom+1), largestSheet*best.height, maxSide)
+	return grown
 }

@@ -29,10 +29,12 @@ func TestWideDiagramsTurnTheirPage(t *testing.T) {
 		want          string
 	}{
 		"fits":             {500, 300, presswork.Options{}, "<div class=\"diagram\"><svg role"},
-		"is legible":       {1000, 300, presswork.Options{}, "<div class=\"diagram\"><svg role"},
+		"is legible":       {800, 300, presswork.Options{}, "<div class=\"diagram\"><svg role"},
 		"too wide":         {1200, 300, presswork.Options{}, "<div class=\"turned\">\n<h2 id=\"flow\">Flow</h2>\n<div class=\"diagram\"><svg style=\"max-height:"},
-		"too high as well": {1200, 4000, presswork.Options{}, "<div class=\"diagram\"><svg role"},
-		"wide sheet":       {1200, 300, presswork.Options{Landscape: new(true)}, "<div class=\"diagram\"><svg role"},
+		"too high as well": {1200, 2000, presswork.Options{}, "<style>@page sheet-1{size:278.667mm 467.0"},
+		"a wide sheet":     {1300, 300, presswork.Options{Landscape: new(true)}, "<div class=\"diagram\"><svg role"},
+		"much too wide":    {4000, 300, presswork.Options{}, "<style>@page sheet-1{size:772.556mm 210mm}</style>"},
+		"without end":      {20_000, 300, presswork.Options{}, "<style>@page sheet-1{size:1188mm 210mm}</style>"},
 	} {
 		html := composeDrawn(t, drawn(c.width, c.height), pdf.Document{Content: []byte(src), Options: c.options})
 		if !strings.Contains(html, c.want) {

@@ -110,7 +110,7 @@ func (p page) content() string {
 	b.Grow(len(p.body) + 4<<10)
 	b.WriteString("<body")
 	var classes []string
-	if strings.Contains(p.body, turnedStart) {
+	if strings.Contains(p.body, strings.TrimSuffix(turnedStart, ">")) {
 		classes = append(classes, "turns")
 	}
 	if p.book.text {

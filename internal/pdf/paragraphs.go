@@ -5,8 +5,8 @@ import "strings"
 // narrowLetter is the mean width of a letter in em in the narrower typefaces.
 const narrowLetter = 0.44
 
-// markParagraphs marks the paragraphs that may go on on the next page, and those
-// that lead to what follows and stay with it. Chromium would
+// markParagraphs marks the paragraphs that may go on on the next page, those that lead
+// to what follows and stay with it, and those of pictures alone. Chromium would
 // break the others as well, and leave one line of four alone there: it heeds
 // widows only where there are lines enough for orphans too.
 func markParagraphs(body string, s sheet) string {
@@ -30,6 +30,9 @@ func markParagraphs(body string, s sheet) string {
 		}
 		end := strings.Index(within, "</p>")
 		if end > 0 && (body[0] == '>' || body[0] == ' ') {
+			if strings.Contains(body[:end], "<img ") && strings.TrimSpace(visible(body[:end])) == "" {
+				out.WriteString(" data-pictures")
+			}
 			lines := 0
 			for part := range strings.SplitSeq(body[:end], "<br") {
 				lines += 1 + letters(visible(part))/perLine
