@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -141,7 +142,7 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		ThemesDir:   m.themesDir,
 		Allow:       m.allow,
 		Output:      m.made,
-		Jobs:        min(m.jobs, len(inputs)),
+		Jobs:        m.tabs(inputs),
 		Timeout:     m.cfg.RenderTimeout,
 		Fetch:       guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
 		Stdin:       m.stdin,
@@ -170,6 +171,20 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	return m.follow(ctx, converter, report, inputs, outputs)
+}
+
+// tabs is how many pages print at a time: one for each file, and all where a file is
+// so large that it may be printed in sections.
+func (m *md2pdf) tabs(inputs []local.Input) int {
+	const large = 64 << 10
+	for _, in := range inputs {
+		for _, path := range append([]string{in.Path}, in.Merge...) {
+			if info, err := os.Stat(path); err == nil && info.Size() >= large {
+				return m.jobs
+			}
+		}
+	}
+	return min(m.jobs, len(inputs))
 }
 
 // begin starts a converter; stop ends it.

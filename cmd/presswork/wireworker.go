@@ -86,6 +86,8 @@ func (p *parts) handlePages(ctx context.Context, taker *tasks.Server) (*chromium
 		Keeper: p.keeper,
 		Converter: pdf.New(pdf.Options{
 			Printer:  browser,
+			Idle:     browser.Idle,
+			Timeout:  p.cfg.RenderTimeout,
 			Themes:   p.themes,
 			Fetch:    p.fetcher().Fetch,
 			Diagrams: p.diagrams,

@@ -95,6 +95,9 @@ type Stats struct {
 	Started time.Time
 }
 
+// Idle reports how many more pages could be printed at once.
+func (b *Browser) Idle() int { return max(cap(b.slots)-len(b.slots)-int(b.queue.Load()), 0) }
+
 // Stats returns the counters. Reading the memory takes some milliseconds.
 func (b *Browser) Stats() Stats {
 	s := Stats{

@@ -129,7 +129,7 @@ func (c *Converter) Reload() error {
 	}
 	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Diagrams: c.diagrams, Log: c.o.Log}
 	if c.o.Output != presswork.HTML {
-		o.Printer = printer{c.browser}
+		o.Printer, o.Idle = printer{c.browser}, c.browser.Idle
 		o.Picture, o.Script = c.picture, c.script
 	}
 	c.catalogue, c.engine = catalogue, pdf.New(o)

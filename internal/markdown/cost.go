@@ -12,9 +12,9 @@ import (
 // more than with its bytes. A part is a phrase, of about 10 KB and a third of a
 // millisecond:
 const (
-	// maxParts bounds a document. A table of 5000 rows and 8 columns has 85 000, a
-	// book of 1000 pages 60 000.
-	maxParts  = 100_000
+	// MaxParts bounds what is printed at once. A table of 5000 rows and 8 columns
+	// has 85 000, a book of 1000 pages 60 000.
+	MaxParts  = 100_000
 	cellPart  = 2
 	blockPart = 3 // some 27 blocks are a page, which takes 30 ms
 	// So many elements of formulas and diagrams, or spans of coloured code, are
@@ -81,10 +81,10 @@ func (c *cost) embed(piece string) {
 }
 
 // check refuses a document that would take the browser too long.
-func (c *cost) check() error {
-	if n := c.parts(); n > maxParts {
+func (c *cost) check(most int) error {
+	if n := c.parts(); n > most {
 		return tooComplex("the document is too much to print at once: with %d table cells, %d blocks and %d other elements it has %d parts; at most %d are allowed (a cell counts as %d, a block as %d)",
-			c.cells, c.blocks, c.elements+c.shapes+c.spans, n, maxParts, cellPart, blockPart)
+			c.cells, c.blocks, c.elements+c.shapes+c.spans, n, most, cellPart, blockPart)
 	}
 	return nil
 }

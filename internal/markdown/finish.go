@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -83,7 +84,8 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 		}
 		out.WriteString(token.String())
 	}
-	if err := parts.check(); err != nil {
+	d.parts = parts.parts()
+	if err := parts.check(cmp.Or(d.options.MaxParts, MaxParts)); err != nil {
 		return "", err
 	}
 	d.checkLinks(ids)

@@ -98,6 +98,9 @@ type Options struct {
 	// fragment of its entries begins with if another document has it.
 	CitedBefore, CitedAfter []cite.Citation
 	EntriesAt               string
+	// MaxParts bounds what the document is made of, as MaxParts counts it. Default
+	// MaxParts.
+	MaxParts int
 	// Links resolves a link, found on a source line, to another document that is
 	// printed with this one: to a fragment that this one need not have. Nil:
 	// there is none.
@@ -166,6 +169,8 @@ type Document struct {
 	// Slides are there with Options.Slides: the HTML holds a SlideBreak between
 	// each two.
 	Slides []Slide
+	// Parts is what it is made of, as MaxParts counts it.
+	Parts int
 }
 
 // Heading is one entry of the outline.
@@ -235,7 +240,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 		return Document{}, err
 	}
 	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Index: d.index, Counts: d.counters.counts,
-		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright, Slides: d.slides}, nil
+		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright, Slides: d.slides, Parts: d.parts}, nil
 }
 
 // draft is one document on its way.
@@ -261,6 +266,7 @@ type draft struct {
 	unresolved bool
 	// toc reports whether the contents have a place.
 	toc      bool
+	parts    int // see cost
 	warnings []presswork.Warning
 }
 

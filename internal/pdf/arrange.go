@@ -55,9 +55,10 @@ func notesStand(printed []byte) bool {
 		return true // nothing is known against it
 	}
 	pages, err := f.Anchors()
-	if err != nil {
-		return true
-	}
+	return err != nil || notesStandAt(pages)
+}
+
+func notesStandAt(pages map[string]int) bool {
 	for id, page := range pages {
 		note, ok := strings.CutPrefix(id, footPrefix+"fn:")
 		if from := pages["fnref:"+note]; ok && from > 0 && from != page {

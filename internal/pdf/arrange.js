@@ -77,7 +77,8 @@
     const [old] = blocks[passed].getClientRects();
     const page = pageOf(old);
     if (!forgets || page - forgotten < 3) return;
-    const hidden = blocks.slice(0, passed).filter((b) => !b.classList.contains("waiting"));
+    const before = [...main.children]; // feet among them
+    const hidden = before.slice(0, before.indexOf(blocks[passed])).filter((b) => b !== strut && !b.classList.contains("waiting"));
     const was = [forgotten, strut.style.cssText];
     for (const b of hidden) b.classList.add("waiting");
     forgotten = page;
@@ -177,7 +178,7 @@
     }
     list.forEach((li, n) => {
       const link = links.get("#" + encodeURI(li.id)) ?? links.get("#" + li.id);
-      if (link && !section.contains(link)) notes.set(link, { li, number: n + 1 });
+      if (link && !section.contains(link)) notes.set(link, { li, number: li.value || n + 1 });
     });
   }
   const noteOf = (link) => {
@@ -416,7 +417,7 @@
     all("li[data-placed]").forEach((li) => li.remove());
     const left = all("main > .footnotes > ol > li");
     if (!left.length) section.remove();
-    else left.forEach((li) => li.setAttribute("value", list.indexOf(li) + 1));
+    else left.forEach((li) => li.setAttribute("value", li.value || list.indexOf(li) + 1));
   }
   all(".waiting").forEach((e) => e.classList.remove("waiting"));
   strut.remove();

@@ -33,6 +33,9 @@ func checkBanner(name, text string) error {
 	return nil
 }
 
+// noContent is the content of a margin box that is not there.
+const noContent = "none"
+
 // namesChapter reports whether header or footer name the chapter.
 func namesChapter(o presswork.Options) bool {
 	for _, text := range []*string{o.HeaderText, o.FooterText} {
@@ -56,13 +59,14 @@ func (s sheet) capacity(margin float64) int {
 }
 
 // bannerContent writes a header or footer in a margin of so many millimetres as
-// the value of a margin box's content property: strings and page counters.
-func (p page) bannerContent(text string, margin float64) string {
+// the value of a margin box's content property: strings and page counters, number
+// for {page} and total for {total}.
+func (p page) bannerContent(text string, margin float64, number, total string) string {
 	const counterDigits = 4
 	var parts []string
 	capacity := p.sheet.capacity(margin)
 	if capacity == 0 {
-		return "none"
+		return noContent
 	}
 	literal := func(s string) {
 		if s == "" || capacity <= 0 {
@@ -84,9 +88,9 @@ func (p page) bannerContent(text string, margin float64) string {
 		at = m[1]
 		switch text[m[0]:m[1]] {
 		case "{page}":
-			counter("counter(page)", counterDigits)
+			counter(number, counterDigits)
 		case "{total}":
-			counter("counter(pages)", counterDigits)
+			counter(total, counterDigits)
 		case "{title}":
 			literal(p.meta.Title)
 		case "{date}":
@@ -103,7 +107,7 @@ func (p page) bannerContent(text string, margin float64) string {
 	}
 	literal(text[at:])
 	if len(parts) == 0 {
-		return "none"
+		return noContent
 	}
 	return strings.Join(parts, " ")
 }

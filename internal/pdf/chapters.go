@@ -49,29 +49,40 @@ func titled(headings []markdown.Heading) bool {
 	return true
 }
 
-// chapterCSS defines the counter style: one symbol per page, the first chapter
-// that begins on it, else the one that runs on. Chromium has no string-set, but
-// counter(page) takes a style.
+// chapterCSS defines the counter style for all pages.
 func chapterCSS(chapters []markdown.Heading, pages map[string]int, total int) string {
+	return pageStyle(chapterStyle, runningTitles(chapters, pages, total))
+}
+
+// pageStyle defines a counter style that writes a text for each page of a print.
+// Chromium has no string-set, but counter(page) takes a style.
+func pageStyle(name string, texts []string) string {
+	var b strings.Builder
+	b.WriteString("@counter-style " + name + "{system:fixed 1;symbols:")
+	for _, text := range texts {
+		b.WriteString(themes.QuoteCSS(text))
+	}
+	b.WriteString("}")
+	return b.String()
+}
+
+// runningTitles are the titles on each page: of the first chapter that begins on it,
+// else of the one that runs on.
+func runningTitles(chapters []markdown.Heading, pages map[string]int, total int) []string {
 	begun := make([][]markdown.Heading, total+1)
 	for _, c := range chapters {
 		if page := pages[c.ID]; page > 0 && page <= total {
 			begun[page] = append(begun[page], c)
 		}
 	}
-	var b strings.Builder
-	b.WriteString("@counter-style " + chapterStyle + "{system:fixed 1;symbols:")
+	titles := make([]string, total)
 	running := ""
-	for _, begun := range begun[1:] {
-		if len(begun) == 0 {
-			b.WriteString(themes.QuoteCSS(running))
-			continue
+	for i, begun := range begun[1:] {
+		if titles[i] = running; len(begun) > 0 {
+			titles[i], running = runningTitle(begun[0]), runningTitle(begun[len(begun)-1])
 		}
-		b.WriteString(themes.QuoteCSS(runningTitle(begun[0])))
-		running = runningTitle(begun[len(begun)-1])
 	}
-	b.WriteString("}")
-	return b.String()
+	return titles
 }
 
 func runningTitle(h markdown.Heading) string {

@@ -133,6 +133,14 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	composed.resolution = resolutionOf(o)
 	composed.Finish.Boxes = sheet.boxes()
 	composed.Finish.DropCaps = strings.Contains(page.body, `class="drop-cap"`)
+	composed.divisible, composed.parts = c.divisible(o, page), body.Parts
+	switch {
+	case composed.divisible:
+		page.body = "" // not to be remembered
+		composed.banners = page.banners
+	case body.Parts > markdown.MaxParts:
+		return Composed{}, tooMuchAtOnce(body.Parts, "it is set as a book, has a stylesheet or a theme of its own, page ranges, or pages without header or footer")
+	}
 	return c.keyed(composed), nil
 }
 
@@ -161,6 +169,9 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 	if o.CodeTheme == "" && ownSheets(o, theme) {
 		names := sync.OnceValue(func() themes.Names { return theme.Names(sharedSheet()) })
 		settings.CodeLook = func(class string) bool { return names().Class(class) }
+	}
+	if c.idle != nil && d.Output == presswork.PDF && !settings.Slides {
+		settings.MaxParts = maxDivided
 	}
 	if notFalse(o.RemoteImages) {
 		settings.Fetch = c.fetch

@@ -56,6 +56,11 @@ func conformants(t *testing.T) (all []conformant) {
 			})
 		}
 	}
+	for _, c := range []claim{{level: "3b", sources: 1}, {level: "2u", ua: true}} {
+		o := options(c)
+		o.TOC, o.HeaderText = new(presswork.Depth(2)), new("{chapter}")
+		all = append(all, conformant{"divided-" + c.level, "a long document, printed in sections", pdf.Document{Content: chapters("\\newpage\n\n"), Filename: "long.md", Options: o}, c})
+	}
 	// The sample skips a heading level, to show more of them.
 	sample := bytes.Replace(read("../../themes/sample.md"), []byte("\n#### "), []byte("\n### "), 1)
 	list := catalogue(t).List()
@@ -75,7 +80,7 @@ func conformants(t *testing.T) (all []conformant) {
 // may fail, neither ours nor veraPDF's.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	c := converter(t, pdf.Options{Printer: printer(t)})
+	c := converter(t, pdf.Options{Printer: printer(t), Idle: func() int { return 2 }})
 	dir := t.TempDir()
 	printed := map[string]conformant{} // by path
 	var mu sync.Mutex

@@ -6,6 +6,7 @@ import (
 
 	"presswork"
 	"presswork/internal/imagetype"
+	"presswork/internal/pdf/file"
 	"presswork/internal/pdf/file/filetest"
 	"presswork/themes"
 )
@@ -18,7 +19,7 @@ func FuzzInspectPrint(f *testing.F) {
 	f.Add(bytes.Replace(filetest.Small(0), []byte("/Kids [4 0 R"), []byte("/Kids [3 0 R"), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := preflight{sheet: sheet{width: 210, height: 297, left: 20, right: 20, top: 20, bottom: 20, scale: 1}, wide: true}
-		_, _ = p.inspect(t.Context(), "aß漢", data) // it must not panic, nor take long
+		_, _ = p.inspect(t.Context(), "aß漢", func() (*file.File, error) { return file.Read(data) }) // it must not panic, nor take long
 	})
 }
 

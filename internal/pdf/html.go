@@ -151,7 +151,7 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 	}
 	// Chromium lets a later @page rule win over an earlier named one, so the
 	// sheet goes before the print sheet with its cover page.
-	paper := p.sheet.css() + p.facing() + p.banners() + bareCSS(names)
+	paper := p.sheet.css() + p.facing() + p.banners(thisPage, allPages) + bareCSS(names)
 	if ownSheets(p.options, theme) {
 		return []string{paper + theme.Fit(names, shared, p.sheet.properties()), code}
 	}
@@ -164,9 +164,17 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 // left aside.
 func ownSheets(o presswork.Options, theme themes.Theme) bool { return o.CSS == "" && !theme.Custom }
 
-// banners are the header and footer. Without a word about them, pages are
-// numbered at the foot.
-func (p page) banners() string {
+// A page's number and how many there are, as values of the content property, where all
+// pages are printed at once.
+const (
+	thisPage = "counter(page)"
+	allPages = "counter(pages)"
+)
+
+// banners are the header and footer as a style sheet, with a page's number and how
+// many there are as such values. Without a word about them, pages are numbered at the
+// foot.
+func (p page) banners(number, total string) string {
 	header, footer := "", p.folio()
 	if p.options.HeaderText != nil {
 		header = *p.options.HeaderText
@@ -174,12 +182,15 @@ func (p page) banners() string {
 	if p.options.FooterText != nil {
 		footer = *p.options.FooterText
 	}
-	head := p.bannerContent(header, p.sheet.top)
+	head := p.bannerContent(header, p.sheet.top, number, total)
 	if p.runningHeads() && len(p.chapters) > 0 && p.sheet.capacity(p.sheet.top) > 0 {
 		head = "counter(page," + runningStyle + ")"
 	}
-	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + p.bannerContent(footer, p.sheet.bottom) + "}}\n"
+	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + p.bannerContent(footer, p.sheet.bottom, number, total) + "}}\n"
 }
+
+// noBanners leaves header and footer away.
+const noBanners = "@page{@top-center{content:" + noContent + "}@bottom-center{content:" + noContent + "}}\n"
 
 // folio is the footer of a page that nobody chose: its theme's, of a book the number
 // alone.

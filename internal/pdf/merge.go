@@ -234,6 +234,7 @@ func (m *merger) merged() markdown.Document {
 		}
 		whole.TOC = whole.TOC || p.TOC
 		whole.Upright = whole.Upright || p.Upright
+		whole.Parts += p.Parts
 		if i > 0 {
 			out.WriteString("<div class=\"page-break\"></div>\n")
 		}

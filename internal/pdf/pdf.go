@@ -6,6 +6,7 @@ package pdf
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -38,6 +39,12 @@ type Options struct {
 	// Script runs JavaScript in a browser, as raster.Script has it: pictures of pages.
 	// Nil: the output png is refused.
 	Script raster.Script
+	// Idle reports how many more pages the Printer could print at once. Nil:
+	// documents are printed in one piece.
+	Idle func() int
+	// Timeout bounds a document that is printed in sections, as the Printer bounds
+	// those that are not. Default: the context alone does.
+	Timeout time.Duration
 	// Now is the clock behind {date}. Default time.Now.
 	Now func() time.Time
 	// Epoch, if not zero, is the time of everything: {date} and the PDF's own
@@ -53,6 +60,8 @@ type Converter struct {
 	themes   *themes.Catalogue
 	fetch    func(ctx context.Context, url string) ([]byte, string, error)
 	now      func() time.Time
+	idle     func() int
+	timeout  time.Duration
 	epoch    time.Time
 	log      *slog.Logger
 	diagrams *diagram.Renderer
@@ -64,7 +73,7 @@ type Converter struct {
 
 // New wires a Converter.
 func New(o Options) *Converter {
-	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, picture: o.Picture, script: o.Script, now: o.Now, epoch: o.Epoch,
+	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, picture: o.Picture, script: o.Script, now: o.Now, epoch: o.Epoch, idle: o.Idle, timeout: o.Timeout,
 		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), markdown: markdown.New(),
 		composed: recent.New[Composed](composedBytes)}
 	if c.now == nil {
@@ -136,6 +145,10 @@ type Composed struct {
 	footnotes  bool   // at the foot of pages
 	background string // of the pages, a CSS colour
 	resolution int    // of pictures of the pages, in pixels to the inch
+	// divisible reports that it may be printed in sections; banners are then page.banners.
+	divisible bool
+	banners   func(number, total string) string
+	parts     int // as markdown.MaxParts counts them
 }
 
 // Result is a printed document.
@@ -150,26 +163,40 @@ type Result struct {
 // RenderFailed when it cannot be made into what was asked for, StrictFindings
 // (with the Warnings).
 func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
-	printed, err := c.printPage(ctx, d)
+	r, found, err := c.printSections(ctx, d)
+	if errors.Is(err, errUndivided) {
+		if d.parts > markdown.MaxParts {
+			return Result{}, tooMuchAtOnce(d.parts, "a block, a table perhaps, is larger than 512 KB of HTML").WithCause(err)
+		}
+		r, found, err = c.printWhole(ctx, d)
+	}
 	if err != nil {
 		return Result{}, err
-	}
-	r, err := c.pack(ctx, printed, d.Meta, d.Finish)
-	if err != nil {
-		return Result{}, err
-	}
-	found, err := d.preflight.inspect(ctx, d.Page.HTML, printed)
-	if err != nil {
-		c.log.WarnContext(ctx, "the print could not be checked", "error", err, "bytes", len(printed))
-	}
-	if d.slides > 0 && r.Pages > d.slides+len(d.noted) && d.Page.Sheet.PageRanges == "" {
-		found = append(found, d.crowded(printed, r.Pages)...)
 	}
 	r.Warnings = slices.Concat(d.Warnings, found, r.Warnings)
 	if d.strict && len(r.Warnings) > 0 {
 		return Result{Warnings: r.Warnings}, strictFindings(r.Warnings)
 	}
 	return r, nil
+}
+
+// printWhole prints a document in one piece.
+func (c *Converter) printWhole(ctx context.Context, d Composed) (r Result, found []presswork.Warning, err error) {
+	printed, err := c.printPage(ctx, d)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	if r, err = c.pack(ctx, printed, d.Meta, d.Finish); err != nil {
+		return Result{}, nil, err
+	}
+	found, err = d.preflight.inspect(ctx, d.Page.HTML, func() (*file.File, error) { return file.Read(printed) })
+	if err != nil {
+		c.log.WarnContext(ctx, "the print could not be checked", "error", err, "bytes", len(printed))
+	}
+	if d.slides > 0 && r.Pages > d.slides+len(d.noted) && d.Page.Sheet.PageRanges == "" {
+		found = append(found, d.crowded(printed, r.Pages)...)
+	}
+	return r, found, nil
 }
 
 // Pack makes the print of a page that was not composed small, gives it its title
@@ -195,11 +222,15 @@ func (c *Converter) pack(ctx context.Context, printed []byte, m file.Meta, f fil
 		p.Data = printed
 		p.Missing = []string{"the PDF is not as expected"}
 	}
+	return resultOf(p, f), nil
+}
+
+func resultOf(p file.Packed, f file.Finish) Result {
 	r := Result{PDF: p.Data, Pages: p.Pages}
 	if f.PDFUA && len(p.Missing) > 0 {
 		r.Warnings = []presswork.Warning{incomplete(p.Missing)}
 	}
-	return r, nil
+	return r
 }
 
 // printPage prints a page, without notes at the foot of pages where these did not come
@@ -209,9 +240,13 @@ func (c *Converter) printPage(ctx context.Context, d Composed) ([]byte, error) {
 	if err != nil || !d.footnotes || notesStand(printed) {
 		return printed, err
 	}
-	c.log.WarnContext(ctx, "footnotes are at the end of the document: the pages did not break where they were expected to")
+	c.logNotesMoved(ctx)
 	d.Page.Prepare = ""
 	return c.printRevised(ctx, d)
+}
+
+func (c *Converter) logNotesMoved(ctx context.Context) {
+	c.log.WarnContext(ctx, "footnotes are at the end of the document: the pages did not break where they were expected to")
 }
 
 // printRevised prints once, or as often as the page's own numbers need it.

@@ -53,12 +53,12 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool) preflig
 // inspect looks through a print for characters that no font has, for what is cut
 // off at the side and for what became too small to read. Most documents can have
 // nothing of the kind, and are not looked at.
-func (p preflight) inspect(ctx context.Context, html string, printed []byte) ([]presswork.Warning, error) {
+func (p preflight) inspect(ctx context.Context, html string, read func() (*file.File, error)) ([]presswork.Warning, error) {
 	wanted := beyondFonts(html)
 	if !p.wide && len(wanted) == 0 {
 		return nil, nil
 	}
-	f, err := file.Read(printed)
+	f, err := read()
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,11 @@ func (r *revision) texts(printed []byte) ([]string, error) {
 	if css != "" {
 		texts = append(texts, css)
 	}
+	return append(texts, r.numbers(pages)...), nil
+}
+
+// numbers are the page numbers of the entries.
+func (r *revision) numbers(pages map[string]int) (texts []string) {
 	for i := 0; i < len(r.contents); {
 		end := i + 1
 		for r.contents[i].indexed && end < len(r.contents) && r.contents[end].indexed && !r.contents[end].begins {
@@ -80,7 +85,7 @@ func (r *revision) texts(printed []byte) ([]string, error) {
 		texts = append(texts, pageTexts(r.contents[i:end], pages)...)
 		i = end
 	}
-	return texts, nil
+	return texts
 }
 
 // pageTexts are the page numbers of one entry: each page once, and those that follow

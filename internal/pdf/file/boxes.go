@@ -50,7 +50,7 @@ func (f *File) trim(boxes Boxes) error {
 				number = f.add(fmt.Appendf(nil, "<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream", len(content), content))
 				marks[box(0)] = number
 			}
-			page.set("Contents", fmt.Sprintf("[%s %s %s]", refTo(begin), page.get("Contents"), refTo(number)))
+			page.set("Contents", fmt.Sprintf("[%s %s %s]", refTo(begin), bytes.Trim(page.get("Contents"), "[]"), refTo(number)))
 		}
 		f.objects[n] = page.bytes()
 	}

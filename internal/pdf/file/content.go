@@ -105,8 +105,15 @@ func (f *File) canvases() ([]canvas, error) {
 		}
 		c := canvas{number: n, dict: d, form: form, content: n, tagged: d.get("StructParents") != nil}
 		if page {
-			var ok bool
-			if c.content, ok = f.object(d.get("Contents")); !ok {
+			contents, err := readArray(d.get("Contents"))
+			if err != nil {
+				return nil, err
+			}
+			var ok bool // those around it belong to banners and crop marks
+			if len(contents) > 0 {
+				c.content, ok = f.object(contents[len(contents)/2])
+			}
+			if !ok {
 				return nil, fmt.Errorf("page %d: %w", n, errObject)
 			}
 		}

@@ -145,6 +145,31 @@ func (f *File) Pages() (int, error) {
 	return strconv.Atoi(string(tree.get("Count")))
 }
 
+// Sizes are the widths and heights of the pages, in points.
+func (f *File) Sizes() ([][2]float64, error) {
+	pages, err := f.pageNumbers()
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([][2]float64, len(pages))
+	for n, at := range pages {
+		page, _, err := readDict(f.objects[n])
+		if err != nil {
+			return nil, fmt.Errorf("page %d: %w", at, err)
+		}
+		box, err := readArray(page.get("MediaBox"))
+		if err != nil {
+			return nil, fmt.Errorf("page %d: %w", at, err)
+		}
+		corners, err := numbers(box, 4)
+		if err != nil {
+			return nil, fmt.Errorf("page %d: %w", at, err)
+		}
+		sizes[at-1] = [2]float64{corners[2], corners[3]}
+	}
+	return sizes, nil
+}
+
 // object returns the number of the object that a value refers to.
 func (f *File) object(value []byte) (number int, ok bool) {
 	number, ok = reference(value)

@@ -82,25 +82,33 @@ const packFrom = 32 << 10
 // for, and, when that saves something, with the objects that are not streams
 // compressed. Most object bytes are copied, never interpreted, so tags, links
 // and outline stay.
-func Pack(printed []byte, m Meta, finish Finish) (p Packed, err error) {
+func Pack(printed []byte, m Meta, finish Finish) (Packed, error) {
 	f, err := Read(printed)
 	if err != nil {
-		return p, err
+		return Packed{}, err
 	}
+	return f.Pack(m, finish)
+}
+
+// Pack is Pack of a file that has been read or joined. It may not be used any
+// more.
+func (f *File) Pack(m Meta, finish Finish) (p Packed, err error) {
 	if p.Pages, err = f.Pages(); err != nil {
 		return p, err
 	}
 	if p.Missing, err = f.finish(m, finish); err != nil {
 		return p, err
 	}
-	plain := 0
+	plain, packed := 0, 0
 	for _, o := range f.objects {
-		if o != nil && !isStream(o) {
+		if isStream(o) {
+			packed += len(o)
+		} else {
 			plain += len(o)
 		}
 	}
 	w := &writer{file: f, offsets: make([]location, len(f.objects))}
-	w.out.Grow(len(printed) + 4096)
+	w.out.Grow(packed + plain/4 + 4096)
 	switch {
 	case finish.Password != "":
 		if err := w.encrypted(finish.Password); err != nil {

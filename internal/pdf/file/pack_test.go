@@ -74,6 +74,7 @@ func FuzzPack(f *testing.F) {
 	f.Add(filetest.Write(filetest.Tagged()))
 	f.Add(bytes.Replace(filetest.Small(0), []byte("/Lang (en)"), []byte("/StructTreeRoot -1 0 R"), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		joinWithItself(data)
 		for _, finish := range []Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
 			p, err := Pack(data, Meta{Title: "x"}, finish)
 			if err == nil && (len(p.Data) == 0 || p.Pages < 0) {
@@ -81,6 +82,21 @@ func FuzzPack(f *testing.F) {
 			}
 		}
 	})
+}
+
+// joinWithItself must not panic, nor take long.
+func joinWithItself(data []byte) {
+	read := func() *File {
+		f, _ := Read(data)
+		return f
+	}
+	f := read()
+	if f == nil {
+		return
+	}
+	if whole, err := Join([]*File{f, read()}, []*File{read(), read()}); err == nil {
+		_, _ = whole.Pack(Meta{}, Finish{})
+	}
 }
 
 func BenchmarkPack(b *testing.B) {

@@ -1,0 +1,294 @@
+package pdf
+
+import (
+	"html"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
+)
+
+const (
+	// leastSection is the size of HTML, in bytes, that is worth a print of its own:
+	// some 75 pages of short sections.
+	leastSection = 128 << 10
+	// usualSection is that of a document that must be divided where no page ends in
+	// any case. What a page takes grows with the number of pages before it.
+	usualSection = 512 << 10
+	// maxDivided bounds what a document in sections is made of, in parts as
+	// markdown.MaxParts counts them. 8000 pages of short sections have 620 000.
+	maxDivided = 1_000_000
+)
+
+// division is a document cut into sections, between blocks. A document that can be
+// printed at once is only cut where a page ends in any case, so nothing shows it.
+// One of more parts than that is cut before headings, too: these begin a page.
+type division struct {
+	// head is the page up to its stylesheets' end, body the start tag of the body.
+	head, body, cover string
+	prepare           string
+	sheet             presswork.Sheet
+	blocks            []block
+	// notes are the footnotes that stand at the foot of pages.
+	notes    []block
+	sections []*section
+	// linked counts the sections that link to an anchor; exists are the anchors.
+	linked map[string]int
+	exists map[string]bool
+}
+
+// section is some of the blocks on their way into the whole.
+type section struct {
+	blocks []block
+	notes  []int // of the division's
+	// opens reports that it begins with a heading that keeps the space above it: only
+	// what is behind a break has none, or the first of all elements.
+	opens bool
+	// first is the number of its first place for a text, held are the texts in them.
+	first int
+	held  []string
+	// ids and links are those of the blocks and the notes.
+	ids, links map[string]bool
+
+	file   *file.File
+	places map[string]int // pages of the anchors, from 1
+	pages  int
+}
+
+// divisible reports whether a document could be printed in sections: no rule may
+// count its pages or blocks, left pages be other than right ones, or a page be without
+// header or footer.
+func (c *Converter) divisible(o presswork.Options, p page) bool {
+	return c.idle != nil && ownSheets(o, p.theme) && p.sheet.ranges == "" && !p.sheet.mirrored && len(p.leaves) == 0 &&
+		!strings.Contains(p.body, `no-header`) && !strings.Contains(p.body, `no-footer`)
+}
+
+func tooMuchAtOnce(parts int, why string) *presswork.Error {
+	return presswork.Errorf(presswork.ContentTooComplex, "the document is too much to print at once: it has %d parts; at most %d are allowed where %s",
+		parts, markdown.MaxParts, why)
+}
+
+// placeForText is how an element ends that a text is filled into.
+const placeForText = " data-fill></"
+
+// divide cuts a document into sections; nil if that is not worth it.
+func divide(composed Composed) *division {
+	must := composed.parts > markdown.MaxParts
+	if !must && len(composed.Page.HTML) < 2*leastSection {
+		return nil
+	}
+	p := composed.Page
+	d := &division{sheet: p.Sheet, prepare: p.Prepare, linked: map[string]int{}, exists: map[string]bool{}}
+	var rest string
+	d.head, rest, _ = strings.Cut(p.HTML, "</head>\n")
+	d.body, rest, _ = strings.Cut(rest, "\n")
+	before, rest, _ := strings.Cut(rest, "<main>\n")
+	d.cover, _, _ = strings.Cut(before, "<nav hidden>")
+	d.blocks = cutBlocks(strings.TrimSuffix(rest, "</main>\n</body>\n</html>\n"))
+	if composed.footnotes {
+		d.takeNotes()
+	}
+	starts := starts(d.blocks, must)
+	if len(starts) < 2 || must && slices.ContainsFunc(d.blocks, func(b block) bool { return len(b.html) > usualSection && !strings.HasPrefix(b.html, "<nav") }) {
+		return nil // a block may be as much as a document that is printed at once
+	}
+	places := 0
+	for i, from := range starts {
+		s := &section{blocks: d.blocks[from:], first: places, opens: from > 0 && d.blocks[from].chapter && !d.blocks[from-1].breaks}
+		if i+1 < len(starts) {
+			s.blocks = d.blocks[from:starts[i+1]]
+		}
+		for _, b := range s.blocks {
+			places += strings.Count(b.html, placeForText)
+		}
+		s.held = make([]string, places-s.first)
+		d.sections = append(d.sections, s)
+	}
+	d.link()
+	return d
+}
+
+// starts are the blocks that sections begin with.
+func starts(blocks []block, must bool) []int {
+	starts, sizes := []int{0}, []int{0} // sizes are of all before a block
+	for i, b := range blocks {
+		sizes = append(sizes, sizes[i]+len(b.html))
+		from := starts[len(starts)-1]
+		switch {
+		case i == 0:
+		case endsPage(blocks, i) && sizes[i]-sizes[from] >= leastSection:
+			starts = append(starts, i)
+		case must && sizes[i+1]-sizes[from] > usualSection:
+			best := i
+			for n := i; n > from && sizes[n]-sizes[from] >= usualSection/2; n-- {
+				if rank(blocks, n) < rank(blocks, best) {
+					best = n
+				}
+			}
+			if best > from {
+				starts = append(starts, best)
+			}
+		}
+	}
+	return starts
+}
+
+// endsPage reports whether a page ends before a block in any case. Next to an empty
+// page, and where an anchor without text comes first, it is not told.
+func endsPage(blocks []block, i int) bool {
+	if blocks[i].chapter {
+		return true
+	}
+	return blocks[i-1].breaks && !blocks[i].breaks && (i == 1 || !blocks[i-2].breaks) && !strings.HasPrefix(blocks[i].html, "<a ")
+}
+
+// rank is lower for blocks that rather begin a section.
+func rank(blocks []block, i int) int {
+	const none = 7
+	switch {
+	case endsPage(blocks, i):
+		return 0
+	case blocks[i].heading > 0 && blocks[i-1].heading == 0:
+		return blocks[i].heading
+	}
+	return none
+}
+
+// takeNotes takes the footnotes out of the text. Each keeps its number.
+func (d *division) takeNotes() {
+	d.blocks = slices.DeleteFunc(d.blocks, func(b block) bool {
+		_, list, ok := strings.Cut(b.html, "<ol>\n")
+		if !ok || !strings.HasPrefix(b.html, `<div class="footnotes"`) {
+			return false
+		}
+		list, _, _ = strings.Cut(list, "</ol>\n</div>")
+		for _, note := range cutBlocks(list) {
+			number := strconv.Itoa(len(d.notes) + 1)
+			note.html = strings.Replace(note.html, "<li", `<li value="`+number+`"`, 1)
+			d.notes = append(d.notes, note)
+		}
+		return true
+	})
+}
+
+// link notes what links to what. A note is in each section that refers to it.
+func (d *division) link() {
+	byID := map[string]int{}
+	for i, n := range d.notes {
+		for _, id := range n.ids {
+			byID[id] = i
+		}
+	}
+	for _, s := range d.sections {
+		s.ids, s.links = map[string]bool{}, map[string]bool{}
+		taken := map[int]bool{}
+		for todo := slices.Clone(s.blocks); len(todo) > 0; todo = todo[1:] {
+			for _, id := range todo[0].ids {
+				s.ids[id], d.exists[id] = true, true
+			}
+			for _, id := range todo[0].links {
+				s.links[id] = true
+				if i, ok := byID[id]; ok && !taken[i] {
+					taken[i] = true
+					todo = append(todo, d.notes[i])
+					s.notes = append(s.notes, i)
+				}
+			}
+		}
+		slices.Sort(s.notes)
+		for id := range s.links {
+			d.linked[id]++
+		}
+	}
+}
+
+// page is a section's page, without header and footer. Links to anchors elsewhere
+// lead to stand-ins that have no place: Chromium makes none that lead nowhere. Anchors that others link
+// to are linked, as are the chapters: it writes no others.
+func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page {
+	var standIns, wanted []string
+	for id := range s.links {
+		if !s.ids[id] && d.exists[id] {
+			standIns = append(standIns, `<a id="`+html.EscapeString(id)+`"></a>`)
+		}
+	}
+	want := func(id string) {
+		if s.ids[id] && !s.links[id] {
+			wanted = append(wanted, `<a href="#`+url.PathEscape(id)+`"></a>`)
+		}
+	}
+	for id := range s.ids {
+		if d.linked[id] > 0 {
+			want(id)
+		}
+	}
+	for _, h := range chapters {
+		if d.linked[h.ID] == 0 {
+			want(h.ID)
+		}
+	}
+	slices.Sort(standIns)
+	slices.Sort(wanted)
+	var out strings.Builder
+	out.WriteString(d.head + "<style>" + noBanners + "</style>\n</head>\n" + d.body + "\n")
+	if s == d.sections[0] {
+		out.WriteString(d.cover)
+	}
+	out.WriteString("<nav hidden>" + strings.Join(standIns, "") + strings.Join(wanted, "") + "</nav>\n<main>\n")
+	if s.opens {
+		out.WriteString("<div hidden></div>\n")
+	}
+	texts := s.held
+	arranged := len(s.notes) > 0
+	for n, b := range s.blocks {
+		if b.breaks && n == len(s.blocks)-1 && strings.HasPrefix(b.html, `<div class="page-break">`) {
+			continue // the section ends the page
+		}
+		arranged = arranged || strings.Contains(b.html, "<img ") || strings.Contains(b.html, `<div class="diagram">`)
+		texts = fill(&out, b.html, texts)
+	}
+	if len(s.notes) > 0 {
+		out.WriteString(`<div class="footnotes" role="doc-endnotes">` + "\n<hr>\n<ol>\n")
+		for _, n := range s.notes {
+			out.WriteString(d.notes[n].html)
+		}
+		out.WriteString("</ol>\n</div>\n")
+	}
+	out.WriteString("</main>\n</body>\n</html>\n")
+	page := presswork.Page{HTML: out.String(), Sheet: d.sheet}
+	if arranged {
+		page.Prepare = d.prepare
+	}
+	return page
+}
+
+// fill writes HTML with texts in its places for some, and returns those that are left.
+func fill(out *strings.Builder, block string, texts []string) (left []string) {
+	for {
+		before, after, ok := strings.Cut(block, placeForText)
+		out.WriteString(before)
+		if !ok {
+			return texts
+		}
+		out.WriteString(" data-fill>" + html.EscapeString(texts[0]) + "</")
+		texts, block = texts[1:], after
+	}
+}
+
+// pagesInWhole are those of the anchors, by the pages of the whole.
+func (d *division) pagesInWhole() (pages map[string]int, total int) {
+	pages = map[string]int{}
+	for _, s := range d.sections {
+		for id, page := range s.places {
+			if _, known := pages[id]; !known { // a note may be in several
+				pages[id] = total + page
+			}
+		}
+		total += s.pages
+	}
+	return pages, total
+}

@@ -1,0 +1,214 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/internal/pdf/file"
+	"presswork/themes"
+)
+
+// errUndivided is that of a document that is to be printed in one piece.
+var errUndivided = errors.New("it is not divided")
+
+// printSections prints a document in sections. Errors: the Printer's, errUndivided.
+func (c *Converter) printSections(ctx context.Context, composed Composed) (r Result, found []presswork.Warning, err error) {
+	// How many tabs are free depends on the moment, but with an epoch no bytes may.
+	if !composed.divisible || composed.parts <= markdown.MaxParts && (!c.epoch.IsZero() || c.idle() < 2) {
+		return Result{}, nil, errUndivided
+	}
+	d := divide(composed)
+	if d == nil {
+		return Result{}, nil, errUndivided
+	}
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout,
+			presswork.Errorf(presswork.RenderTimeout, "the document took longer than %s to print", c.timeout))
+		defer cancel()
+	}
+	whole, err := c.printDivided(ctx, composed, d)
+	if err != nil {
+		if errors.Is(err, errUndivided) {
+			c.log.WarnContext(ctx, "the document is printed in one piece: its sections could not be joined", "error", err)
+		}
+		return Result{}, nil, err
+	}
+	if composed.footnotes {
+		if pages, err := whole.Anchors(); err == nil && !notesStandAt(pages) {
+			c.logNotesMoved(ctx)
+			composed.Page.Prepare, composed.footnotes = "", false
+			return c.printSections(ctx, composed)
+		}
+	}
+	found, err = composed.preflight.inspect(ctx, composed.Page.HTML, func() (*file.File, error) { return whole, nil })
+	if err != nil {
+		c.log.WarnContext(ctx, "the print could not be checked", "error", err)
+	}
+	p, err := whole.Pack(composed.Meta, composed.Finish)
+	if err != nil {
+		return Result{}, nil, unfinished(composed.Finish, err)
+	}
+	return resultOf(p, composed.Finish), found, nil
+}
+
+// printDivided prints the sections until the numbers in them are those of their
+// pages, then header and footer of all pages, and joins them.
+func (c *Converter) printDivided(ctx context.Context, composed Composed, d *division) (*file.File, error) {
+	var chapters []markdown.Heading
+	if composed.revision != nil {
+		chapters = composed.revision.chapters
+	}
+	todo := d.sections
+	var pages map[string]int
+	var total int
+	for tries := 0; len(todo) > 0; tries++ {
+		if err := c.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error { return c.printSection(ctx, d, todo[i], chapters) }); err != nil {
+			return nil, err
+		}
+		pages, total = d.pagesInWhole()
+		if todo = nil; composed.revision == nil {
+			break
+		}
+		texts := composed.revision.numbers(pages)
+		for _, s := range d.sections {
+			if texts := texts[s.first:][:len(s.held)]; !slices.Equal(s.held, texts) {
+				s.held = texts
+				todo = append(todo, s)
+			}
+		}
+		const most = 3 // as chromium.Browser.PrintRevised has it
+		if tries == most && len(todo) > 0 {
+			c.log.WarnContext(ctx, "some page numbers in the contents may be wrong: each print moved the headings")
+			break
+		}
+	}
+	banners, err := c.printBanners(ctx, composed, d, pages, total)
+	if err != nil {
+		return nil, err
+	}
+	sections := make([]*file.File, len(d.sections))
+	for i, s := range d.sections {
+		sections[i] = s.file
+	}
+	whole, err := file.Join(sections, banners)
+	if err != nil {
+		return nil, errors.Join(errUndivided, err)
+	}
+	c.log.DebugContext(ctx, "printed in sections", "sections", len(sections), "pages", total)
+	return whole, nil
+}
+
+// eachIdle does so many prints, as many at a time as there are tabs to spare.
+func (c *Converter) eachIdle(ctx context.Context, count int, print func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(max(c.idle(), 1), count) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < count && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := print(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func (c *Converter) printSection(ctx context.Context, d *division, s *section, chapters []markdown.Heading) error {
+	printed, err := c.printer.Print(ctx, d.page(s, chapters))
+	if err != nil {
+		return err
+	}
+	if s.file, err = file.Read(printed); err == nil {
+		s.places, err = s.file.Anchors()
+	}
+	if err == nil {
+		s.pages, err = s.file.Pages()
+	}
+	if err != nil {
+		return errors.Join(errUndivided, err)
+	}
+	return nil
+}
+
+// bannersAtOnce is how many pages of banners are printed at once: what one takes
+// grows with how many there are.
+const bannersAtOnce = 64
+
+// numberStyle is the counter style of page numbers in a print of some pages.
+const numberStyle = "presswork-number"
+
+// printBanners prints the headers and footers of all pages upon nothing; none when
+// there are none. Only now is it known how many pages there are, and which chapters
+// are on them.
+func (c *Converter) printBanners(ctx context.Context, composed Composed, d *division, pages map[string]int, total int) ([]*file.File, error) {
+	printed := composed.banners(thisPage, allPages)
+	if printed == noBanners {
+		return nil, nil
+	}
+	// In their place: another rule for all pages would win over those with a name.
+	head := strings.Replace(d.head, printed, composed.banners("counter(page,"+numberStyle+")", themes.QuoteCSS(strconv.Itoa(total))), 1)
+	var classes []string
+	for _, s := range d.sections {
+		sizes, err := s.file.Sizes()
+		if err != nil {
+			return nil, errors.Join(errUndivided, err)
+		}
+		for _, size := range sizes {
+			class := "banner"
+			switch {
+			case len(classes) == 0 && d.cover != "":
+				class = "banner first"
+			case (size[0] > size[1]) != (d.sheet.Width > d.sheet.Height):
+				class = "banner turned"
+			}
+			classes = append(classes, class)
+		}
+	}
+	sheet := d.sheet
+	sheet.Tagged, sheet.Outline = false, false
+	var running []string
+	if composed.revision != nil && len(composed.revision.chapters) > 0 {
+		running = runningTitles(composed.revision.chapters, pages, total)
+	}
+	banners := make([]*file.File, (total+bannersAtOnce-1)/bannersAtOnce)
+	err := c.eachIdle(ctx, len(banners), func(ctx context.Context, i int) error {
+		first := i * bannersAtOnce
+		last := min(first+bannersAtOnce, total)
+		var out strings.Builder
+		numbers := make([]string, last-first)
+		for n := range numbers {
+			numbers[n] = strconv.Itoa(first + n + 1)
+		}
+		out.WriteString(head + "<style>" + pageStyle(numberStyle, numbers))
+		if running != nil {
+			out.WriteString(pageStyle(chapterStyle, running[first:last]))
+		}
+		out.WriteString("@page{background:none}@page cover{background:none}.banner{height:1mm;break-after:page}" +
+			".banner.turned{page:turned}.banner.first{page:cover}.banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
+		for _, class := range classes[first:last] {
+			out.WriteString(`<div class="` + class + "\"></div>\n")
+		}
+		out.WriteString("</body>\n</html>\n")
+		data, err := c.printer.Print(ctx, presswork.Page{HTML: out.String(), Sheet: sheet})
+		if err != nil {
+			return err
+		}
+		if banners[i], err = file.Read(data); err != nil {
+			return errors.Join(errUndivided, err)
+		}
+		return nil
+	})
+	return banners, err
+}
