@@ -54,7 +54,7 @@ func (c *checker) accepted() {
 			c.complain("job %d (%s, %s) was accepted and is not there", e.Job, e.Kind, id)
 		case !job.Status.Terminal():
 			c.complain("job %d (%s, %s) was accepted and is %s, %s", e.Job, e.Kind, id, job.Status, job.Stage)
-		case job.Status == presswork.Failed && !unlucky(job):
+		case job.Status == presswork.Failed && !c.unlucky(e, job):
 			c.complain("job %d (%s, %s) failed: %+v", e.Job, e.Kind, id, job.Error)
 		case job.Status == presswork.Cancelled && e.Kind != "cancelled":
 			c.complain("job %d (%s, %s) was cancelled by nobody", e.Job, e.Kind, id)
@@ -69,10 +69,20 @@ func (c *checker) accepted() {
 	}
 }
 
-// unlucky reports whether the nemesis killed three workers under one job, which is
-// then taken for their murderer.
-func unlucky(job presswork.Job) bool {
-	return job.Error != nil && job.Error.Code == presswork.RenderFailed && strings.Contains(job.Error.Message, "the worker died")
+// unlucky reports whether the nemesis took three workers from under one job, which
+// is then taken for their murderer.
+func (c *checker) unlucky(e Entry, job presswork.Job) bool {
+	if job.Error == nil || job.Error.Code != presswork.RenderFailed || !strings.Contains(job.Error.Message, "the worker died") || job.FinishedAt == nil {
+		return false
+	}
+	end, lost := e.Call+job.FinishedAt.Sub(job.CreatedAt), 0
+	for _, f := range c.entries {
+		took := strings.HasPrefix(f.Kind, "kill") || f.Kind == "pause" || f.Kind == "restart"
+		if f.Op == opFault && took && (strings.HasPrefix(f.Target, "worker") || f.Kind == "kill who stores") && f.Call < end && f.Return > e.Call {
+			lost++
+		}
+	}
+	return lost >= 3
 }
 
 // keys: requests with one key make one job.

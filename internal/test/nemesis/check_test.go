@@ -67,6 +67,11 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 		"a failed job": {job("C", func(j *presswork.Job) {
 			j.Status, j.Error = presswork.Failed, &presswork.Error{Code: presswork.RenderFailed}
 		}), "failed"},
+		"a job taken for a murderer": {func(_ []nemesis.Entry, w *nemesis.World) {
+			at := time.Now()
+			w.Jobs["C"] = presswork.Job{ID: "C", Status: presswork.Failed, Seq: 3, CreatedAt: at, FinishedAt: &at,
+				Error: &presswork.Error{Code: presswork.RenderFailed, Message: "the worker died 3 times on this document"}}
+		}, "the worker died 3 times"},
 		"a cancelled job":      {job("A", func(j *presswork.Job) { j.Status = presswork.Cancelled }), "cancelled by nobody"},
 		"a doubled job":        {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
 		"two ids for one key":  {func(e []nemesis.Entry, _ *nemesis.World) { e[1].ID = "C" }, "made 2 jobs"},

@@ -47,6 +47,7 @@ func (f *fleet) faults(smallDisk bool) []fault {
 		{"kill the store", []string{"store"}, 5 * time.Second, func(f *fleet, _ string) { f.store.Kill() }, func(f *fleet, _ string) { f.store.Restart() }},
 		{"pause the store", []string{"store"}, 6 * time.Second,
 			func(f *fleet, _ string) { f.store.Signal(syscall.SIGSTOP) }, func(f *fleet, _ string) { f.store.Signal(syscall.SIGCONT) }},
+		{"kill who stores", []string{"store"}, time.Second, (*fleet).killWhoStores, (*fleet).storeOn},
 	}
 	if f.replicas != nil {
 		list = append(list, fault{"fail over", []string{"redis"}, 0, func(f *fleet, _ string) { f.replicas.Failover() }, nil})
@@ -71,6 +72,9 @@ func (f *fleet) node(name string) *node {
 
 func (f *fleet) startAgain(name string) {
 	n := f.node(name)
+	if !n.ended() {
+		return
+	}
 	n.start(f.programOf(n, f.rng.IntN(len(f.programs))))
 }
 
@@ -100,6 +104,27 @@ func (f *fleet) killBrowsers(name string) {
 	for _, pid := range children(n.cmd.Process.Pid, "--headless") {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+}
+
+// killWhoStores holds the store until artifacts wait to be put, and kills the
+// workers that send them: the store has them all the same when it goes on.
+func (f *fleet) killWhoStores(string) {
+	f.store.Signal(syscall.SIGSTOP)
+	time.Sleep(time.Second) // in which documents are printed
+	for _, n := range f.nodes[apis:] {
+		if !n.ended() && !n.paused {
+			n.kill()
+			f.victims = append(f.victims, n.name)
+		}
+	}
+}
+
+func (f *fleet) storeOn(string) {
+	f.store.Signal(syscall.SIGCONT)
+	for _, name := range f.victims {
+		f.startAgain(name)
+	}
+	f.victims = nil
 }
 
 // command is sent to Redis, if it answers.
@@ -234,7 +259,7 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 // not end.
 func (f *fleet) supervise(active []struck) {
 	for _, n := range f.nodes {
-		if !n.ended() || slices.ContainsFunc(active, func(s struck) bool { return s.target == n.name }) {
+		if !n.ended() || slices.Contains(f.victims, n.name) || slices.ContainsFunc(active, func(s struck) bool { return s.target == n.name }) {
 			continue
 		}
 		if n.listens() {

@@ -45,8 +45,9 @@ type fleet struct {
 	store    *storagetest.MinIO
 	nodes    []*node // APIs first
 	bases    []string
-	clock    string // the file with how far the clock of some nodes is ahead; "" without one
-	clocked  string // the program that reads it
+	victims  []string // workers that are down beside the target of a fault
+	clock    string   // the file with how far the clock of some nodes is ahead; "" without one
+	clocked  string   // the program that reads it
 
 	upstream *inferencetest.Server
 	sent     atomic.Int64 // tokens that the model's server has sent

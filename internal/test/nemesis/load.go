@@ -100,7 +100,8 @@ func (l *load) one(job int, kind string, rng *rand.Rand) {
 		l.wg.Go(func() { l.watch(job, id, at, since, hangUp) })
 	}
 	if kind == "cancelled" {
-		l.pause(time.Duration(rng.IntN(1500)) * time.Millisecond)
+		// Soon, or when it may hang for a fault.
+		l.pause(time.Duration(rng.IntN([]int{1500, 8000}[rng.IntN(2)])) * time.Millisecond)
 		for range 20 {
 			if l.cancel(job, id, rng.IntN(len(l.bases))) {
 				break
