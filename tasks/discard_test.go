@@ -84,6 +84,14 @@ func TestWhatARunLeftOfACancelledJobIsDiscarded(t *testing.T) {
 	if d.of(failing) != 1 || b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() == nil {
 		t.Error("the sweeper did not repeat what failed")
 	}
+	// What a slow store takes for an ended job after that goes when its record is packed.
+	was := d.of(waiting)
+	if err := s.Pack(ctx, tasks.PackAfter+time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if d.of(waiting) != was+1 || d.of(untouched) != 0 {
+		t.Errorf("discarded %d times, want %d", d.of(waiting), was+1)
+	}
 	if rec := b.finished(t, done); rec.Status != presswork.Completed || d.of(done) != 0 {
 		t.Errorf("%s, discarded %d times", rec.Status, d.of(done))
 	}

@@ -134,6 +134,7 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 	if err != nil && !isAnswer(err) {
 		return err
 	}
+	s.clearLate(ctx, hashes)
 	packer, err := newPacker()
 	if err != nil {
 		return err
@@ -161,6 +162,24 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 		done[i] = id
 	}
 	return s.rdb.ZRem(ctx, settledKey, done...).Err()
+}
+
+// clearLate deletes what a store has taken for a job after the first deletion: a
+// request that its sender has given up, or died of, may still be done.
+func (s *Server) clearLate(ctx context.Context, hashes []*redis.SliceCmd) {
+	for _, hash := range hashes {
+		fields, err := fieldsOf(hash.Val())
+		if err != nil {
+			continue
+		}
+		job, err := decodeRecord(fields)
+		if err == nil {
+			err = s.outbox.clear(ctx, job)
+		}
+		if err != nil {
+			s.log.Warn("an ended job was not looked at again for an artifact that it shall not have", "job_id", fields[fieldID], "err", err)
+		}
+	}
 }
 
 // texts are the events of a log, of whichever form it is.

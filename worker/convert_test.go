@@ -58,6 +58,7 @@ type shop struct {
 type faultyStore struct {
 	storage.Store
 	beforePut func(key string) error
+	slowPut   func(ctx context.Context, key string)
 	afterPut  func(key string)
 	afterCopy func(to string)
 	beforeGet func(ctx context.Context)
@@ -78,6 +79,11 @@ func (s *faultyStore) Put(ctx context.Context, key string, r io.Reader, size int
 		if err := s.beforePut(key); err != nil {
 			return storage.Info{}, err
 		}
+	}
+	if s.slowPut != nil {
+		s.slowPut(ctx, key)
+		// What a request has brought is stored, though nobody waits for the answer.
+		ctx = context.WithoutCancel(ctx)
 	}
 	info, err := s.Store.Put(ctx, key, r, size, attrs)
 	if s.afterPut != nil {

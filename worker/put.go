@@ -23,7 +23,9 @@ const (
 )
 
 // put stores what a run has made. A store that is away or full is asked again, so
-// that nothing is made twice for that; RenderTimeout bounds each try. Errors: as the
+// that nothing is made twice for that; RenderTimeout bounds each try. A try is not
+// broken off when the run ends: it might reach the store after what the job left
+// there was deleted. Errors: as the
 // store's, storage.ErrExists among them, or the last outage when it lasted too long.
 func (w *Worker) put(ctx context.Context, run *tasks.Run, key string, data []byte, attrs storage.Attrs) (info storage.Info, err error) {
 	until := time.Now().Add(putPatience)
@@ -31,7 +33,7 @@ func (w *Worker) put(ctx context.Context, run *tasks.Run, key string, data []byt
 		until = end.Add(-putMargin)
 	}
 	for pause := firstPutPause; ; pause = min(2*pause, lastPutPause) {
-		err = w.within(ctx, func(ctx context.Context) error {
+		err = w.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
 			info, err = w.Store.Put(ctx, key, bytes.NewReader(data), int64(len(data)), attrs)
 			return err
 		})

@@ -1,9 +1,11 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"presswork"
 	"presswork/internal/test/wait"
@@ -54,4 +56,37 @@ func TestAJobThatWaitsForTheStoreCanBeCancelled(t *testing.T) {
 	wait.Until(t, "the run has ended", func() bool {
 		return s.index.Exists(t.Context(), "asynq:{render}:active").Val() == 0
 	})
+}
+
+// A store that is slow may take a result after its job was cancelled: the run
+// waits for that, and deletes it then.
+func TestWhatASlowStoreTakesOfACancelledJobIsDeleted(t *testing.T) {
+	t.Parallel()
+	s := setup(t, wait.Patience)
+	id := tasks.NewID()
+	sent, taken := make(chan struct{}), make(chan struct{})
+	s.store.slowPut = func(ctx context.Context, key string) {
+		if key != storage.ArtifactKey(id) {
+			return
+		}
+		close(sent)
+		select {
+		case <-taken:
+		case <-ctx.Done():
+			t.Error("the try is broken off")
+		}
+	}
+	s.submit(id, tasks.Convert{Content: "# slow", Theme: "light"})
+	wait.Receive(t, "the result is sent", sent)
+	if _, err := s.client.Cancel(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	// Nothing says that the run knows of its end; a try that is broken off ends at once.
+	time.AfterFunc(300*time.Millisecond, func() { close(taken) })
+	wait.Until(t, "the run has ended", func() bool {
+		return s.index.Exists(t.Context(), "asynq:{render}:active").Val() == 0
+	})
+	if s.stored(storage.ArtifactKey(id)) {
+		t.Error("the artifact of a cancelled job is still stored")
+	}
 }

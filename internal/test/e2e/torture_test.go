@@ -40,6 +40,7 @@ func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
 	setting("TORTURE_JOBS", func(v string) (err error) { o.Jobs, err = strconv.Atoi(v); return err })
 	setting("TORTURE_DIR", func(v string) error { o.Dir = v; return os.MkdirAll(v, 0o755) })
 	setting("TORTURE_CLOCKED", func(v string) error { o.Clocked = v; return nil })
+	setting("TORTURE_FAULTS", func(v string) error { o.Faults = strings.Split(v, ","); return nil })
 	setting("TORTURE_OTHERS", func(v string) error { o.Others = strings.Fields(v); return nil })
 	setting("TORTURE_SENTINEL", func(v string) (err error) { o.Sentinel, err = strconv.ParseBool(v); return err })
 	if setting("TORTURE_PROGRAM", func(v string) error { o.Program = v; return nil }); o.Program == "" {

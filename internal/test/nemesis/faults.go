@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"presswork/internal/test/redistest"
 )
 
 // fault is one way in which the world goes wrong.
@@ -175,13 +177,19 @@ func (f *fleet) fillDisk(string) {
 // write its file, and is started again as an operator would.
 func (f *fleet) emptyDisk(string) {
 	os.Remove(filepath.Join(f.disk, filler))
-	client := f.primary().Client()
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
-	defer cancel()
-	if client.Ping(ctx).Err() != nil {
-		f.primary().Kill()
-		f.primary().Restart()
+	servers := []*redistest.Server{f.redis}
+	if f.replicas != nil {
+		servers = f.replicas.Servers()
+	}
+	for _, s := range servers {
+		client := s.Client()
+		ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
+		if client.Ping(ctx).Err() != nil {
+			s.Kill()
+			s.Restart()
+		}
+		cancel()
+		client.Close()
 	}
 }
 
@@ -203,6 +211,12 @@ type struck struct {
 func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	counts = map[string]int{}
 	list := f.faults(o.SmallDisk)
+	if len(o.Faults) > 0 {
+		list = slices.DeleteFunc(list, func(c fault) bool { return !slices.Contains(o.Faults, c.name) })
+	}
+	if len(list) == 0 {
+		f.t.Fatalf("none of %q is a fault of this fleet", o.Faults)
+	}
 	var order []int
 	var active []struck
 	heal := func(s struck) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -99,5 +100,5 @@ func (h *history) all() []Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.out.Flush()
-	return h.entries[:len(h.entries):len(h.entries)]
+	return slices.Clip(h.entries)
 }

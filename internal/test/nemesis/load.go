@@ -40,7 +40,7 @@ type load struct {
 // The kinds of work, each as often as it is listed.
 var kinds = []string{
 	"small", "small", "small", "keyed", "keyed", "duplicates", "long", "assets", "asset duplicates", "export", "transcription",
-	"completion", "completion", "webhook", "cancelled", "cancelled",
+	"completion", "completion", "webhook", "cancelled", "cancelled", "cancelled",
 }
 
 // caller is one of those who submit, one job after the other.

@@ -43,6 +43,8 @@ type Options struct {
 	// Gap is the usual time between two faults, LongestFault bounds how long one
 	// lasts.
 	Gap, LongestFault time.Duration
+	// Faults are the names of those to choose from; none stands for all.
+	Faults []string
 	// Sentinel runs Redis with a replica, and fails over.
 	Sentinel bool
 	// SmallDisk puts Redis and the store on a disk that can be filled. It needs root.

@@ -150,7 +150,7 @@ func (f *fleet) objects() (keys []string) {
 }
 
 // lasting are the beginnings of keys that need no end.
-var lasting = []string{"pw:secret:", "pw:{keep}:", "pw:usage:", "pw:{meter:", "pw:settled", "asynq:queues", "asynq:servers", "asynq:workers"}
+var lasting = []string{"pw:secret:", "pw:{keep}:", "pw:usage:", "pw:{meter:", "pw:settled", "pw:settled", "pw:dead", "pw:owners", "pw:workers", "asynq:queues", "asynq:servers", "asynq:workers"}
 
 // ghosts reads every key of Redis. When all is done no queue holds a task but
 // webhooks that were delivered, no job is open, and whatever else is kept goes by

@@ -81,6 +81,9 @@ func (r *Replicated) Primary() *Server {
 	return r.servers[0]
 }
 
+// Servers are both, in no order that means anything.
+func (r *Replicated) Servers() []*Server { return r.servers[:] }
+
 // Failover makes the replica the primary, as a careful operator does: writes wait
 // until the replica has them all. Replication is asynchronous; a promotion that
 // does not wait may lose the last writes.
