@@ -170,6 +170,7 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 	w := wordsOf(d.options.Lang)
 	chapters := newNumbering(headings, d.options.Chapter)
 	heading := 0
+	parts := map[*division]*subfigures{}
 	var found []ast.Node
 	eachNode(root, func(n ast.Node) {
 		switch n.(type) {
@@ -190,6 +191,10 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 			}
 			heading++
 		case *figure:
+			if whole := parts[enclosingDivision(n)]; whole != nil {
+				d.letterFigure(n, whole)
+				continue
+			}
 			d.numberBlock(n, Figure, w, n.captionNode())
 		case *east.Table:
 			c, _ := n.FirstChild().(*caption)
@@ -199,6 +204,9 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 		case *division:
 			if kind := labelKind(attributeText(n, "id")); kind == Figure || kind == Table || kind == Listing {
 				d.numberBlock(n, kind, w, n.makeFigure())
+				if kind == Figure {
+					parts[n] = &subfigures{number: d.captions[len(d.captions)-1].Number}
+				}
 			}
 		case *formulaBlock:
 			d.labelEquation(n, &n.label)
@@ -208,6 +216,48 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 			n.chapter = d.counters.chapter
 		}
 	}
+}
+
+// subfigures are those of a figure that has a number: (a), (b) and so on.
+type subfigures struct {
+	number string
+	count  int
+}
+
+// enclosingDivision is the division that a figure stands in, nil for none.
+func enclosingDivision(f *figure) *division {
+	for n := f.Parent(); n != nil; n = n.Parent() {
+		if d, ok := n.(*division); ok && d.figure {
+			return d
+		}
+	}
+	return nil
+}
+
+// letterFigure gives a part of a figure its letter, with which references name it. It
+// is in no list.
+func (d *draft) letterFigure(f *figure, whole *subfigures) {
+	const alphabet = 26
+	c, id := f.captionNode(), attributeText(f, "id")
+	if c == nil && labelKind(id) != Figure || whole.count == alphabet {
+		return
+	}
+	letter := string(rune('a' + whole.count))
+	whole.count++
+	if labelKind(id) == Figure {
+		d.targets[id] = &target{kind: Figure, id: id, number: whole.number + letter}
+	}
+	if c == nil {
+		c = &caption{figure: true}
+		f.AppendChild(f, c)
+	}
+	text := `<span class="xref-label">(` + letter + ")</span>"
+	if c.FirstChild() != nil {
+		text += " "
+	}
+	label := ast.NewString([]byte(text))
+	label.SetCode(true)
+	c.InsertBefore(c, c.FirstChild(), label)
 }
 
 // numbered reports whether an element with this label is numbered; it has a
