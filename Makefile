@@ -147,6 +147,10 @@ gallery: setup-test ## Draw the pictures of every theme, print docs/themes.md
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestGallery ./internal/pdf
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestDocumentation ./themes
 
+.PHONY: screenshots
+screenshots: setup-test ## Take the pictures of the studio and of the documentation, docs/images
+	PRESSWORK_UPDATE=1 go test -count=1 -run TestScreenshots ./internal/test/studio
+
 .PHONY: lint
 lint: setup-test ## Run golangci-lint (.golangci.yml) and verify the modules' checksums
 	go mod verify
