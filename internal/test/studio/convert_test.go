@@ -1,11 +1,15 @@
 package studio_test
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -155,6 +159,41 @@ func TestFilesAreTakenOrRefused(t *testing.T) {
 	if p.Eval(`() => document.querySelectorAll(".warning").length`) != "0" {
 		t.Errorf("the picture is missing in the PDF: %s", p.Text(".warnings"))
 	}
+	// A folder, and an archive of one, become a document each.
+	folder, archive := t.TempDir(), new(bytes.Buffer)
+	w := zip.NewWriter(archive)
+	for _, name := range []string{"README.md", "more.md"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("# "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		part, err := w.Create("book/" + name)
+		if err == nil {
+			_, err = io.WriteString(part, "# "+name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	drop("book.zip", "application/zip", base64.StdEncoding.EncodeToString(archive.Bytes()))
+	p.Until("the archive is printed", `() => document.querySelector(".job[data-status=completed]")?.innerText.includes("book.zip 2 pages")`)
+	for _, kind := range []proto.InputDispatchDragEventType{proto.InputDispatchDragEventTypeDragEnter, proto.InputDispatchDragEventTypeDragOver, proto.InputDispatchDragEventTypeDrop} {
+		event := proto.InputDispatchDragEvent{Type: kind, X: 300, Y: 300, Data: &proto.InputDragData{Items: []*proto.InputDragDataItem{}, Files: []string{folder}, DragOperationsMask: 1}}
+		if err := event.Call(p.Page); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Until("the folder is printed", `name => document.querySelector(".job[data-status=completed]")?.innerText.includes(name + " 2 pages")`, filepath.Base(folder))
+	// Another output, with an option of the text.
+	write(p, "text/plain", "# A talk\n\n---\n\n## On\n")
+	p.See("#opt-as").MustSelect("Slides")
+	p.Until("the text names it", `() => document.querySelector(".cm-content").innerText.includes("as: slides")`)
+	p.Eval(`() => { document.querySelector("#opt-output").closest("details").open = true }`)
+	p.See("#opt-output").MustSelect("Web page (HTML)")
+	p.Click("Convert Ctrl")
+	p.Until("it is made", `() => document.querySelector(".job[data-status=completed]")?.innerText.includes("A talk Done")`)
 	drop("tool.exe", "application/octet-stream", "TVqQAAMAAAA=")
 	if said := p.See(".notice").MustText(); !strings.Contains(said, "neither text nor a picture") {
 		t.Errorf("said %q", said)
