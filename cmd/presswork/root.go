@@ -58,6 +58,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newWarmupCommand(p),
 		newTelemetryCommand(p),
 		newInfoCommand(p),
+		newTopCommand(p),
 		newConfigCommand(p),
 		newHealthCommand(p),
 		newBackupCommand(p),
