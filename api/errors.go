@@ -216,7 +216,7 @@ func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 		bad = &statusError{http.StatusRequestTimeout, presswork.Errorf(presswork.InvalidRequest, "the request did not arrive within %s", s.ReadTimeout)}
 	}
 	s.fail(ctx, bad)
-	s.metrics.observe("unreadable", "", bad.status, 0)
+	s.metrics.observe("unreadable", "", bad.status, 0, nil)
 	s.Log.Debug("unreadable request", slog.String("request_id", meta.id), slog.Any("error", err))
 }
 

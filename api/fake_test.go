@@ -339,6 +339,6 @@ func (q *fakeQueue) count() int {
 // fakeStats is one queue's state.
 type fakeStats struct{}
 
-func (*fakeStats) stats(context.Context) ([]tasks.QueueStats, error) {
-	return []tasks.QueueStats{{Queue: tasks.Render, Pending: 7, Oldest: 1500 * time.Millisecond}}, nil
+func (*fakeStats) stats(context.Context) (tasks.Fleet, error) {
+	return tasks.Fleet{Dead: 4, Queues: []tasks.QueueStats{{Queue: tasks.Render, Pending: 7, Oldest: 1500 * time.Millisecond, OldestOpen: time.Minute}}}, nil
 }

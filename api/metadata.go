@@ -96,6 +96,7 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		meta := newMetadata(ctx, s.proxies)
 		s.beginSpan(meta)
+		s.metrics.running.Inc()
 		ctx.SetUserValue(metadataKey{}, meta)
 		setHeaders(ctx, meta)
 		defer s.leave(ctx, meta)
@@ -139,7 +140,8 @@ func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
 	if route == "" {
 		route = "unmatched"
 	}
-	s.metrics.observe(route, meta.method, status, took)
+	s.metrics.running.Dec()
+	s.metrics.observe(route, meta.method, status, took, meta.span)
 	meta.endSpan(status)
 	if s.Log.Enabled(ctx, slog.LevelDebug) {
 		s.Log.Debug("request", "request_id", meta.id, "method", meta.method, "path", string(ctx.Path()),

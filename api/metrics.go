@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"presswork/tasks"
 )
@@ -16,10 +17,11 @@ const statsTimeout = 2 * time.Second
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	running  prometheus.Gauge
 	sockets  prometheus.Gauge
 }
 
-func newMetrics(registry prometheus.Registerer, stats func(context.Context) ([]tasks.QueueStats, error)) *metrics {
+func newMetrics(registry prometheus.Registerer, stats func(context.Context) (tasks.Fleet, error), events func() tasks.EventStats) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "presswork_http_requests_total",
@@ -30,30 +32,67 @@ func newMetrics(registry prometheus.Registerer, stats func(context.Context) ([]t
 			Help:    "Time from a request's headers to the start of its answer.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30},
 		}, []string{"route"}),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "presswork_http_requests_running",
+			Help: "Requests being answered now; those that wait for a job and streams of events among them.",
+		}),
 		sockets: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "presswork_ws_connections",
 			Help: "WebSockets open now.",
 		}),
 	}
-	registry.MustRegister(m.requests, m.seconds, m.sockets)
+	registry.MustRegister(m.requests, m.seconds, m.running, m.sockets)
 	if stats != nil {
 		registry.MustRegister(queueCollector{stats})
+	}
+	if events != nil {
+		registry.MustRegister(eventCollector(events))
 	}
 	return m
 }
 
-// observe counts one answer. A method nobody knows must not become a label.
-func (m *metrics) observe(route, method string, status int, took time.Duration) {
+// observe counts one answer, with the trace it is part of. A method nobody knows must
+// not become a label.
+func (m *metrics) observe(route, method string, status int, took time.Duration, span trace.Span) {
 	if !isMethod(method) {
 		method = "other"
 	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+	seconds := m.seconds.WithLabelValues(route)
+	if exemplars, ok := seconds.(prometheus.ExemplarObserver); ok && span != nil && span.SpanContext().IsSampled() {
+		exemplars.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": span.SpanContext().TraceID().String()})
+		return
+	}
+	seconds.Observe(took.Seconds())
+}
+
+// eventCollector shows what a process has relayed to watchers.
+type eventCollector func() tasks.EventStats
+
+var (
+	eventsRelayed = prometheus.NewDesc("presswork_event_delay_seconds", "Events handed to watchers of jobs, and how long after they had happened.", nil, nil)
+	eventWatchers = prometheus.NewDesc("presswork_event_watchers", "Watchers of jobs: WebSockets, event streams, and requests that wait.", nil, nil)
+	eventsTooSlow = prometheus.NewDesc("presswork_event_watchers_slow_total", "Watchers that were given up because they did not read.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (eventCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{eventsRelayed, eventWatchers, eventsTooSlow} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c eventCollector) Collect(ch chan<- prometheus.Metric) {
+	s := c()
+	ch <- prometheus.MustNewConstSummary(eventsRelayed, uint64(s.Events), s.Delay.Seconds(), nil)
+	ch <- prometheus.MustNewConstMetric(eventWatchers, prometheus.GaugeValue, float64(s.Watchers))
+	ch <- prometheus.MustNewConstMetric(eventsTooSlow, prometheus.CounterValue, float64(s.Slow))
 }
 
 // queueCollector asks for the state of the queues at each scrape.
 type queueCollector struct {
-	stats func(context.Context) ([]tasks.QueueStats, error)
+	stats func(context.Context) (tasks.Fleet, error)
 }
 
 func queueDesc(name, help string) *prometheus.Desc {
@@ -68,12 +107,18 @@ func (queueCollector) Describe(chan<- *prometheus.Desc) {}
 func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
-	queues, err := c.stats(ctx)
+	fleet, err := c.stats(ctx)
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(queueDesc("pending", ""), err)
 		return
 	}
-	for _, q := range queues {
+	count := func(name, help string, v int64) {
+		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.GaugeValue, float64(v))
+	}
+	count("presswork_jobs_open", "Jobs that have not ended.", fleet.Open)
+	count("presswork_dead_letters", "Failed jobs that were neither tried again nor dismissed.", fleet.Dead)
+	count("presswork_workers", "Worker processes that report.", int64(len(fleet.Workers)))
+	for _, q := range fleet.Queues {
 		gauge := func(name, help string, v float64) {
 			ch <- prometheus.MustNewConstMetric(queueDesc(name, help), prometheus.GaugeValue, v, string(q.Queue))
 		}
@@ -82,5 +127,11 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge("retry", "Tasks waiting for another try.", float64(q.Retry))
 		gauge("archived", "Tasks that were given up.", float64(q.Archived))
 		gauge("oldest_seconds", "How long the task at the head has waited.", q.Oldest.Seconds())
+		gauge("oldest_open_seconds", "How old the oldest task is that waits, runs, or waits for another try.", q.OldestOpen.Seconds())
+		paused := 0.0
+		if q.Paused {
+			paused = 1
+		}
+		gauge("paused", "Whether tasks are held back by an operator.", paused)
 	}
 }

@@ -62,7 +62,7 @@ func (s *Server) openapiJSON(c *fiber.Ctx) error {
 }
 
 func (s *Server) serveMetrics() fiber.Handler {
-	return s.foreign(promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	return s.foreign(promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true}))
 }
 
 func (s *Server) serveMonitor() fiber.Handler {

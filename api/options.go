@@ -117,8 +117,11 @@ type Options struct {
 	Checks []ready.Check
 	// Monitor is the queue's web page, mounted at /monitor. Nil: there is none.
 	Monitor http.Handler
-	// Stats describes the queues for /metrics. Nil: no queue metrics.
-	Stats func(ctx context.Context) ([]tasks.QueueStats, error)
+	// Events is what this process has relayed to watchers, for /metrics. Nil: no such
+	// metrics.
+	Events func() tasks.EventStats
+	// Stats describes queues and workers for /metrics. Nil: no such metrics.
+	Stats func(ctx context.Context) (tasks.Fleet, error)
 	// Metrics is registered with and served at /metrics. Default: a new one.
 	Metrics *prometheus.Registry
 	// Tracer makes a span of every request. Default: none is made.

@@ -244,6 +244,10 @@ func TestOperations(t *testing.T) {
 		`presswork_ws_connections 0`,
 		`presswork_queue_pending{queue="render"} 7`,
 		`presswork_queue_oldest_seconds{queue="render"} 1.5`,
+		`presswork_queue_oldest_open_seconds{queue="render"} 60`,
+		`presswork_queue_paused{queue="render"} 0`,
+		`presswork_dead_letters 4`,
+		`presswork_http_requests_running 1`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("no line %s in\n%s", line, metrics)

@@ -158,12 +158,12 @@ func TestEveryMetricNamedExists(t *testing.T) {
 	// A queue gauge is made of a prefix and a name.
 	queue := regexp.MustCompile(`^presswork_queue_(\w+)$`)
 	for name, text := range texts {
-		metrics := regexp.MustCompile(`\bpresswork_[a-z_]+`).FindAllString(text, -1)
+		metrics := regexp.MustCompile(`\b(?:presswork|gen_ai_server)_[a-z_]+`).FindAllString(text, -1)
 		if len(metrics) == 0 {
 			t.Errorf("%s names no metric", name)
 		}
 		for _, m := range metrics {
-			m = strings.TrimSuffix(m, "_bucket")
+			m = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(m, "")
 			want := `"` + m + `"`
 			if q := queue.FindStringSubmatch(m); q != nil {
 				want = `"` + q[1] + `"`

@@ -41,6 +41,29 @@ type relay struct {
 	watchers map[string]map[*watcher]struct{}
 	// ended is why there will be no more news.
 	ended error
+	// told counts what was handed to watchers; its Watchers is not kept here.
+	told EventStats
+}
+
+// EventStats is what a process has relayed to its watchers.
+type EventStats struct {
+	// Watchers are there now; Slow ones were given up, because they did not read.
+	Watchers, Slow int64
+	// Events were handed to a watcher, Delay after they had happened, all in all.
+	Events int64
+	Delay  time.Duration
+}
+
+// Events returns what this process has relayed.
+func (c *Client) Events() EventStats {
+	r := c.relay
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.told
+	for _, set := range r.watchers {
+		s.Watchers += int64(len(set))
+	}
+	return s
 }
 
 func newRelay(recs *records, log *slog.Logger) *relay {
@@ -162,10 +185,14 @@ func (r *relay) route(message string) {
 		r.log.Error("an event cannot be read", "message", message, "err", err)
 		return
 	}
+	late := max(0, r.records.clock.now().Sub(event.At))
 	for w := range set {
 		select {
 		case w.in <- news{seq, event}:
+			r.told.Events++
+			r.told.Delay += late
 		default:
+			r.told.Slow++
 			w.fail(ErrSlow)
 		}
 	}

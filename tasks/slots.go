@@ -35,6 +35,13 @@ func newSlots(total, bulkMax int) *slots {
 	return s
 }
 
+// taken returns how many slots are in use, of how many.
+func (s *slots) taken() (used, total int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used, s.total
+}
+
 // rank orders the limited queues; ok is false for the others.
 func rank(q Queue) (n int, ok bool) {
 	switch q {

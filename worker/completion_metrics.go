@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -49,16 +50,17 @@ type watching struct {
 	metrics completionMetrics
 	model   string
 	began   time.Time
+	ctx     context.Context //nolint:containedctx // it names the trace
 }
 
-func (m completionMetrics) watch(model string, waited time.Duration) watching {
+func (m completionMetrics) watch(ctx context.Context, model string, waited time.Duration) watching {
 	m.wait.Observe(waited.Seconds())
 	m.inflight.Inc()
-	return watching{metrics: m, model: model, began: time.Now()}
+	return watching{metrics: m, model: model, began: time.Now(), ctx: ctx}
 }
 
 func (w watching) first() {
-	w.metrics.firstWord.WithLabelValues(w.model).Observe(time.Since(w.began).Seconds())
+	observe(w.ctx, w.metrics.firstWord.WithLabelValues(w.model), time.Since(w.began))
 }
 
 // errorType is a code of ours, or the status of a refusal: what an upstream calls
@@ -76,7 +78,7 @@ func errorType(err error) string {
 
 func (w watching) done(r inference.Result, err error) {
 	w.metrics.inflight.Dec()
-	w.metrics.duration.WithLabelValues(w.model, errorType(err)).Observe(time.Since(w.began).Seconds())
+	observe(w.ctx, w.metrics.duration.WithLabelValues(w.model, errorType(err)), time.Since(w.began))
 	w.metrics.tokens.WithLabelValues(w.model, "input").Observe(float64(r.Usage.PromptTokens))
 	w.metrics.tokens.WithLabelValues(w.model, "output").Observe(float64(r.Usage.CompletionTokens))
 	if n := r.Usage.CompletionTokens; n > 1 {

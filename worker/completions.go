@@ -100,7 +100,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	began := time.Now()
 	waited := began.Sub(run.Call.QueuedAt)
 	job.Request.Accepted, job.Request.Owner = run.Call.QueuedAt, run.Call.Owner
-	watch := c.metrics.watch(job.Request.Model, waited)
+	watch := c.metrics.watch(ctx, job.Request.Model, waited)
 	emit := func(frame inference.Frame, first bool) error {
 		if first {
 			frame.QueueTime = waited.Seconds()

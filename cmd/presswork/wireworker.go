@@ -40,6 +40,9 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 			return nil, err
 		}
 	}
+	if p.prints() {
+		p.metrics.MustRegister(worker.SlotMetrics(taker.Slots)...)
+	}
 	taker.Report(worker.Vitals(version(), p.browserStats))
 	if p.takes(tasks.Tools) {
 		err = p.handleTools(ctx, taker, exporter)

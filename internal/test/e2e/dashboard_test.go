@@ -1,0 +1,65 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
+)
+
+// TestTheDashboardAndTheAlertsShowWhatIsExported holds their names to what a server
+// exports that has done some work.
+func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
+	t.Parallel()
+	called := make(chan string, 8)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { called <- r.URL.Path }))
+	t.Cleanup(hook.Close)
+	_, base := inferencetest.Start(t)
+	models := filepath.Join(t.TempDir(), "models.yaml")
+	if err := os.WriteFile(models, fmt.Appendf(nil, "models:\n  - {id: whole, upstreams: [{base_url: %q, model: whole}]}\n", base), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models, "OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(hook.URL, "http://")})
+	c.Completed(c.Submit(e2e.Submission{Content: "# Measured", WebhookURL: hook.URL + "/hook"}).JobID)
+	wait.Receive(t, "the webhook", called)
+	chat := []byte(`{"model":"whole","stream":true,"messages":[{"role":"user","content":"Hi"}]}`)
+	if status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json", chat); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	name := regexp.MustCompile(`\b(?:presswork|gen_ai)_[a-z_]+[a-z]\b(?: *[({])?`)
+	var missing []string
+	t.Cleanup(func() {
+		if len(missing) > 0 {
+			t.Errorf("nothing exports %q", missing)
+		}
+	})
+	wait.Until(t, "everything is exported", func() bool {
+		_, _, metrics := c.Do(http.MethodGet, "/metrics", "", nil)
+		exported := string(metrics)
+		missing = nil
+		for _, file := range []string{"../../../deploy/prometheus/alerts.yml", "../../../deploy/grafana/presswork.json"} {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, expr := range regexp.MustCompile(`(?m)"expr": ".*"|expr: (?:\|\n(?: {10,}.*\n)+|.*)`).FindAllString(string(text), -1) {
+				for _, m := range name.FindAllString(expr, -1) {
+					m = strings.TrimRight(m, " ({")
+					// A label is no metric.
+					if !strings.HasPrefix(m, "gen_ai_request") && !strings.Contains(exported, "\n"+m+"{") && !strings.Contains(exported, "\n"+m+" ") {
+						missing = append(missing, file+": "+m)
+					}
+				}
+			}
+		}
+		return len(missing) == 0
+	})
+}
