@@ -76,18 +76,36 @@ func (p *profile) temp() string { return filepath.Join(p.dir, "tmp") }
 // remove deletes the directory. A dying process may still write there, so it
 // tries for a while.
 func (p *profile) remove() error {
-	err := os.RemoveAll(p.dir)
+	err := removeProfile(p.dir)
 	for range 20 {
 		if err == nil {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
-		err = os.RemoveAll(p.dir)
+		err = removeProfile(p.dir)
 	}
 	if p.lock != nil {
 		err = errors.Join(err, p.lock.Close())
 	}
 	return err
+}
+
+// removeProfile deletes the directory of a profile, its lock last: without that
+// nobody would know later what is left when this process dies, or fails, meanwhile.
+func removeProfile(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == lockName {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(dir)
 }
 
 // sweep deletes the profiles below base whose process is gone.
@@ -105,7 +123,7 @@ func sweep(base string, log *slog.Logger) {
 		if !stale(dir) {
 			continue
 		}
-		if err := os.RemoveAll(dir); err != nil {
+		if err := removeProfile(dir); err != nil {
 			log.Warn("stale browser profile not swept", "dir", dir, "error", err)
 			continue
 		}
