@@ -263,6 +263,11 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	}
 	f.supervise(nil)
 	for _, n := range f.nodes {
+		// The upgrade ends: what newer nodes accept is not for older ones alone.
+		if n.program != f.programOf(n, 0) {
+			n.stop()
+			n.start(f.programOf(n, 0))
+		}
 		n.listening()
 	}
 	return counts

@@ -196,11 +196,14 @@ func (f *fleet) startNodes() {
 	}
 }
 
-// programOf is what a node runs: one of the versions, or the one whose clock can
-// be set.
+// programOf is what a node runs: a worker one of the versions, and a node whose clock
+// can be set the program for that.
 func (f *fleet) programOf(n *node, version int) string {
 	if n.clocked {
 		return f.clocked
+	}
+	if n.role == "api" { // older ones do not replay what newer ones accept
+		return f.programs[0]
 	}
 	return f.programs[version%len(f.programs)]
 }

@@ -23,7 +23,7 @@ import (
 
 // Options are one run.
 type Options struct {
-	// Program is the one under test; Others are further versions that nodes are
+	// Program is the one under test; Others are further versions that workers are
 	// restarted with, Clocked is one whose clock the file NEMESIS_CLOCK sets ahead by
 	// so many seconds, "" for none.
 	Program string

@@ -26,18 +26,20 @@ type node struct {
 	clocked bool
 	dir     string
 
-	runs   int
-	killed int
-	paused bool
-	cmd    *exec.Cmd
-	log    string
-	exited chan struct{}
+	program string
+	runs    int
+	killed  int
+	paused  bool
+	cmd     *exec.Cmd
+	log     string
+	exited  chan struct{}
 }
 
 // start runs a program as the node and returns at once.
 func (n *node) start(program string) {
 	n.t.Helper()
 	n.runs++
+	n.program = program
 	n.log = filepath.Join(n.dir, fmt.Sprintf("%s.%d.log", n.name, n.runs))
 	out, err := os.Create(n.log)
 	if err != nil {
