@@ -29,8 +29,20 @@ func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	field("content", "# Picture\n\n![a red square](img/red.png)\n\n![nowhere](img/none.png)\n")
-	field("options", `{"page_size":"A5"}`)
+	field("content", "# Picture\n\n![a red square](img/red.png)\n\n![nowhere](img/none.png)\n\n!include parts/two.md\n")
+	field("options", `{"page_size":"A5","bibliography":["refs.bib"],"csl":"apa"}`)
+	for name, text := range map[string]string{
+		"parts/two.md": "Included, as @doe99 has it.\n",
+		"refs.bib":     "@book{doe99, author = {Doe, Jane}, title = {Lamps}, year = 1999, publisher = {Harbour}}\n",
+	} {
+		part, err := w.CreateFormFile("assets["+name+"]", "file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(part, text); err != nil {
+			t.Fatal(err)
+		}
+	}
 	part, err := w.CreateFormFile("assets[img/red.png]", "red.png")
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +71,12 @@ func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
 	}
 	if n := e2e.PDFImages(t, pdf); n != 1 {
 		t.Errorf("%d images in the PDF", n)
+	}
+	text := strings.Join(strings.Fields(e2e.PDFText(t, pdf)), " ")
+	for _, want := range []string{"Included, as Doe (1999) has it.", "Doe, J. (1999). Lamps. Harbour."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the PDF lacks %q: %s", want, text)
+		}
 	}
 	t.Run("a folder", func(t *testing.T) { folderIsOneDocument(t, c) })
 }
