@@ -191,6 +191,9 @@ type Heading struct {
 func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = normalizeNewlines(src)
 	dialect := cmp.Or(o.Dialect, detect(src))
+	if dialect == MDX {
+		src = plainComponents(src)
+	}
 	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, dialect: dialect, formulas: r.formulas, counters: newCounters(o.Numbering == ByChapter, o.Counts)}
 	if err := d.expand(dialect); err != nil {
 		return Document{}, err

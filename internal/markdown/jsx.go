@@ -1,0 +1,144 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxTag bounds the tag of a component, in bytes.
+const maxTag = 8000
+
+// plainComponents makes the components of MDX what HTML has words for, and leaves every
+// line where it is: tags lose the attributes that are JavaScript in braces, and what
+// stands within begins where the component does, for MDX knows no indented code.
+func plainComponents(src []byte) []byte {
+	src = plainTags(src)
+	var out strings.Builder
+	out.Grow(len(src))
+	var within []int // how far what is in each open component is indented, -1 before its first line
+	fence := ""
+	for line := range strings.Lines(string(src)) {
+		text := strings.TrimLeft(line, " \t")
+		indent := len(line) - len(text)
+		n := len(within)
+		switch {
+		case strings.TrimSpace(text) == "":
+			out.WriteString(line)
+			continue
+		case fence == "" && strings.HasPrefix(text, "</") && component.MatchString(text):
+			within = within[:max(0, n-1)]
+		case n > 0 && within[n-1] < 0:
+			within[n-1] = indent
+		}
+		if n = len(within); n > 0 && within[n-1] > 0 {
+			line = line[min(indent, within[n-1]):]
+		} else if n == 0 && fence == "" && strings.HasPrefix(text, "</") {
+			line = text
+		}
+		out.WriteString(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(text, fence) {
+				fence = ""
+			}
+		case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"):
+			fence = text[:3]
+		case opensComponent(text):
+			within = append(within, -1)
+		}
+	}
+	return []byte(out.String())
+}
+
+// opensComponent reports whether a line begins with the tag of a component, and does
+// not close it.
+func opensComponent(text string) bool {
+	if len(text) < 3 || text[0] != '<' || text[1] < 'A' || text[1] > 'Z' {
+		return false
+	}
+	name := text[1 : 1+strings.IndexFunc(text[1:]+">", func(r rune) bool { return strings.ContainsRune(" />\n", r) })]
+	return !strings.Contains(text, "/>") && !strings.Contains(text, "</"+name)
+}
+
+// plainTags takes JavaScript from the tags of components, outside of code.
+func plainTags(src []byte) []byte {
+	var out bytes.Buffer
+	out.Grow(len(src))
+	fence := ""
+	begins := true // a line
+	code := false  // within a line
+	for at := 0; at < len(src); {
+		if begins {
+			code = false
+			text := bytes.TrimLeft(src[at:lineEnd(src, at)], " \t")
+			mark := ""
+			if bytes.HasPrefix(text, []byte("```")) || bytes.HasPrefix(text, []byte("~~~")) {
+				mark = string(text[:3])
+			}
+			if fence != "" || mark != "" {
+				switch {
+				case fence == "":
+					fence = mark
+				case mark == fence:
+					fence = ""
+				}
+				end := lineEnd(src, at)
+				out.Write(src[at:end])
+				at = end
+				continue
+			}
+		}
+		c := src[at]
+		begins = c == '\n'
+		code = code != (c == '`')
+		if c == '<' && !code && at+1 < len(src) && src[at+1] >= 'A' && src[at+1] <= 'Z' {
+			if tag, end := plainTag(src, at); tag != "" {
+				out.WriteString(tag)
+				at = end
+				continue
+			}
+		}
+		out.WriteByte(c)
+		at++
+	}
+	return out.Bytes()
+}
+
+// plainTag reads a tag, and writes it on one line, its line ends behind it, without
+// what is in braces.
+func plainTag(src []byte, at int) (tag string, end int) {
+	var out strings.Builder
+	depth, quote, lines := 0, byte(0), 0
+	for i := at; i < len(src) && i < at+maxTag; i++ {
+		c := src[i]
+		if c == '\n' {
+			if lines++; quote == 0 && depth == 0 && i+1 < len(src) && src[i+1] == '\n' { // a blank line ends what is no tag
+				return "", 0
+			}
+			c = ' '
+		}
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '{':
+			if depth++; depth == 1 { // with the name before it
+				kept := strings.TrimRightFunc(out.String(), func(r rune) bool { return r != ' ' })
+				out.Reset()
+				out.WriteString(kept)
+			}
+		case c == '}':
+			depth--
+			continue
+		case c == '>' && depth == 0:
+			return out.String() + ">" + strings.Repeat("\n", lines), i + 1
+		}
+		if depth == 0 {
+			out.WriteByte(c)
+		}
+	}
+	return "", 0
+}
