@@ -29,7 +29,7 @@ until curl -fs -o /dev/null "$base/readyz" && [ "$(grep -c '^worker.*listening' 
   kill -0 "$fleet" 2>/dev/null || { tail -n 5 "$log" >&2; exit 1; }
   sleep 0.2
 done
-say "watch it at $base/monitor"
+say "watch it at $base/admin"
 
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 ids=() refused=0 killed=0 end=$((SECONDS + seconds)) next=$((SECONDS + every)) victim=1
