@@ -133,6 +133,10 @@ func TestEveryChangeIsTold(t *testing.T) {
 	if got := body(t, get(t, s.URL()+"page")); got != "<p>1</p>" {
 		t.Errorf("the page is %s", got)
 	}
+	s.Show("<p>2</p>")
+	if got := next(); got != `{"error":""}` {
+		t.Errorf("told %s", got)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
