@@ -87,7 +87,7 @@ func styles() map[string][]style {
 			{"number", tokens{"--folio-text": `"{page}"`}},
 			{"dashes", tokens{"--folio-text": `"– {page} –"`, "--header-style": "italic"}},
 			{"dots", tokens{"--folio-text": `"· {page} ·"`, "--folio-size": "9.5pt"}},
-			{"brackets", tokens{"--folio-text": `"[{page}]"`, "--folio-font": "var(--font-mono)", "--folio-align": "end", "--header-align": "start"}},
+			{"brackets", tokens{"--folio-text": `"[{page}]"`, "--folio-align": "end", "--header-align": "start"}},
 			{"slash", tokens{"--folio-text": `"{page} / {total}"`, "--folio-align": "end", "--folio-weight": "600", "--header-align": "end"}},
 			{"title", tokens{"--folio-text": `"{title}   {page}"`, "--folio-align": "end", "--header-align": "end"}},
 			{"corner", tokens{"--folio-text": `"{page}"`, "--folio-align": "end", "--folio-weight": "700", "--folio-size": "10pt", "--folio-color": "var(--link)", "--header-align": "end"}},
