@@ -59,6 +59,23 @@ DevTools protocol, without its sandbox. Redis syncs every write to disk.
 |---|---|---|
 %s
 
+## What options cost
+
+Composing and printing a text of three chapters (12 pages) with an option, as a multiple of the same text without any, in turn: `+"`go test -run '^$'\n-bench 'Options$' -benchtime 12x ./internal/pdf`"+`. What needs page numbers or running heads is printed twice; `+"`as: book`"+` has heads, white
+pages and right-hand chapters for the one more print. Footnotes have a benchmark of their own (`+"`-bench Footnotes`"+`: 2.6 of the same notes at the
+end). Times within 0.1 of one are noise on a machine that others use.
+
+| option | times as long |
+|---|---:|
+| `+"`as: book`"+` | 2.2 |
+| `+"`toc`"+` | 2.2 |
+| `+"`header_text: \"{chapter}\"`"+` | 2.1 |
+| `+"`chapter_start: right`"+` | 1.8 |
+| `+"`numbered_headings`"+`, `+"`ink_saver`"+` | 1.3, 1.2 |
+| `+"`cover`"+`, `+"`header_text: \"{title}\"`"+`, `+"`pdf_ua`"+` | 1.2 |
+| `+"`pdf_a`"+` | 1.1 |
+| `+"`binding`"+`, `+"`crop_marks`"+`, `+"`chapter_start: page`"+`, `+"`tagged: false`"+` | 1.0 |
+
 ## Where a page's milliseconds go
 
 `+"`make profile`"+` prints it for the documents that the speed is measured on, `+"`make profile DOC=file.md THEME=nord`"+` for one of yours.
