@@ -100,3 +100,33 @@ func BenchmarkLaunch(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkTabsThatStay prints documents that differ in text and style in tabs that
+// are never replaced, and tells what one costs and what the browser holds in each
+// fifth of them: `-benchtime 20000x` prints so many. CPU time drifts less than a
+// machine's clock.
+func BenchmarkTabsThatStay(b *testing.B) {
+	br := browsertest.Start(b, chromium.Options{Tabs: tabs, RecycleAfter: 1 << 30})
+	raw, err := br.Raw(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var printed atomic.Int64
+	print := func(_, _ int) error {
+		n := int(printed.Add(1))
+		page := sample(n)
+		page.HTML = strings.Replace(page.HTML, ".token-0{", fmt.Sprintf(".document-%d{", n), 1)
+		_, err := br.Print(b.Context(), page)
+		return err
+	}
+	block(b, 20*tabs, print)
+	const fifths = 5
+	b.ResetTimer()
+	for fifth := range fifths {
+		before, count := raw.CPU(), max(b.N/fifths, 1)
+		took := block(b, count, print)
+		b.ReportMetric(float64((raw.CPU()-before).Milliseconds())/float64(count), fmt.Sprintf("cpu-ms/doc-%d", fifth+1))
+		b.ReportMetric(float64(count)/took.Seconds(), fmt.Sprintf("docs/s-%d", fifth+1))
+		b.ReportMetric(float64(br.Stats().MemoryBytes>>20), fmt.Sprintf("MiB-PSS-%d", fifth+1))
+	}
+}
