@@ -20,24 +20,10 @@ func TestTheStudioIsAccessible(t *testing.T) {
 	}
 	_, c := e2e.Serve(t, nil)
 	v := browsertest.NewVisitor(t)
-	for _, size := range [][2]int{{1440, 900}, {820, 1100}, {390, 844}} {
+	for _, size := range sizes {
 		for _, dark := range []bool{false, true} {
 			p := v.Open(c.Base+"/", size[0], size[1], dark)
-			check := func(part string) {
-				t.Helper()
-				// Evaluated, not injected: the page's policy allows no script of others.
-				found := p.Eval(`async () => {
-					` + string(axe) + `
-					const { violations } = await axe.run(document, {iframes: false});
-					return violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 150)).join(" ")).join("\n");
-				}`)
-				if found != "" {
-					t.Errorf("%s, %dx%d, dark %v: %s", part, size[0], size[1], dark, found)
-				}
-				if over := p.Eval(`() => String(document.documentElement.scrollWidth - innerWidth)`); over != "0" {
-					t.Errorf("%s, %dx%d: %s pixels too wide", part, size[0], size[1], over)
-				}
-			}
+			check := func(part string) { t.Helper(); inspect(t, p, string(axe), part, size, dark) }
 			p.See(".cm-content")
 			check("convert")
 			if size[0] < 900 {
@@ -54,5 +40,48 @@ func TestTheStudioIsAccessible(t *testing.T) {
 				check(tab.name)
 			}
 		}
+	}
+}
+
+// TestTheOperatorsPageIsAccessible is the same for the page at /admin.
+func TestTheOperatorsPageIsAccessible(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, c := e2e.Serve(t, nil)
+	c.Completed(c.Submit(e2e.Submission{Content: "# Hi", Filename: "hi.pdf"}).JobID)
+	v := browsertest.NewVisitor(t)
+	for _, size := range sizes {
+		for _, dark := range []bool{false, true} {
+			p := v.Open(c.Base+"/admin", size[0], size[1], dark)
+			for _, tab := range []struct{ name, sign string }{{"Overview", ".worker"}, {"Dead letters", ".desk .empty"}, {"Keys", "#usage"}, {"Jobs", "tr[data-id]"}} {
+				p.Click(tab.name)
+				p.See(tab.sign)
+				inspect(t, p, string(axe), tab.name, size, dark)
+			}
+			p.Click("hi.pdf")
+			p.See(".timeline")
+			inspect(t, p, string(axe), "a job", size, dark)
+		}
+	}
+}
+
+var sizes = [][2]int{{1440, 900}, {820, 1100}, {390, 844}}
+
+// inspect has axe look at what is shown.
+func inspect(t *testing.T, p *browsertest.Visit, axe, part string, size [2]int, dark bool) {
+	t.Helper()
+	// Evaluated, not injected: the page's policy allows no script of others.
+	found := p.Eval(`async () => {
+		` + axe + `
+		const { violations } = await axe.run(document, {iframes: false});
+		return violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 150)).join(" ")).join("\n");
+	}`)
+	if found != "" {
+		t.Errorf("%s, %dx%d, dark %v: %s", part, size[0], size[1], dark, found)
+	}
+	if over := p.Eval(`() => String(document.documentElement.scrollWidth - innerWidth)`); over != "0" {
+		t.Errorf("%s, %dx%d: %s pixels too wide", part, size[0], size[1], over)
 	}
 }

@@ -8,8 +8,10 @@ function Tile({ label, value, note, bad }: { label: string; value: string; note?
   return (
     <div class={bad ? "tile bad" : "tile"}>
       <dt>{label}</dt>
-      <dd>{value}</dd>
-      <small>{note ?? "\u00a0"}</small>
+      <dd>
+        {value}
+        <small>{note ?? "\u00a0"}</small>
+      </dd>
     </div>
   );
 }
