@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"presswork"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
@@ -54,7 +56,6 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return slices.Contains(cancelled, id) })
 	seventh := all[len(all)-8]
-	made := b.job(t, all[100]).CreatedAt
 	for name, c := range map[string]struct {
 		q    tasks.Search
 		want []string
@@ -72,15 +73,14 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 			t.Errorf("%s: %d jobs, want %d", name, len(got), len(c.want))
 		}
 	}
-	// The time of an id and that of its record are two clocks' that may differ by
-	// a millisecond or so.
-	for _, id := range searched(t, b, tasks.Search{Since: made.Add(20 * time.Millisecond)}) {
-		if id <= all[100] {
-			t.Errorf("%s was made before", id)
-		}
+	// Ages are those of the ids.
+	made := ulid.Time(ulid.MustParse(all[100]).Time())
+	first := slices.IndexFunc(all, func(id string) bool { return ulid.Time(ulid.MustParse(id).Time()).Before(made) })
+	if got := searched(t, b, tasks.Search{Since: made}); !slices.Equal(got, all[:first]) {
+		t.Errorf("%d jobs since a time, want %d", len(got), first)
 	}
-	if got := searched(t, b, tasks.Search{Before: made.Add(-20 * time.Millisecond)}); slices.Contains(got, all[100]) {
-		t.Error("a job made later than asked for")
+	if got := searched(t, b, tasks.Search{Before: made}); !slices.Equal(got, all[first:]) {
+		t.Errorf("%d jobs before a time, want %d", len(got), len(all)-first)
 	}
 	_, err := b.client.Search(t.Context(), tasks.Search{Query: tasks.Query{Cursor: "7"}})
 	wantCode(t, err, presswork.InvalidOption)
