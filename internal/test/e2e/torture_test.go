@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"presswork/internal/test/browsertest"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/nemesis"
 )
@@ -21,7 +22,7 @@ func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
 		t.Skip("needs Redis, Chromium and MinIO; `make test` runs this test")
 	}
 	o := nemesis.Options{
-		Dir: t.TempDir(), Seed: rand.Uint64() % 1e9, Duration: 25 * time.Second, Callers: 6,
+		Dir: browsertest.PublicDir(t), Seed: rand.Uint64() % 1e9, Duration: 25 * time.Second, Callers: 6,
 		Gap: time.Second, LongestFault: 2 * time.Second, Settling: 90 * time.Second,
 	}
 	setting := func(name string, set func(value string) error) {
