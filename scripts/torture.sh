@@ -10,24 +10,25 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { printf 'torture: %s\n' "$*" >&2; }
 out=$PWD/bin/torture
-rm -rf "$out" && mkdir -p "$out/src"
+# Go does not look into folders whose names begin with an underscore.
+rm -rf "$out" && mkdir -p "$out/_src"
 
 say "building the program with a clock that can be set"
 goroot=$(go env GOROOT)
-sed 's/^\tsec, nsec, mono := runtimeNow()$/&\n\tsec += ahead()/' "$goroot/src/time/time.go" >"$out/src/time.go"
-grep -q 'ahead()' "$out/src/time.go" || { say "package time of $(go env GOVERSION) has another form"; exit 1; }
-cp internal/test/nemesis/testdata/ahead.go.txt "$out/src/ahead.go"
-printf '{"Replace":{"%s/src/time/time.go":"%s/src/time.go","%s/src/time/ahead.go":"%s/src/ahead.go"}}' \
-  "$goroot" "$out" "$goroot" "$out" >"$out/src/overlay.json"
-go build -overlay "$out/src/overlay.json" -o "$out/presswork-clock" ./cmd/presswork
+sed 's/^\tsec, nsec, mono := runtimeNow()$/&\n\tsec += ahead()/' "$goroot/src/time/time.go" >"$out/_src/time.go"
+grep -q 'ahead()' "$out/_src/time.go" || { say "package time of $(go env GOVERSION) has another form"; exit 1; }
+cp internal/test/nemesis/testdata/ahead.go.txt "$out/_src/ahead.go"
+printf '{"Replace":{"%s/src/time/time.go":"%s/_src/time.go","%s/src/time/ahead.go":"%s/_src/ahead.go"}}' \
+  "$goroot" "$out" "$goroot" "$out" >"$out/_src/overlay.json"
+go build -overlay "$out/_src/overlay.json" -o "$out/presswork-clock" ./cmd/presswork
 export TORTURE_CLOCKED=$out/presswork-clock
 
 previous=${TORTURE_PREVIOUS:-$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || echo 9d31c8f)}
 if git cat-file -e "$previous^{commit}" 2>/dev/null; then
   say "building version $previous"
-  mkdir "$out/src/previous"
-  git archive "$previous" | tar -x -C "$out/src/previous"
-  (cd "$out/src/previous" && go build -o "$out/presswork-previous" ./cmd/presswork)
+  mkdir "$out/_src/previous"
+  git archive "$previous" | tar -x -C "$out/_src/previous"
+  (cd "$out/_src/previous" && go build -o "$out/presswork-previous" ./cmd/presswork)
   export TORTURE_OTHERS=$out/presswork-previous
 else
   say "$previous is not in this clone; nodes are restarted with this version alone"
