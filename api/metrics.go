@@ -21,7 +21,7 @@ type metrics struct {
 	sockets  prometheus.Gauge
 }
 
-func newMetrics(registry prometheus.Registerer, stats func(context.Context) (tasks.Fleet, error), events func() tasks.EventStats) *metrics {
+func newMetrics(o Options) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "presswork_http_requests_total",
@@ -41,14 +41,41 @@ func newMetrics(registry prometheus.Registerer, stats func(context.Context) (tas
 			Help: "WebSockets open now.",
 		}),
 	}
-	registry.MustRegister(m.requests, m.seconds, m.running, m.sockets)
-	if stats != nil {
-		registry.MustRegister(queueCollector{stats})
+	o.Metrics.MustRegister(m.requests, m.seconds, m.running, m.sockets)
+	if o.Stats != nil {
+		o.Metrics.MustRegister(queueCollector{o.Stats})
 	}
-	if events != nil {
-		registry.MustRegister(eventCollector(events))
+	if o.Events != nil {
+		o.Metrics.MustRegister(eventCollector(o.Events))
+	}
+	if o.Keeper != nil {
+		o.Metrics.MustRegister(storeCollector(o.Keeper.Level))
 	}
 	return m
+}
+
+// storeCollector asks at each scrape how full the store is.
+type storeCollector func(context.Context) (total, most int64, err error)
+
+var (
+	storeBytes = prometheus.NewDesc("presswork_store_bytes", "What the objects in the store sum up to.", nil, nil)
+	storeMost  = prometheus.NewDesc("presswork_store_max_bytes", "What they may sum up to; 0 for no cap.", nil, nil)
+)
+
+// Describe implements prometheus.Collector, as queueCollector's does.
+func (storeCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (c storeCollector) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
+	defer cancel()
+	total, most, err := c(ctx)
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(storeBytes, err)
+		return
+	}
+	ch <- prometheus.MustNewConstMetric(storeBytes, prometheus.GaugeValue, float64(total))
+	ch <- prometheus.MustNewConstMetric(storeMost, prometheus.GaugeValue, float64(most))
 }
 
 // observe counts one answer, with the trace it is part of. A method nobody knows must

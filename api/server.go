@@ -77,7 +77,7 @@ func New(o Options) (*Server, error) {
 
 		analyses: newAnalyses(o),
 
-		metrics: newMetrics(o.Metrics, o.Stats, o.Events),
+		metrics: newMetrics(o),
 		tracer:  o.Tracer.Tracer("presswork/api"),
 		served:  make(chan error, 1),
 		halt:    func() {},

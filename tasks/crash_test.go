@@ -51,7 +51,7 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 	ctx := t.Context()
 	// The server reaps and takes nothing, because the queue is paused.
 	b.rdb.Set(ctx, tasks.AsynqKey(tasks.Render, "paused"), 1, 0)
-	b.serve(t, tasks.Options{}, complete)
+	server := b.serve(t, tasks.Options{}, complete)
 	id := b.submit(t, submission(t))
 	for range 3 {
 		// A worker takes the task and dies.
@@ -64,6 +64,9 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 	if rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderFailed ||
 		rec.Error.Message != "the worker died 3 times on this document" {
 		t.Errorf("%+v", rec.Error)
+	}
+	if got := server.Broken(); got.Reaped != 2 || got.Condemned != 1 {
+		t.Errorf("%+v; want 2 reaped, 1 condemned", got)
 	}
 	wait.Until(t, "nothing of the task remains", func() bool {
 		return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id), tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)).Val() == 0

@@ -219,6 +219,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	case errors.Is(err, ErrSuperseded):
 		return s.superseded(run)
 	case errors.Is(err, errDraining):
+		s.broken.returned.Add(1)
 		return &retryError{cause: err}
 	}
 	v := judge(err)
@@ -247,6 +248,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	if nerr := s.records.note(ctx, run.ID, run.fence, message, nil); loss(nerr) != nil {
 		return s.superseded(run)
 	}
+	s.broken.retried.Add(1)
 	s.log.Warn("a job will be tried again", "job_id", run.ID, "attempt", run.Attempt, "request_id", run.Record.RequestID,
 		"traceparent", run.Record.TraceParent, "err", err, "delay", delay)
 	return &retryError{delay: delay, counted: v == again, cause: err}
@@ -277,6 +279,7 @@ func (s *Server) superseded(run *Run) error {
 		}
 		return nil
 	}
+	s.broken.superseded.Add(1)
 	s.log.Warn("a run was superseded by another", "job_id", run.ID, "attempt", run.Attempt)
 	return errNotOurs
 }

@@ -60,10 +60,12 @@ func (s *Server) holdLeases(ctx context.Context) error {
 }
 
 func (s *Server) reapQueue(ctx context.Context, q Queue) error {
-	condemned, err := asynqext.Reap(ctx, s.rdb, q)
+	back, condemned, err := asynqext.Reap(ctx, s.rdb, q)
 	if err != nil {
 		return err
 	}
+	s.broken.reaped.Add(back)
+	s.broken.condemned.Add(int64(len(condemned)))
 	for _, id := range condemned {
 		s.log.Error("a task killed its worker too often", "task_id", id, "queue", q, "crashes", asynqext.CrashCap)
 		_, err := s.outbox.end(ctx, s.records, id, failed("", "", presswork.Errorf(presswork.RenderFailed,

@@ -62,6 +62,8 @@ type Server struct {
 	work     context.Context
 	stopWork context.CancelCauseFunc
 
+	broken broken
+
 	mu      sync.Mutex
 	started bool
 	stopped bool

@@ -271,6 +271,16 @@ func (k *Keeper) Full(ctx context.Context) error {
 	return k.full
 }
 
+// Level returns how many bytes are stored, and how many may be; most is 0 where there is
+// no cap.
+func (k *Keeper) Level(ctx context.Context) (total, most int64, err error) {
+	if _, none := k.Store.(storage.None); none {
+		return 0, 0, nil
+	}
+	total, _, err = k.level(ctx)
+	return total, k.MaxBytes, err
+}
+
 func (k *Keeper) wake() {
 	select {
 	case k.kick <- struct{}{}:

@@ -19,10 +19,10 @@ const (
 
 // reapScript: KEYS active, lease, pending; ARGV how many seconds a lease may
 // have left, task key prefix, crash cap. It puts the tasks of dead workers back at
-// the head of the queue, drops entries whose task is gone, and answers the ids
-// of tasks that have crashed too often; those it leaves in place.
+// the head of the queue, drops entries whose task is gone, and answers how many it
+// put back, then the ids of tasks that have crashed too often; those it leaves in place.
 var reapScript = redis.NewScript(serverTime + `
-local condemned = {}
+local back, condemned = 0, {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', clock[1] + ARGV[1], 'LIMIT', 0, 100)) do
   local task = ARGV[2] .. id
   if redis.call('EXISTS', task) == 0 then
@@ -33,19 +33,28 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', clock[1] + ARGV
     redis.call('ZREM', KEYS[2], id)
     redis.call('RPUSH', KEYS[3], id)
     redis.call('HSET', task, 'state', 'pending', 'pending_since', nanos())
+    back = back + 1
   else
     condemned[#condemned + 1] = id
   end
 end
-return condemned
+return {back, condemned}
 `)
 
 // Reap puts the tasks of dead workers back at the head of their queue, and returns
-// the ids of those that have taken CrashCap workers with them: they stay active
-// until Remove. The script is atomic, so that workers need no leader.
-func Reap(ctx context.Context, rdb redis.Scripter, q Queue) (condemned []string, err error) {
-	return reapScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)},
-		leaseLeft.Seconds(), taskPrefix(q), CrashCap).StringSlice()
+// how many, and the ids of those that have taken CrashCap workers with them: they stay
+// active until Remove. The script is atomic, so that workers need no leader.
+func Reap(ctx context.Context, rdb redis.Scripter, q Queue) (back int64, condemned []string, err error) {
+	answer, err := reapScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)}, leaseLeft.Seconds(), taskPrefix(q), CrashCap).Slice()
+	if err != nil {
+		return 0, nil, err
+	}
+	back, _ = answer[0].(int64)
+	ids, _ := answer[1].([]any)
+	for _, id := range ids {
+		condemned = append(condemned, id.(string))
+	}
+	return back, condemned, nil
 }
 
 // Renew sets the leases of tasks that are at work anew, those that there are. It
