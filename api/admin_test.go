@@ -51,7 +51,7 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 		id := h.submit().JobID
 		for _, what := range []string{"cancel", "retry", "dismiss"} {
 			for _, header := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
-				res := h.do("POST", "/admin/api/jobs/"+what, strings.NewReader(`{"ids":["`+id+`"]}`), "Content-Type: application/json", header)
+				res := h.do("POST", "/admin/api/actions/"+what, strings.NewReader(`{"ids":["`+id+`"]}`), "Content-Type: application/json", header)
 				if name == "without keys" && res.StatusCode == http.StatusForbidden {
 					continue // by whichever of the two rules
 				}
@@ -105,14 +105,14 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 			Error  *presswork.Error
 		}
 	}
-	h.do("POST", "/admin/api/jobs/cancel", strings.NewReader(`{"ids":["`+hers+`","nope","`+mine+`"]}`), "Content-Type: application/json").decode(t, &done)
+	h.do("POST", "/admin/api/actions/cancel", strings.NewReader(`{"ids":["`+hers+`","nope","`+mine+`"]}`), "Content-Type: application/json").decode(t, &done)
 	if len(done.Data) != 3 || done.Data[0].Status != presswork.Cancelled || done.Data[1].Error == nil || done.Data[1].Error.Code != presswork.NotFound || done.Data[2].Status != presswork.Cancelled {
 		t.Errorf("%+v", done.Data)
 	}
 	for body, code := range map[string]presswork.Code{
 		`{"ids":[]}`: presswork.InvalidOption, `{"jobs":["x"]}`: presswork.UnknownField, `{"ids":[` + strings.Repeat(`"x",`, 500) + `"x"]}`: presswork.InvalidOption,
 	} {
-		h.do("POST", "/admin/api/jobs/retry", strings.NewReader(body), "Content-Type: application/json").want(t, 400, code)
+		h.do("POST", "/admin/api/actions/retry", strings.NewReader(body), "Content-Type: application/json").want(t, 400, code)
 	}
 	var fleet struct {
 		At     time.Time

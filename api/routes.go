@@ -65,9 +65,9 @@ func (s *Server) routes() []route {
 		{"GET", "/admin/api/fleet", byAdminHeader, s.adminFleet},
 		{"GET", "/admin/api/jobs", byAdminHeader, s.adminListJobs},
 		{"GET", "/admin/api/jobs/:id", byAdminHeader, s.adminGetJob},
-		{"POST", "/admin/api/jobs/cancel", byAdminHeader, s.adminCancel},
-		{"POST", "/admin/api/jobs/retry", byAdminHeader, s.adminRetry},
-		{"POST", "/admin/api/jobs/dismiss", byAdminHeader, s.adminDismiss},
+		{"POST", "/admin/api/actions/cancel", byAdminHeader, s.adminCancel},
+		{"POST", "/admin/api/actions/retry", byAdminHeader, s.adminRetry},
+		{"POST", "/admin/api/actions/dismiss", byAdminHeader, s.adminDismiss},
 		{"GET", "/admin/api/keys", byAdminHeader, s.adminKeys},
 
 		{"GET", "/metrics", byAdmin, s.serveMetrics()},

@@ -74,6 +74,9 @@ func NewVisitor(t testing.TB) *Visitor {
 	}
 }
 
+// For is the same browser for a test within the one that started it.
+func (v *Visitor) For(t testing.TB) *Visitor { return &Visitor{t: t, browser: v.browser} }
+
 // Visit is a page that a visitor looks at. What goes wrong in it, and what it asks
 // other origins for, fails the test at its end.
 type Visit struct {

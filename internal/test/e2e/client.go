@@ -31,6 +31,11 @@ func NewClient(t testing.TB, address, key string) *Client {
 	}}
 }
 
+// For is the same client for a test within the one that made it.
+func (c *Client) For(t testing.TB) *Client {
+	return &Client{t: t, Base: c.Base, Key: c.Key, HTTP: c.HTTP}
+}
+
 // Do sends a request and returns the status, headers and body.
 func (c *Client) Do(method, path, contentType string, body []byte, headers ...string) (int, http.Header, []byte) {
 	c.t.Helper()

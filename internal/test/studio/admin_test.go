@@ -78,11 +78,10 @@ func TestOperatorsSeeAndMendJobs(t *testing.T) {
 	}
 }
 
-func TestTheMonitorAsksNobodyElse(t *testing.T) {
-	t.Parallel()
-	_, c := e2e.Serve(t, nil)
+func theMonitorAsksNobodyElse(t *testing.T, h *shared) {
+	c := h.client.For(t)
 	c.Completed(c.Submit(e2e.Submission{Content: "# Hi"}).JobID)
-	p := browsertest.NewVisitor(t).Open(c.Base+"/monitor", 1280, 800, false)
+	p := h.visitor.For(t).Open(c.Base+"/monitor", 1280, 800, false)
 	p.Until("the queues are listed", `() => document.body.innerText.includes("render")`)
 	if shown := p.Eval(`() => [...document.links].filter(a => a.origin !== location.origin && a.checkVisibility()).map(a => a.href).join(" ")`); shown != "" {
 		t.Errorf("it leads to %s", shown)

@@ -20,14 +20,47 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// open starts a server of its own and shows its studio.
-func open(t *testing.T, env map[string]string) (*browsertest.Visitor, *browsertest.Visit, *e2e.Client) {
+// shared is a server and a browser that several tests visit side by side.
+type shared struct {
+	client  *e2e.Client
+	visitor *browsertest.Visitor
+}
+
+// open shows the studio in a session of its own.
+func (h *shared) open(t *testing.T) (*browsertest.Visitor, *browsertest.Visit, *e2e.Client) {
 	t.Helper()
-	_, c := e2e.Serve(t, env)
-	v := browsertest.NewVisitor(t)
-	p := v.Open(c.Base+"/", 1280, 800, false)
+	v := h.visitor.For(t)
+	p := v.Open(h.client.Base+"/", 1280, 800, false)
 	p.See(".cm-content")
-	return v, p, c
+	return v, p, h.client.For(t)
+}
+
+func TestStudio(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t), "EXPORT_ALLOW_PRIVATE": "true", "OUTBOUND_ALLOW_PRIVATE": "true"})
+	h := &shared{c, browsertest.NewVisitor(t)}
+	for name, visit := range map[string]func(*testing.T, *shared){
+		"FromPasteToDownload":               fromPasteToDownload,
+		"AThemeIsChosenAndStandsInTheText":  aThemeIsChosenAndStandsInTheText,
+		"HTMLOfTheClipboardBecomesMarkdown": htmlOfTheClipboardBecomesMarkdown,
+		"FilesAreTakenOrRefused":            filesAreTakenOrRefused,
+		"NothingRunsInThePreview":           nothingRunsInThePreview,
+		"AReloadGoesOnWithTheJob":           aReloadGoesOnWithTheJob,
+		"ByKeyboardAlone":                   byKeyboardAlone,
+		"TheServerGoesAndComesBack":         theServerGoesAndComesBack,
+		"TheDocumentationTriesRequests":     theDocumentationTriesRequests,
+		"TheAPIDoesWhatTheProgramSays":      theAPIDoesWhatTheProgramSays,
+		"AChatStreamsStopsAndTriesAgain":    aChatStreamsStopsAndTriesAgain,
+		"APageIsExported":                   aPageIsExported,
+		"ARecordingIsWrittenDown":           aRecordingIsWrittenDown,
+		"MuchIsPastedAndSpoken":             muchIsPastedAndSpoken,
+		"TheMonitorAsksNobodyElse":          theMonitorAsksNobodyElse,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			visit(t, h)
+		})
+	}
 }
 
 // write puts a text in the place of the document's, as one types it: through the
@@ -49,9 +82,8 @@ func shows(p *browsertest.Visit, text string) {
 	p.Until("the preview shows "+text, `text => `+page+`.body.innerText.includes(text)`, text)
 }
 
-func TestFromPasteToDownload(t *testing.T) {
-	t.Parallel()
-	_, p, c := open(t, nil)
+func fromPasteToDownload(t *testing.T, h *shared) {
+	_, p, c := h.open(t)
 	// The widths that the bar has had, as they came.
 	p.Eval(`() => {
 		window.widths = [];
@@ -96,9 +128,8 @@ func TestFromPasteToDownload(t *testing.T) {
 	}
 }
 
-func TestAThemeIsChosenAndStandsInTheText(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, nil)
+func aThemeIsChosenAndStandsInTheText(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	write(p, "text/plain", "# Minutes of 3 March\n\nPresent: Ada, Bo\n")
 	shows(p, "Minutes")
 	p.See(".theme-now").MustClick()
@@ -121,9 +152,8 @@ func TestAThemeIsChosenAndStandsInTheText(t *testing.T) {
 	}
 }
 
-func TestHTMLOfTheClipboardBecomesMarkdown(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, nil)
+func htmlOfTheClipboardBecomesMarkdown(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	p.Allow = []string{"Blocked script execution in"} // which is what is wanted
 	shows(p, "quiet craft")
 	write(p, "text/html", `<meta charset=utf-8><h2 style="color:red" onclick="alert(1)">Taken</h2><p>from <b>a page</b> <a href="https://example.com/">there</a></p>
@@ -140,9 +170,8 @@ func TestHTMLOfTheClipboardBecomesMarkdown(t *testing.T) {
 	}
 }
 
-func TestFilesAreTakenOrRefused(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, nil)
+func filesAreTakenOrRefused(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	drop := func(name, kind, base64 string) {
 		p.Eval(`(name, type, b64) => {
 			const data = new DataTransfer();
@@ -202,9 +231,8 @@ func TestFilesAreTakenOrRefused(t *testing.T) {
 	p.Until("it is refused", `() => document.querySelector(".notice")?.innerText.includes("UTF-8")`)
 }
 
-func TestNothingRunsInThePreview(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, map[string]string{"OUTBOUND_ALLOW_PRIVATE": "true"})
+func nothingRunsInThePreview(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	write(p, "text/plain", "---\ntheme: \"<img src=x onerror=alert(1)>\"\ntitle: \"</title><script>parent.ran=1</script>\"\n---\n# Hostile\n\n"+
 		"<img src=x onerror=\"parent.ran=1\"><script>parent.ran=1</script><iframe src=\"javascript:parent.ran=1\"></iframe>\n\n[link](javascript:parent.ran=1) <svg onload=\"parent.ran=1\"></svg>\n")
 	shows(p, "Hostile")
@@ -218,9 +246,8 @@ func TestNothingRunsInThePreview(t *testing.T) {
 	}
 }
 
-func TestAReloadGoesOnWithTheJob(t *testing.T) {
-	t.Parallel()
-	v, p, _ := open(t, nil)
+func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
+	v, p, _ := h.open(t)
 	var long strings.Builder
 	long.WriteString("# Long\n\n")
 	for i := range 3000 {
@@ -247,7 +274,9 @@ func TestAReloadGoesOnWithTheJob(t *testing.T) {
 
 func TestAKeyIsAskedForAndKeptForTheTabOnly(t *testing.T) {
 	t.Parallel()
-	v, p, _ := open(t, map[string]string{"API_KEY": "right-key"})
+	_, c := e2e.Serve(t, map[string]string{"API_KEY": "right-key"})
+	v := browsertest.NewVisitor(t)
+	p := v.Open(c.Base+"/", 1280, 800, false)
 	p.Allow = []string{"401 (Unauthorized)"}
 	p.See("#key").MustInput("wrong-key").MustType(input.Enter)
 	p.Until("the wrong key is refused", `() => document.querySelector(".sign-in .problem")?.innerText.includes("not valid")`)
@@ -266,9 +295,8 @@ func TestAKeyIsAskedForAndKeptForTheTabOnly(t *testing.T) {
 	second.See("#key")
 }
 
-func TestByKeyboardAlone(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, nil)
+func byKeyboardAlone(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	tab := func(until string) {
 		t.Helper()
 		for range 60 {
@@ -295,9 +323,8 @@ func TestByKeyboardAlone(t *testing.T) {
 	p.Until("the gallery closes and gives the focus back", `() => !document.querySelector("dialog") && document.activeElement?.className === "theme-now"`)
 }
 
-func TestTheServerGoesAndComesBack(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, nil)
+func theServerGoesAndComesBack(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
 	shows(p, "quiet craft")
 	offline(t, p, true)
@@ -308,19 +335,17 @@ func TestTheServerGoesAndComesBack(t *testing.T) {
 	shows(p, "Written offline")
 }
 
-func TestTheDocumentationTriesRequests(t *testing.T) {
-	t.Parallel()
-	_, c := e2e.Serve(t, nil)
-	p := browsertest.NewVisitor(t).Open(c.Base+"/docs", 1280, 900, false)
+func theDocumentationTriesRequests(t *testing.T, h *shared) {
+	c := h.client.For(t)
+	p := h.visitor.For(t).Open(c.Base+"/docs", 1280, 900, false)
 	p.See("#operations-themes-listThemes button.opblock-summary-control").MustClick()
 	p.See("#operations-themes-listThemes button.execute").MustClick()
 	p.Until("the answer is shown", `() => document.querySelector("#operations-themes-listThemes .live-responses-table")?.innerText.includes('"nord"')`)
 }
 
-// TestTheAPIDoesWhatTheProgramSays sends what the page gives to copy.
-func TestTheAPIDoesWhatTheProgramSays(t *testing.T) {
-	t.Parallel()
-	_, p, c := open(t, nil)
+// theAPIDoesWhatTheProgramSays sends what the page gives to copy.
+func theAPIDoesWhatTheProgramSays(t *testing.T, h *shared) {
+	_, p, c := h.open(t)
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
 	p.Click("Copy as")

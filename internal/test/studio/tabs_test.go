@@ -35,9 +35,8 @@ func models(t *testing.T) string {
 	return name
 }
 
-func TestAChatStreamsStopsAndTriesAgain(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, map[string]string{"INFERENCE_CONFIG": models(t)})
+func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	p.Click("Chat")
 	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 4`)
 	p.See("textarea[aria-label=Message]").MustInput("Name a fruit.").MustType(input.Enter)
@@ -67,14 +66,13 @@ func TestAChatStreamsStopsAndTriesAgain(t *testing.T) {
 	}
 }
 
-func TestAPageIsExported(t *testing.T) {
-	t.Parallel()
+func aPageIsExported(t *testing.T, h *shared) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>Ours</title><h1>A page of ours</h1>")
 	}))
 	defer site.Close()
-	_, p, _ := open(t, map[string]string{"EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://")})
+	_, p, _ := h.open(t)
 	p.Click("Page export")
 	p.See("#url").MustInput(site.URL)
 	p.Click("PNG")
@@ -88,9 +86,8 @@ func TestAPageIsExported(t *testing.T) {
 	}
 }
 
-func TestARecordingIsWrittenDown(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, map[string]string{"INFERENCE_CONFIG": models(t)})
+func aRecordingIsWrittenDown(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	p.Click("Transcribe")
 	p.Until("the model is there", `() => document.querySelector("#voice-model")?.value === "ears"`)
 	name := filepath.Join(t.TempDir(), "memo.wav")

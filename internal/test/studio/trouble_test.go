@@ -84,10 +84,9 @@ func TestAnOpenPageOutlivesItsServerAndItsKey(t *testing.T) {
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
 }
 
-// TestMuchIsPastedAndSpoken pastes 5 MB, then a picture, and speaks into the microphone.
-func TestMuchIsPastedAndSpoken(t *testing.T) {
-	t.Parallel()
-	_, p, _ := open(t, map[string]string{"INFERENCE_CONFIG": models(t)})
+// muchIsPastedAndSpoken pastes 5 MB, then a picture, and speaks into the microphone.
+func muchIsPastedAndSpoken(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
 	p.Allow = []string{"422 (", "413 ("}
 	p.Eval(`() => {
 		const data = new DataTransfer();

@@ -76,7 +76,7 @@ export interface Outcome {
 export async function act(what: "cancel" | "retry" | "dismiss", ids: string[]): Promise<Outcome[]> {
   const all: Outcome[] = [];
   for (let i = 0; i < ids.length; i += 500) {
-    const answer = await post(`/admin/api/jobs/${what}`, { ids: ids.slice(i, i + 500) });
+    const answer = await post(`/admin/api/actions/${what}`, { ids: ids.slice(i, i + 500) });
     all.push(...((await answer.json()) as { data: Outcome[] }).data);
   }
   return all;
