@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -15,12 +16,16 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
+	"github.com/redis/go-redis/v9"
 )
 
 // Monitor is Asynqmon's page on the queues. It has no protection of its own:
 // who may see it, and from where its buttons may be pressed, is the caller's to
 // decide.
-type Monitor struct{ handler *asynqmon.HTTPHandler }
+type Monitor struct {
+	handler *asynqmon.HTTPHandler
+	rdb     redis.UniversalClient
+}
 
 // NewMonitor makes the page for a Redis address, to be served under rootPath
 // ("/monitor"). readOnly leaves out what changes anything.
@@ -28,7 +33,11 @@ func NewMonitor(address, rootPath string, readOnly bool) (*Monitor, error) {
 	if _, err := parseAddress(address); err != nil {
 		return nil, fmt.Errorf("redis address: %w; %s", err, addressForms)
 	}
-	return &Monitor{asynqmon.New(asynqmon.Options{
+	rdb, err := Dial(address, 4)
+	if err != nil {
+		return nil, err
+	}
+	return &Monitor{rdb: rdb, handler: asynqmon.New(asynqmon.Options{
 		RootPath:         rootPath,
 		RedisConnOpt:     dialer(address),
 		ReadOnly:         readOnly,
@@ -40,6 +49,9 @@ func NewMonitor(address, rootPath string, readOnly bool) (*Monitor, error) {
 // for anything and shows it in no foreign frame.
 func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := &monitorPage{ResponseWriter: w}
+	if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/api/") {
+		p.fill = func(answer []byte) []byte { return m.fill(r.Context(), answer) }
+	}
 	m.handler.ServeHTTP(p, r)
 	p.finish()
 }
@@ -55,10 +67,11 @@ var (
 // ownLinks hides what the page's scripts make that leads to other sites.
 const ownLinks = `<style>a[href^=http]{display:none!important}</style>`
 
-// monitorPage holds HTML back until its scripts are known to the policy. All else
-// passes.
+// monitorPage holds HTML back until its scripts are known to the policy, and answers
+// of the page's API until the payloads of jobs are in them. All else passes.
 type monitorPage struct {
 	http.ResponseWriter
+	fill    func(answer []byte) []byte // nil but for the API
 	html    bytes.Buffer
 	status  int
 	passing bool
@@ -72,7 +85,7 @@ func (p *monitorPage) WriteHeader(status int) {
 
 func (p *monitorPage) Write(b []byte) (int, error) {
 	kind := p.Header().Get("Content-Type")
-	if !p.passing && (strings.HasPrefix(kind, "text/html") || kind == "") {
+	if !p.passing && (p.fill != nil || strings.HasPrefix(kind, "text/html") || kind == "") {
 		return p.html.Write(b)
 	}
 	p.pass("")
@@ -94,6 +107,12 @@ func (p *monitorPage) pass(scripts string) {
 }
 
 func (p *monitorPage) finish() {
+	if p.fill != nil {
+		answer := p.fill(p.html.Bytes())
+		p.pass("")
+		_, _ = p.ResponseWriter.Write(answer) // a client that has gone needs none
+		return
+	}
 	page := foreignLink.ReplaceAll(p.html.Bytes(), nil)
 	page = bytes.Replace(page, headEnd, []byte(ownLinks+"</head>"), 1)
 	var scripts strings.Builder
@@ -109,7 +128,7 @@ func (p *monitorPage) finish() {
 }
 
 // Stop closes the page's connections.
-func (m *Monitor) Stop(context.Context) error { return m.handler.Close() }
+func (m *Monitor) Stop(context.Context) error { return errors.Join(m.handler.Close(), m.rdb.Close()) }
 
 // dialer makes Asynq connect as we do; its own options know neither our
 // time-outs nor unix sockets with a password.
@@ -128,12 +147,66 @@ func (d dialer) MakeRedisClient() any {
 
 var _ asynq.RedisConnOpt = dialer("")
 
+// elsewhere is what stands for the payload of a job's task, which is none of Asynq's.
+const elsewhere = "in the job's record"
+
+// fill puts the payloads of jobs that have not ended into an answer of the page's API.
+func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
+	if !bytes.Contains(answer, []byte(elsewhere)) {
+		return answer
+	}
+	var v any
+	numbers := json.NewDecoder(bytes.NewReader(answer))
+	numbers.UseNumber()
+	if numbers.Decode(&v) != nil {
+		return answer
+	}
+	var jobs []map[string]any
+	var look func(any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if v["payload"] == elsewhere {
+				jobs = append(jobs, v)
+			}
+			for _, member := range v {
+				look(member)
+			}
+		case []any:
+			for _, member := range v {
+				look(member)
+			}
+		}
+	}
+	look(v)
+	payloads := make([]*redis.StringCmd, len(jobs))
+	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, job := range jobs {
+			payloads[i] = p.Get(ctx, payloadKey(fmt.Sprint(job["id"])))
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return answer
+	}
+	for i, job := range jobs {
+		if b, err := payloads[i].Bytes(); err == nil {
+			job["payload"] = showPayload("", b)
+		}
+	}
+	filled, err := json.Marshal(v)
+	if err != nil {
+		return answer
+	}
+	return filled
+}
+
 // showPayload shortens the documents in a payload and hides passwords, and the
 // cookies and headers of exports, so that a page of tasks stays a page and shows
 // no secret.
 func showPayload(kind string, payload []byte) string {
 	if strings.HasPrefix(kind, ofJob) {
-		return "in the job's record"
+		return elsewhere
 	}
 	var v any
 	if err := json.Unmarshal(payload, &v); err != nil {

@@ -29,7 +29,9 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Those of jobs have their payload in the job's record.
+	job := submission(t)
+	job.Task = task
+	b.submit(t, job)
 	if err := b.client.Enqueue(t.Context(), s.ID, task); err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +84,10 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	code, body := ask("GET", "/api/queues/render/pending_tasks")
 	if code != http.StatusOK || !strings.Contains(body, s.ID) || !strings.Contains(body, "(1007 bytes)") {
 		t.Errorf("tasks: %d %s", code, body)
+	}
+	// A job's payload is not Asynq's.
+	if n := strings.Count(body, "(1007 bytes)"); n != 2 || strings.Contains(body, "job's record") || !strings.Contains(body, job.ID) {
+		t.Errorf("%d payloads are shown, want 2: %s", n, body)
 	}
 	if strings.Contains(body, "hunter2") || strings.Contains(body, "the end") {
 		t.Errorf("tells too much: %s", body)

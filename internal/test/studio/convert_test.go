@@ -47,6 +47,7 @@ func TestStudio(t *testing.T) {
 		"NothingRunsInThePreview":           nothingRunsInThePreview,
 		"AReloadGoesOnWithTheJob":           aReloadGoesOnWithTheJob,
 		"ByKeyboardAlone":                   byKeyboardAlone,
+		"ASlowNetworkIsWaitedFor":           aSlowNetworkIsWaitedFor,
 		"TheServerGoesAndComesBack":         theServerGoesAndComesBack,
 		"TheDocumentationTriesRequests":     theDocumentationTriesRequests,
 		"TheAPIDoesWhatTheProgramSays":      theAPIDoesWhatTheProgramSays,
@@ -333,6 +334,20 @@ func theServerGoesAndComesBack(t *testing.T, h *shared) {
 	p.Until("the text is kept", `() => localStorage.getItem("presswork.draft")?.includes("Written offline")`)
 	offline(t, p, false)
 	shows(p, "Written offline")
+}
+
+// A telephone at the edge of its cell: 400 ms there and back, 50 KB a second.
+func aSlowNetworkIsWaitedFor(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
+	slow := proto.NetworkEmulateNetworkConditions{Latency: 400, DownloadThroughput: 50_000, UploadThroughput: 50_000}
+	if err := slow.Call(p.Page); err != nil {
+		t.Fatal(err)
+	}
+	p.Page.MustReload()
+	write(p, "text/plain", "# From afar\n")
+	shows(p, "From afar")
+	p.Click("Convert Ctrl")
+	p.See(".job[data-status=completed]")
 }
 
 func theDocumentationTriesRequests(t *testing.T, h *shared) {
