@@ -197,22 +197,32 @@ func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 		if err != nil || job == nil {
 			return false, err
 		}
-		var dead *redis.FloatCmd
-		var retried *redis.StringCmd
-		_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			dead, retried = p.ZScore(ctx, deadKey, id), p.Get(ctx, retriedKey(id))
-			return nil
-		})
-		if err != nil && !errors.Is(err, redis.Nil) {
-			return false, unavailable(err)
+		dead, as, err := c.deadLetter(ctx, id)
+		if err != nil {
+			return false, err
 		}
 		switch {
-		case !job.Status.Terminal(), dead.Err() == nil:
+		case !job.Status.Terminal(), dead:
 			return true, nil
-		case retried.Val() == "":
+		case as == "":
 			return false, nil
 		}
-		id = retried.Val()
+		id = as
 	}
 	return false, nil
+}
+
+// deadLetter reports whether a job is a dead letter, and which job was made of it, "" for
+// none.
+func (c *Client) deadLetter(ctx context.Context, id string) (dead bool, as string, err error) {
+	var score *redis.FloatCmd
+	var retried *redis.StringCmd
+	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		score, retried = p.ZScore(ctx, deadKey, id), p.Get(ctx, retriedKey(id))
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return false, "", unavailable(err)
+	}
+	return score.Err() == nil, retried.Val(), nil
 }

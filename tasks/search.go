@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -260,16 +259,9 @@ func (c *Client) Inspect(ctx context.Context, id string) (Inspection, error) {
 	if out.Events, err = c.records.events(ctx, id, 0); err != nil {
 		return Inspection{}, err
 	}
-	var dead *redis.FloatCmd
-	var retried *redis.StringCmd
-	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		dead, retried = p.ZScore(ctx, deadKey, id), p.Get(ctx, retriedKey(id))
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return Inspection{}, unavailable(err)
+	if out.Dead, out.RetriedAs, err = c.deadLetter(ctx, id); err != nil {
+		return Inspection{}, err
 	}
-	out.Dead, out.RetriedAs = dead.Err() == nil, retried.Val()
 	if info, err := c.inspector.GetTaskInfo(string(job.queue), id); err == nil {
 		out.Task = &TaskState{State: info.State.String(), Tries: info.Retried, LastError: info.LastErr}
 		if !info.NextProcessAt.IsZero() && info.NextProcessAt.Unix() > 0 {

@@ -59,19 +59,7 @@ type inferring struct {
 func setupCompletions(t *testing.T, model inference.Upstream, open func(inference.Upstream) (inference.Engine, error), change ...func(*inference.GatewayOptions)) *inferring {
 	t.Helper()
 	address := redistest.Start(t)
-	rdb, err := tasks.Dial(address, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { rdb.Close() })
-	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := tasks.NewClient(address, tasks.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rdb, disk, client := services(t, address)
 	server, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Infer}, DrainTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -63,20 +63,8 @@ func setupExports(t *testing.T) *shop {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
 	address := redistest.Start(t)
-	index, err := tasks.Dial(address, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { index.Close() })
-	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	index, disk, client := services(t, address)
 	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := tasks.NewClient(address, tasks.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

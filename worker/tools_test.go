@@ -81,20 +81,8 @@ type toolRoom struct {
 
 func setupTools(t *testing.T, address string) *toolRoom {
 	t.Helper()
-	rdb, err := tasks.Dial(address, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { rdb.Close() })
-	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := tasks.NewClient(address, tasks.Options{})
-	if err == nil {
-		err = client.Start(t.Context())
-	}
-	if err != nil {
+	rdb, disk, client := services(t, address)
+	if err := client.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Stop(context.Background()) })

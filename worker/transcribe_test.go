@@ -39,19 +39,7 @@ type hearing struct {
 func setupHearing(t *testing.T, models ...string) *hearing {
 	t.Helper()
 	address := redistest.Start(t)
-	index, err := tasks.Dial(address, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { index.Close() })
-	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := tasks.NewClient(address, tasks.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	index, disk, client := services(t, address)
 	server, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Audio}, DrainTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)

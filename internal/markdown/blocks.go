@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -264,4 +265,22 @@ func blockText(n ast.Node, src []byte, max int) []byte {
 		out = append(out, s.Value(src)...)
 	}
 	return out
+}
+
+// placeList makes a paragraph the place of a list, and has all its elements
+// numbered.
+func (d *draft) placeList(p *ast.Paragraph, kind Kind) {
+	if !slices.Contains(d.options.Numbered, kind) {
+		d.options.Numbered = append(slices.Clone(d.options.Numbered), kind)
+	}
+	replace(p, &contents{list: kind})
+}
+
+// ListPlace is the HTML that marks the place of the list of a kind, or of the
+// table of contents ("").
+func ListPlace(kind Kind) string {
+	if kind == "" {
+		return `<nav class="toc-here"></nav>`
+	}
+	return `<nav class="toc-` + string(kind) + `"></nav>`
 }

@@ -386,21 +386,3 @@ func (n *division) makeFigure() *caption {
 	replace(p, c)
 	return c
 }
-
-// placeList makes a paragraph the place of a list, and has all its elements
-// numbered.
-func (d *draft) placeList(p *ast.Paragraph, kind Kind) {
-	if !slices.Contains(d.options.Numbered, kind) {
-		d.options.Numbered = append(slices.Clone(d.options.Numbered), kind)
-	}
-	replace(p, &contents{list: kind})
-}
-
-// ListPlace is the HTML that marks the place of the list of a kind, or of the
-// table of contents ("").
-func ListPlace(kind Kind) string {
-	if kind == "" {
-		return `<nav class="toc-here"></nav>`
-	}
-	return `<nav class="toc-` + string(kind) + `"></nav>`
-}

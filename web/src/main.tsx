@@ -2,12 +2,12 @@
 import { effect, signal, useSignal } from "@preact/signals";
 import { render, type ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
-import { key, keyWanted, offline, signOut } from "./api";
+import { keyWanted, offline } from "./api";
 import { Convert, pane, shown, view } from "./convert";
 import { jobs, ended, resume } from "./jobs";
 import { History } from "./jobview";
 import { Icon } from "./parts";
-import { Brand, SchemeButton, SignIn, TabList } from "./shell";
+import { Brand, KeyButton, SchemeButton, SignIn, TabList } from "./shell";
 
 type Tab = "convert" | "export" | "chat" | "transcribe";
 
@@ -63,17 +63,7 @@ function App() {
           {running > 0 && <span class="badge">{running}</span>}
         </button>
         <SchemeButton />
-        {key.value ? (
-          <button type="button" class="quiet" onClick={signOut}>
-            Sign out
-          </button>
-        ) : (
-          keyWanted.value && (
-            <button type="button" class="quiet" onClick={() => (signing.value = true)}>
-              <Icon name="key" /> Sign in
-            </button>
-          )
-        )}
+        <KeyButton onSignIn={() => (signing.value = true)} />
       </header>
       {offline.value && (
         <p class="offline" role="alert">

@@ -1,8 +1,8 @@
 // What the pages of the house have in common: the bar, the colours, who is signed in.
 import { effect, signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { signIn, text as errorText } from "./api";
-import { Dialog, IconButton } from "./parts";
+import { key, keyWanted, signIn, signOut, text as errorText } from "./api";
+import { Dialog, Icon, IconButton } from "./parts";
 
 const schemes = ["auto", "light", "dark"] as const;
 type Scheme = (typeof schemes)[number];
@@ -48,6 +48,24 @@ export function SchemeButton() {
       label={`Colours: ${scheme.value}; change to ${next}`}
       onClick={() => (scheme.value = next)}
     />
+  );
+}
+
+/** KeyButton signs in where a key is wanted, and out again. */
+export function KeyButton({ onSignIn }: { onSignIn: () => void }) {
+  if (key.value) {
+    return (
+      <button type="button" class="quiet" onClick={signOut}>
+        Sign out
+      </button>
+    );
+  }
+  return (
+    keyWanted.value && (
+      <button type="button" class="quiet" onClick={onSignIn}>
+        <Icon name="key" /> Sign in
+      </button>
+    )
   );
 }
 

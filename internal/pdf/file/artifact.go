@@ -14,10 +14,8 @@ var errDrawnTwice = errors.New("something is drawn twice for an effect, such as 
 type marker struct {
 	canvas canvas
 	// drawn counts how often each tagged form is drawn.
-	drawn  map[int]int
-	out    bytes.Buffer
-	in     []byte
-	copied int // bytes of in that are in out
+	drawn map[int]int
+	rewriting
 	// marks holds for each open mark whether it covers what lies in it.
 	marks []bool
 	// covering counts the covering ones.
@@ -29,7 +27,7 @@ type marker struct {
 // markArtifacts returns the content with everything marked. It counts in drawn
 // the tagged forms that it draws.
 func (c canvas) markArtifacts(content []byte, drawn map[int]int) ([]byte, error) {
-	m := marker{canvas: c, drawn: drawn, in: content, path: -1}
+	m := marker{canvas: c, drawn: drawn, rewriting: rewriting{in: content}, path: -1}
 	m.out.Grow(len(content) + len(content)/16)
 	if err := eachOperation(content, m.visit); err != nil {
 		return nil, err
@@ -43,11 +41,6 @@ func (c canvas) markArtifacts(content []byte, drawn map[int]int) ([]byte, error)
 	}
 	m.copyTo(len(content))
 	return m.out.Bytes(), nil
-}
-
-func (m *marker) copyTo(offset int) {
-	m.out.Write(m.in[m.copied:offset])
-	m.copied = offset
 }
 
 // begin opens an artifact before the operation at offset, unless that is

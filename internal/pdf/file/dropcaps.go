@@ -17,25 +17,9 @@ const dropCapSize = 2.2
 // have it alone. The letter gets an empty text, and the next one both (ISO 32000-1,
 // 14.9.4).
 func (f *File) joinDropCaps() error {
-	canvases, err := f.canvases()
-	if err != nil {
-		return err
-	}
-	for _, c := range canvases {
-		d, content, err := f.stream(c.content)
-		if err != nil {
-			return err
-		}
-		j := capJoiner{file: f, faces: c.faces, in: content}
-		if err := eachOperation(content, j.visit); err != nil {
-			return err
-		}
-		if j.copied > 0 {
-			j.copyTo(len(content))
-			f.setStream(c.content, d, j.out.Bytes())
-		}
-	}
-	return nil
+	return f.rewrite("", func(c canvas, r *rewriting) (func(operation) error, error) {
+		return (&capJoiner{file: f, faces: c.faces, rewriting: r}).visit, nil
+	})
 }
 
 // capJoiner goes through one content stream. Chromium writes a drop cap in a text
@@ -45,14 +29,12 @@ func (f *File) joinDropCaps() error {
 //	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  0 0 0 rg  BT  /F4 16 Tf 1 0 0 -1 58 80 Tm <0051004600480003> Tj …
 //	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  BT  /Span<</ActualText (n) >> BDC /F4 16 Tf 1 0 0 -1 58 80 Tm <0051> Tj EMC …
 type capJoiner struct {
-	file   *File
-	faces  map[string]face
-	in     []byte
-	out    bytes.Buffer
-	copied int
-	face   face
-	size   float64
-	shows  int // in the text object at hand
+	*rewriting
+	file  *File
+	faces map[string]face
+	face  face
+	size  float64
+	shows int // in the text object at hand
 	// letter is what the text object at hand shows if that may be a drop cap, before
 	// the same of the one before it.
 	letter, before shown
@@ -186,11 +168,6 @@ func (j *capJoiner) text(codes []byte) string {
 		b.WriteString(j.file.textMap(j.face.object)[code])
 	}
 	return b.String()
-}
-
-func (j *capJoiner) copyTo(offset int) {
-	j.out.Write(j.in[j.copied:offset])
-	j.copied = offset
 }
 
 func utf16Bytes(text string) (b []byte) {

@@ -16,37 +16,18 @@ import (
 // spans have programs join letters in the wrong order. The maps get the letters
 // themselves, and the spans go.
 func (f *File) readRightToLeft() error {
-	canvases, err := f.canvases()
-	if err != nil {
-		return err
-	}
 	mapped := map[int]bool{} // fonts
-	for _, c := range canvases {
-		d, content, err := f.stream(c.content)
-		if err != nil {
-			return err
-		}
-		if !bytes.Contains(content, []byte("/ActualText")) {
-			continue
-		}
+	return f.rewrite("/ActualText", func(c canvas, r *rewriting) (func(operation) error, error) {
 		for _, face := range c.faces {
 			if !mapped[face.object] {
 				mapped[face.object] = true
 				if err := f.mapLetters(face.object); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
-		r := rightToLeft{file: f, faces: c.faces, in: content}
-		if err := eachOperation(content, r.visit); err != nil {
-			return err
-		}
-		if r.copied > 0 {
-			r.copyTo(len(content))
-			f.setStream(c.content, d, r.out.Bytes())
-		}
-	}
-	return nil
+		return (&rightToLeft{file: f, faces: c.faces, rewriting: r}).visit, nil
+	})
 }
 
 // mapLetters has a font's ToUnicode name letters in place of their forms.
@@ -116,13 +97,11 @@ func lettersOf(text string) string {
 // rightToLeft goes through one content stream and leaves out the spans that say no
 // more than the map of their glyph's font.
 type rightToLeft struct {
-	file   *File
-	faces  map[string]face
-	in     []byte
-	out    bytes.Buffer
-	copied int
-	face   face
-	marks  []rtlMark
+	*rewriting
+	file  *File
+	faces map[string]face
+	face  face
+	marks []rtlMark
 }
 
 // rtlMark is a marked content; of a span with a text, end is where the operation that
@@ -174,9 +153,4 @@ func reversed(text string) string {
 	letters := []rune(text)
 	slices.Reverse(letters)
 	return string(letters)
-}
-
-func (r *rightToLeft) copyTo(offset int) {
-	r.out.Write(r.in[r.copied:offset])
-	r.copied = offset
 }

@@ -13,26 +13,9 @@ const softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
 // and searched text has its words whole. Where a line ends, the hyphen that is
 // drawn is what is read as a soft one, as ISO 32000-1, 14.8.2.2.3 has it.
 func (f *File) joinWords() error {
-	canvases, err := f.canvases()
-	if err != nil {
-		return err
-	}
-	for _, c := range canvases {
-		d, content, err := f.stream(c.content)
-		if err != nil {
-			return err
-		}
-		if !bytes.Contains(content, []byte(softHyphenMark)) {
-			continue
-		}
-		j := joiner{file: f, faces: c.faces, in: content}
-		if err := eachOperation(content, j.visit); err != nil {
-			return err
-		}
-		j.copyTo(len(content))
-		f.setStream(c.content, d, j.out.Bytes())
-	}
-	return nil
+	return f.rewrite(softHyphenMark, func(c canvas, r *rewriting) (func(operation) error, error) {
+		return (&joiner{file: f, faces: c.faces, rewriting: r}).visit, nil
+	})
 }
 
 // joiner goes through one content stream. Chromium writes
@@ -49,13 +32,11 @@ func (f *File) joinWords() error {
 //
 // What is written in another way stays.
 type joiner struct {
-	file   *File
-	faces  map[string]face
-	in     []byte
-	out    bytes.Buffer
-	copied int  // bytes of in that are in out or left out
-	next   step // nil: nothing has begun
-	face   face
+	*rewriting
+	file  *File
+	faces map[string]face
+	next  step // nil: nothing has begun
+	face  face
 	// mark is where the mark begins, move the Td within it, hyphen where the
 	// hyphen is shown.
 	mark, hyphen int
@@ -180,9 +161,4 @@ func (j *joiner) isHyphen(glyph []byte) bool {
 func (j *joiner) leaveOut(to int) {
 	j.copyTo(j.mark)
 	j.copied = to
-}
-
-func (j *joiner) copyTo(offset int) {
-	j.out.Write(j.in[j.copied:offset])
-	j.copied = offset
 }

@@ -250,9 +250,10 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 	}
 }
 
-func (l *load) get(job int, id string, at int) (presswork.Status, bool) {
-	e := Entry{Op: opGet, Job: job, ID: id, Call: l.h.now()}
-	code, body, err := l.do("GET", l.bases[at]+"/api/conversion/"+id, "", nil)
+// ask sends a request about a job, whose answer is the job.
+func (l *load) ask(op, method string, job int, id string, at int) Entry {
+	e := Entry{Op: op, Job: job, ID: id, Call: l.h.now()}
+	code, body, err := l.do(method, l.bases[at]+"/api/conversion/"+id, "", nil)
 	e.Code, e.Return = code, l.h.now()
 	if err != nil {
 		e.Error = err.Error()
@@ -262,23 +263,18 @@ func (l *load) get(job int, id string, at int) (presswork.Status, bool) {
 		e.Status, e.Seq = answer.Status, answer.Seq
 	}
 	l.h.add(e)
-	return e.Status, code == http.StatusOK
+	return e
+}
+
+func (l *load) get(job int, id string, at int) (presswork.Status, bool) {
+	e := l.ask(opGet, "GET", job, id, at)
+	return e.Status, e.Code == http.StatusOK
 }
 
 // cancel reports whether the job has ended, by this or before.
 func (l *load) cancel(job int, id string, at int) bool {
-	e := Entry{Op: opCancel, Job: job, ID: id, Call: l.h.now()}
-	code, body, err := l.do("DELETE", l.bases[at]+"/api/conversion/"+id, "", nil)
-	e.Code, e.Return = code, l.h.now()
-	if err != nil {
-		e.Error = err.Error()
-	}
-	var answer presswork.Job
-	if code == http.StatusOK && json.Unmarshal(body, &answer) == nil {
-		e.Status, e.Seq = answer.Status, answer.Seq
-	}
-	l.h.add(e)
-	return code == http.StatusOK || code == http.StatusConflict
+	e := l.ask(opCancel, "DELETE", job, id, at)
+	return e.Code == http.StatusOK || e.Code == http.StatusConflict
 }
 
 // watch follows a job's events to its end, over broken connections; hangUp leaves

@@ -2,9 +2,8 @@
 import { signal, useSignal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { json, key, keyWanted, signOut } from "../api";
-import { Icon } from "../parts";
-import { Brand, SchemeButton, SignIn, TabList } from "../shell";
+import { json, keyWanted } from "../api";
+import { Brand, KeyButton, SchemeButton, SignIn, TabList } from "../shell";
 import { JobDialog, shown } from "./detail";
 import { fleet, follow, probe, trouble } from "./fleet";
 import { Jobs } from "./jobs";
@@ -62,17 +61,7 @@ function App() {
           Monitor
         </a>
         <SchemeButton />
-        {key.value ? (
-          <button type="button" class="quiet" onClick={signOut}>
-            Sign out
-          </button>
-        ) : (
-          keyWanted.value && (
-            <button type="button" class="quiet" onClick={() => (signing.value = true)}>
-              <Icon name="key" /> Sign in
-            </button>
-          )
-        )}
+        <KeyButton onSignIn={() => (signing.value = true)} />
       </header>
       {trouble.value && !keyWanted.value && (
         <p class="offline" role="alert">
