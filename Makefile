@@ -34,8 +34,8 @@ setup-tools: ## Install what code run for models may import as well: numpy, pand
 setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, EPUBCheck, golangci-lint
 	@scripts/setup.sh test
 	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
-	@scripts/verapdf.sh "$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"
-	@scripts/epubcheck.sh "$(EPUBCHECK_VERSION)" "$(PRESSWORK_EPUBCHECK)"
+	@scripts/maven.sh veraPDF "org.verapdf.apps:cli:$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"
+	@scripts/maven.sh EPUBCheck "org.w3c:epubcheck:$(EPUBCHECK_VERSION)" "$(PRESSWORK_EPUBCHECK)"
 	@scripts/gotool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint "$(GOLANGCI_LINT_VERSION)" "$(GOLANGCI_LINT)"
 
 .PHONY: build
@@ -46,20 +46,29 @@ build: ## Build bin/presswork
 run: setup build ## Prepare the machine and run everything on http://127.0.0.1:8000
 	exec ./bin/presswork serve
 
-# Packages whose tests are documents and hostile texts at full size, each read by
-# one goroutine, and visits to pages: the race detector makes them up to eight times
-# slower, so it sees only the tests that use these packages from several.
-SINGLE := presswork/internal/(markdown|markdown/tex|imagetype|analysis|analysis/evaluate|analysis/recommend|pdf|test/studio)
+# Packages whose tests are documents, fonts and hostile texts at full size, each read
+# by one goroutine, and visits to the program, which runs without the race detector: it
+# makes them up to eight times slower. It sees the tests that use these packages from
+# several goroutines, of which some are in other packages.
+SINGLE := presswork/internal/(markdown|markdown/cite|markdown/hyphen|markdown/tex|imagetype|analysis|analysis/evaluate|analysis/recommend|analysis/train/cmd|chromium/fonts|pdf|pdf/epub|pdf/file|test/e2e|test/studio)
 
-# One package more than there are cores: a test waits as often as it computes.
-PACKAGES := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# A test waits as often as it computes: one package more than there are cores, and
+# two tests of each for every core.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+AT_ONCE := -p $(shell expr $(CORES) + 1) -parallel $(shell expr $(CORES) \* 2)
+# go vet looks at everything before, which go test would do again, and again for -race.
+TEST := go test -vet=off $(AT_ONCE) -timeout 12m
+
+# The packages that take longest begin first, so that none is left alone at the end.
+LONGEST := $(addprefix presswork/,internal/chromium internal/inference/sandbox api tasks cmd/presswork worker internal/local internal/test/e2e internal/pdf internal/markdown internal/test/studio)
+LISTED := { printf '%s\n' $(LONGEST) && go list ./...; }
 
 .PHONY: test
 test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
 	go vet ./...
-	go test -race -p $(PACKAGES) -timeout 12m $$(go list ./... | grep -vxE '$(SINGLE)')
-	go test -race -run 'TestOneRendererServesMany|TestTextsAreAnalysedSideBySide' ./internal/markdown ./internal/analysis
-	go test -p $(PACKAGES) -timeout 12m $$(go list ./... | grep -xE '$(SINGLE)')
+	$(TEST) -race $$($(LISTED) | grep -vxE '$(SINGLE)')
+	$(TEST) -race -run 'TestOneRendererServesMany|TestTextsAreAnalysedSideBySide' ./internal/markdown ./internal/analysis
+	$(TEST) $$($(LISTED) | grep -xE '$(SINGLE)')
 
 .PHONY: compat
 compat: ## Run official and generated clients against the real program
@@ -67,7 +76,7 @@ compat: ## Run official and generated clients against the real program
 	@scripts/compat.sh "$(PRESSWORK_COMPAT)"
 	@scripts/engines.sh "$(PRESSWORK_ENGINES)"
 	go vet -tags compat ./internal/test/compat
-	go test -count=1 -tags compat -timeout 10m ./internal/test/compat
+	go test -count=1 -parallel 4 -tags compat -timeout 10m ./internal/test/compat
 
 .PHONY: check-deploy
 check-deploy: ## Check deploy/ with kustomize, Kubernetes' schemas, compose-go, promtool, hadolint, systemd-analyze and the kernel
@@ -111,10 +120,10 @@ eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
 	@bin/evaluate -corpus "$(CORPUS)"
 
 .PHONY: corpus
-corpus: ## Convert a folder of Markdown and report what is lost, ugly or slow: make corpus DIR=… THEME=nord,dark (or all) JSON=file
+corpus: ## Convert a folder of Markdown and report what is lost, ugly or slow: make corpus DIR=… THEME=nord,dark (or all, ROTATE=2: two of them each) JSON=file
 	@test -n "$(DIR)" || { echo "corpus: name a folder of Markdown files: make corpus DIR=…" >&2; exit 2; }
 	@scripts/setup.sh corpus
-	@go run ./internal/test/corpus -dir "$(DIR)" $(if $(THEME),-theme "$(THEME)") $(if $(JSON),-json "$(JSON)") $(if $(KEEP),-keep "$(KEEP)")
+	@go run ./internal/test/corpus -dir "$(DIR)" $(if $(THEME),-theme "$(THEME)") $(if $(ROTATE),-rotate "$(ROTATE)") $(if $(JSON),-json "$(JSON)") $(if $(KEEP),-keep "$(KEEP)")
 
 .PHONY: train
 train: ## Learn the analysis' weights anew, from the documents in CORPUS=DIR or the numbers that are kept

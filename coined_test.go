@@ -44,11 +44,12 @@ func TestNoPublicMessageIsMadeOfAnotherError(t *testing.T) {
 func TestALeakIsFound(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(writeTree(t, map[string]string{
-		"a/direct.go":  "package a\nfunc f() error { return presswork.Errorf(c, \"x: %v\", err) }",
-		"b/text.go":    "package b\nfunc f() error { return presswork.Errorf(c, \"x: %s\", err.Error()) }",
-		"c/wrapper.go": "package c\nfunc bad(s string, args ...any) error { return presswork.Errorf(c, s, args...) }\nfunc f() error { return bad(\"x: %v\", readErr) }",
-		"d/literal.go": "package d\nfunc f() error { return &presswork.Error{Code: c, Message: err.Error()} }",
-		"e/fine.go":    "package e\nfunc f() error { return presswork.Errorf(c, \"x %s\", name).WithCause(err) }",
+		"a/direct.go":               "package a\nfunc f() error { return presswork.Errorf(c, \"x: %v\", err) }",
+		"b/text.go":                 "package b\nfunc f() error { return presswork.Errorf(c, \"x: %s\", err.Error()) }",
+		"c/wrapper.go":              "package c\nfunc bad(s string, args ...any) error { return presswork.Errorf(c, s, args...) }\nfunc f() error { return bad(\"x: %v\", readErr) }",
+		"d/literal.go":              "package d\nfunc f() error { return &presswork.Error{Code: c, Message: err.Error()} }",
+		"bin/_src/previous/fine.go": "package f\nfunc f() error { return presswork.Errorf(c, \"x: %v\", err) }",
+		"e/fine.go":                 "package e\nfunc f() error { return presswork.Errorf(c, \"x %s\", name).WithCause(err) }",
 	}))
 	complaints, _ := leaks(t, tree)
 	got := strings.Join(complaints, "\n")
@@ -69,7 +70,7 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 	set := token.NewFileSet()
 	packages := map[string]map[string]*ast.File{}
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+		if err != nil || d.IsDir() && ignored(name) {
 			return cmp.Or(err, fs.SkipDir)
 		}
 		dir := path.Dir(name)

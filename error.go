@@ -57,7 +57,8 @@ const (
 	RenderTimeout    Code = "render_timeout"
 
 	// BrowserUnavailable is seen by no caller: a worker tries again, and the job
-	// fails as RenderFailed when the tries are used up.
+	// fails as RenderFailed when the tries are used up. Those with ErrUnfit are not
+	// counted.
 	BrowserUnavailable Code = "browser_unavailable"
 	// Internal is every error nobody coined: its text stays in the log.
 	Internal Code = "internal_error"
@@ -114,6 +115,10 @@ func (e *Error) Error() string {
 
 // Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// ErrUnfit is in the chain of an error that is this machine's, whatever the work was:
+// another machine may do it.
+var ErrUnfit = errors.New("this machine cannot do it at present")
 
 // AsError returns the coined error inside err, or an Internal one whose public
 // message gives nothing away. AsError(nil) is nil.

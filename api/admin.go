@@ -97,6 +97,9 @@ type adminJobs struct {
 }
 
 func (s *Server) adminListJobs(c *fiber.Ctx) error {
+	if err := onlyQuery(c, append([]string{"key", "worker", "since", "before", "text", "dead"}, listFilters...)...); err != nil {
+		return err
+	}
 	q, err := searchOf(c)
 	if err != nil {
 		return err
@@ -137,14 +140,8 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 			return q, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: a time such as 2026-11-20T10:00:00Z", name, quote(text)).WithParam(name)
 		}
 	}
-	switch text := c.Query("dead"); text {
-	case "", "false":
-	case "true":
-		q.Dead = true
-	default:
-		return q, presswork.Errorf(presswork.InvalidOption, "dead is %s; allowed: true, false", quote(text)).WithParam("dead")
-	}
-	return q, nil
+	q.Dead, err = queryBool(c, "dead")
+	return q, err
 }
 
 // inspectedJob answers GET /admin/api/jobs/{id}.
@@ -262,6 +259,9 @@ type spendRow struct {
 }
 
 func (s *Server) adminKeys(c *fiber.Ctx) error {
+	if err := onlyQuery(c, "from", "to"); err != nil {
+		return err
+	}
 	q, err := usageQuery(c, time.Now().UTC())
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/test/wait"
 )
 
 func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
@@ -28,10 +29,26 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 			}
 		}
 	}
-	res := h.get("/admin/api/keys", "X-API-Key: olgas")
+	const olga = "X-API-Key: olgas"
+	res := h.get("/admin/api/keys", olga)
 	res.want(t, 200, "")
 	if text := string(res.body); !strings.Contains(text, `{"name":"olga","admin":true,"models":[],"rpm":7`) || strings.Contains(text, "olgas") || strings.Contains(text, testKey) {
 		t.Errorf("the keys are %s", text)
+	}
+	wait.ForDay()
+	today := time.Now().UTC().Format(time.DateOnly)
+	for query, want := range map[string]string{
+		"":                              `"to":"` + today + `"`,
+		"to=2024-03-30":                 `"from":"2024-03-01","to":"2024-03-30"`,
+		"from=" + today:                 `"from":"` + today + `"`,
+		"from=2024-01-01&to=2024-12-31": `"from":"2024-01-01","to":"2024-12-31"`,
+		"from=2024-01-01&to=2025-01-01": "up to 366 days",
+		"from=2024-01-02&to=2024-01-01": "the earlier first",
+		"to=yesterday":                  `"param":"to"`,
+	} {
+		if res := h.get("/admin/api/keys?"+query, olga); !strings.Contains(string(res.body), want) {
+			t.Errorf("keys?%s: %s", query, res.body)
+		}
 	}
 	page := h.get("/admin")
 	page.want(t, 200, "")
@@ -89,6 +106,9 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 	}
 	for _, query := range []string{"since=yesterday", "dead=yes", "status=lost", "limit=0", "kind=cake"} {
 		h.get("/admin/api/jobs?"+query).want(t, 400, presswork.InvalidOption)
+	}
+	for _, path := range []string{"/admin/api/jobs?stauts=failed", "/admin/api/keys?group_by=day"} {
+		h.get(path).want(t, 400, presswork.UnknownField)
 	}
 	var job struct {
 		Queue  string

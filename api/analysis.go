@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"runtime"
 
 	"github.com/gofiber/fiber/v2"
@@ -43,6 +44,7 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	defer req.discard()
 	for name, given := range map[string]bool{
 		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "output": req.Output != "", "assets": len(req.assets) > 0,
+		"options": !reflect.ValueOf(req.Options).IsZero(),
 	} {
 		if given {
 			return unknownField(name, []string{"content"})
@@ -51,7 +53,7 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	if int64(len(req.Content)) > s.MaxContentBytes {
 		return presswork.Errorf(presswork.ContentTooLarge, "content has %d bytes; allowed: %d", len(req.Content), s.MaxContentBytes).WithParam("content")
 	}
-	if _, err := pdf.Check([]byte(req.Content), req.Options); err != nil {
+	if _, err := pdf.Check([]byte(req.Content), presswork.Options{}); err != nil {
 		return ofContent(err)
 	}
 	if err := s.count(c); err != nil {

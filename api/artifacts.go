@@ -47,8 +47,11 @@ func (s *Server) download(c *fiber.Ctx) error {
 	if !rec.Artifact.ExpiresAt.IsZero() && s.now().After(rec.Artifact.ExpiresAt) {
 		return errExpired(rec)
 	}
+	inline, err := queryBool(c, "inline")
+	if err != nil {
+		return err
+	}
 	tag := `"` + rec.Artifact.SHA256 + `"`
-	inline := c.QueryBool("inline")
 	c.Set(fiber.HeaderETag, tag)
 	c.Set(fiber.HeaderCacheControl, "private")
 	c.Set(fiber.HeaderAcceptRanges, "bytes")
@@ -174,14 +177,29 @@ func (s *Server) stream(c *fiber.Ctx, key string, rec tasks.Record, rng span) er
 	}
 	opening.Stop()
 	setSpan(c, rec, rng)
-	c.Context().SetBodyStream(&release{r, cancel}, int(rng.Length))
+	c.Context().SetBodyStream(s.stored(key, r, cancel), int(rng.Length))
 	return nil
 }
 
-// release ends a context when its reader is closed.
+// release ends a context when its reader is closed, and tells of what ends the reading
+// early: the head of the answer has been sent.
 type release struct {
 	io.ReadCloser
 	cancel context.CancelFunc
+	broke  func(error)
+}
+
+func (s *Server) stored(key string, r io.ReadCloser, cancel context.CancelFunc) *release {
+	return &release{r, cancel, func(err error) { s.Log.Error("the store broke a download off", "key", key, "err", err) }}
+}
+
+// Read implements io.Reader.
+func (r *release) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.broke(err)
+	}
+	return n, err
 }
 
 // Close implements io.Closer.
@@ -194,11 +212,7 @@ func (s *Server) touch(key string) {
 	if s.Keeper == nil {
 		return
 	}
-	ctx, cancel := s.deadline()
-	defer cancel()
-	if err := s.Keeper.Touch(ctx, key); err != nil {
-		s.Log.Warn("an artifact's last use was not recorded", "key", key, "error", err)
-	}
+	s.Keeper.Touch(key)
 }
 
 func artifactError(err error, rec tasks.Record) error {

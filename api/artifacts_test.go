@@ -2,9 +2,12 @@ package api_test
 
 import (
 	"context"
+	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"presswork"
@@ -39,11 +42,67 @@ func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
 	if got := h.get(job.Artifact.URL + "&inline=1").Header.Get("Content-Disposition"); !strings.HasPrefix(got, "inline;") {
 		t.Errorf("inline: %q", got)
 	}
+	h.get(job.Artifact.URL+"&inline=yes").want(t, http.StatusBadRequest, presswork.InvalidOption)
 	head := h.do(http.MethodHead, job.Artifact.URL, nil, "-X-API-Key")
 	if head.StatusCode != 200 || head.ContentLength != int64(len(pdf)) || head.Header.Get("Etag") != res.Header.Get("Etag") {
 		t.Errorf("HEAD: %d, %d bytes", head.StatusCode, head.ContentLength)
 	}
 	h.get(job.Artifact.URL, "If-None-Match: "+res.Header.Get("Etag")).want(t, http.StatusNotModified, "")
+}
+
+// breaking is a store whose bodies break off.
+type breaking struct{ storage.Store }
+
+func (s breaking) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
+	r, info, err := s.Store.Get(ctx, key, rng)
+	if err == nil {
+		r = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(io.LimitReader(r, 5), iotest.ErrReader(storage.ErrCorrupt)), r}
+	}
+	return r, info, err
+}
+
+// lines is a log, line by line.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+func TestADownloadThatTheStoreBreaksOffIsNotWholeAndIsLogged(t *testing.T) {
+	t.Parallel()
+	logged := make(lines, 64)
+	h := serve(t, func(o *api.Options) {
+		o.Store, o.Log = breaking{o.Store}, slog.New(slog.NewTextHandler(logged, nil))
+	})
+	a := h.submit()
+	h.finish(a.JobID, []byte("0123456789"))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+h.server.Address()+"/api/artifacts/"+a.JobID+"/download", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", h.key)
+	if res, err := h.client.Do(req); err == nil {
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err == nil {
+			t.Errorf("%q was taken for the whole", body)
+		}
+	}
+	// The line comes before the connection's end.
+	for {
+		select {
+		case line := <-logged:
+			if strings.Contains(line, "broke a download off") && strings.Contains(line, storage.ErrCorrupt.Error()) && strings.Contains(line, a.JobID) {
+				return
+			}
+		default:
+			t.Fatal("no line says so")
+		}
+	}
 }
 
 func TestRanges(t *testing.T) {
@@ -93,7 +152,13 @@ func TestUnknownAndExpiredArtifacts(t *testing.T) {
 	h.get("/api/artifacts/..%2f..%2fetc/download").want(t, http.StatusNotFound, presswork.NotFound)
 	h.finish(a.JobID, []byte("%PDF-"))
 	h.do(http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
-	h.get(path+"/download").want(t, http.StatusGone, presswork.ArtifactExpired)
+	gone := h.get(path + "/download")
+	gone.want(t, http.StatusGone, presswork.ArtifactExpired)
+	for _, name := range []string{"Content-Disposition", "ETag", "Last-Modified"} {
+		if got := gone.Header.Get(name); got != "" {
+			t.Errorf("an error has %s: %s", name, got)
+		}
+	}
 	h.do(http.MethodHead, path+"/download", nil).want(t, http.StatusGone, "")
 	h.do(http.MethodDelete, path, nil).want(t, http.StatusGone, presswork.ArtifactExpired)
 	h.get(a.StatusURL).want(t, http.StatusOK, "")

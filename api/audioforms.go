@@ -168,8 +168,10 @@ func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err 
 	if f.url == "" && !f.recording.arrived {
 		return r, inference.Invalidf("file", "the recording is missing: give it as 'file' or as 'url'")
 	}
-	if stream := f.fields["stream"]; stream == "true" || stream == "1" {
-		return r, inference.Invalidf("stream", "transcripts are not streamed; leave 'stream' out")
+	if text := f.fields["stream"]; text != "" {
+		if stream, err := strconv.ParseBool(text); err != nil || stream {
+			return r, inference.Invalidf("stream", "'stream' is %s; transcripts are not streamed: leave it out", quote(text))
+		}
 	}
 	r.payload.Model, r.payload.Task = f.fields["model"], task
 	if r.payload.Prompt = f.fields["prompt"]; len(r.payload.Prompt) > maxPrompt {

@@ -1,10 +1,11 @@
 package api_test
 
 import (
+	"bufio"
 	"io"
-	"net"
+	"net/http"
+	"strings"
 	"testing"
-	"time"
 )
 
 // A client that goes on sending what was refused is not listened to for long.
@@ -17,19 +18,12 @@ func TestOfARefusedBodyLittleIsRead(t *testing.T) {
 		"media type":   "POST /api/conversion HTTP/1.1\r\nContent-Type: image/png\r\nX-API-Key: " + testKey,
 		"unknown path": "POST /api/nothing HTTP/1.1\r\nX-API-Key: " + testKey,
 	} {
-		conn, err := net.Dial("tcp", h.server.Address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		conn := h.connect()
 		if _, err := io.WriteString(conn, head+"\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		sent, chunk := 0, make([]byte, 1<<20)
-		for sent < 200<<20 {
+		for sent < 400<<20 {
 			n, err := conn.Write(chunk)
 			sent += n
 			if err != nil {
@@ -37,8 +31,31 @@ func TestOfARefusedBodyLittleIsRead(t *testing.T) {
 			}
 		}
 		// What lies in the buffers of both ends was sent, but not read.
-		if sent > 64<<20 {
+		if sent > 128<<20 {
 			t.Errorf("%s: %d MB were taken", name, sent>>20)
 		}
+	}
+}
+
+func TestAClientThatSendsAllBeforeItReadsHearsOfTheRefusal(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	body := strings.Repeat("x", 50<<20)
+	conn := h.connect()
+	r, err := http.NewRequest(http.MethodPost, "http://"+h.server.Address()+"/api/conversion", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-API-Key", testKey)
+	r.Header.Set("Content-Type", "text/markdown")
+	if err := r.Write(conn); err != nil {
+		t.Fatalf("the body was not taken: %v", err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("answered %s", res.Status)
 	}
 }

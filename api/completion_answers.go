@@ -1,14 +1,13 @@
 package api
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -111,10 +110,10 @@ func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *compl
 	c.Set(fiber.HeaderCacheControl, "no-cache, no-transform")
 	// Proxies of the nginx kind hold back what they could buffer.
 	c.Set("X-Accel-Buffering", "no")
-	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-		defer finish()
-		(&completionStream{out: w, events: openai.NewWriter(cmpl.head), frames: h, patience: s.Inference.Patience}).run(ctx, first, err)
-	})
+	c.Context().SetBodyStream(&completionStream{
+		ctx: ctx, finish: sync.OnceFunc(finish), events: openai.NewWriter(cmpl.head), frames: h,
+		patience: s.Inference.Patience, came: first, err: err, fresh: true,
+	}, -1)
 	return nil
 }
 
@@ -134,61 +133,94 @@ func (cmpl *completion) firstWords(ctx context.Context, patience time.Duration, 
 
 var errNoWordYet = errors.New("no word yet")
 
-// completionStream writes one answer as server-sent events.
+// completionStream is one answer as server-sent events, as the connection reads it: a
+// goroutine that writes them to a pipe would cost as much as the rest of a token's way.
 type completionStream struct {
-	out    *bufio.Writer
+	ctx    context.Context
+	finish func()
 	events *openai.Writer
 	frames *frameReader
-	buffer []byte
 	// patience is how long a stream may be silent before a comment is sent.
 	patience time.Duration
+
+	// came are frames with the error that followed them; fresh is set until they are
+	// in the buffer.
+	came  []inference.Frame
+	err   error
+	fresh bool
+	// buffer is used again once all of it was read.
+	buffer, unread []byte
+	// waiting is ctx until the silence has lasted too long.
+	waiting context.Context
+	cancel  context.CancelFunc
 }
 
-// run writes frames until the last word, the client's leaving or the server's
-// end; while there are none it writes comments, so that nobody on the way takes
-// the silence for the end.
-func (r *completionStream) run(ctx context.Context, frames []inference.Frame, err error) {
-	for {
-		r.buffer = r.buffer[:0]
-		for _, f := range frames {
-			if f.Chunk != nil {
-				r.buffer = r.events.Append(r.buffer, f.Chunk)
-			}
+// Read implements io.Reader. It waits for frames until the last word, the client's
+// leaving or the server's end; while there are none it gives comments, so that nobody
+// on the way takes the silence for the end.
+func (r *completionStream) Read(p []byte) (int, error) {
+	if len(r.unread) == 0 {
+		if !r.fresh && (r.err != nil || r.frames.ended) {
+			r.finish()
+			return 0, io.EOF
 		}
-		last := err != nil || r.frames.ended
-		switch {
-		case err != nil:
-			r.buffer = openai.AppendErrorEvent(r.buffer, inferenceError(err))
-		case r.frames.ended:
-			r.buffer = append(r.buffer, openai.Done...)
-		case len(r.buffer) == 0:
-			r.buffer = append(r.buffer, openai.Ping...)
+		if !r.fresh {
+			r.wait()
 		}
-		if r.flush() != nil || last {
-			return
+		r.fresh = false
+		r.write()
+	}
+	n := copy(p, r.unread)
+	r.unread = r.unread[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (r *completionStream) Close() error {
+	if r.cancel != nil {
+		r.cancel()
+	}
+	r.finish()
+	return nil
+}
+
+// write fills the buffer with the events of what came.
+func (r *completionStream) write() {
+	r.buffer = r.buffer[:0]
+	for _, f := range r.came {
+		if f.Chunk != nil {
+			r.buffer = r.events.Append(r.buffer, f.Chunk)
 		}
-		frames, err = r.wait(ctx)
+	}
+	switch {
+	case r.err != nil:
+		r.buffer = openai.AppendErrorEvent(r.buffer, inferenceError(r.err))
+	case r.frames.ended:
+		r.buffer = append(r.buffer, openai.Done...)
+	case len(r.buffer) == 0:
+		r.buffer = append(r.buffer, openai.Ping...)
+	}
+	r.unread = r.buffer
+}
+
+// wait waits for frames; there are none when it is time for a comment. A context
+// serves many waits: making one for each token is expensive, and a comment after half of
+// the patience does no harm.
+func (r *completionStream) wait() {
+	if r.waiting == nil || r.silence() > r.patience/2 {
+		if r.cancel != nil {
+			r.cancel()
+		}
+		r.waiting, r.cancel = context.WithTimeoutCause(r.ctx, r.patience, errNoWordYet)
+	}
+	r.came, r.err = r.frames.next(r.waiting)
+	if errors.Is(r.err, errNoWordYet) {
+		r.came, r.err = nil, nil
 	}
 }
 
-// flush sends the buffer. What is on its way to the connection is counted in writes, so
-// that large ones would let a slow reader hold a lot of memory.
-func (r *completionStream) flush() error {
-	for piece := range slices.Chunk(r.buffer, writePiece) {
-		if _, err := r.out.Write(piece); err != nil {
-			return err
-		}
-	}
-	return r.out.Flush()
-}
-
-// wait returns nothing at all when it is time for a comment.
-func (r *completionStream) wait(ctx context.Context) ([]inference.Frame, error) {
-	waiting, cancel := context.WithTimeoutCause(ctx, r.patience, errNoWordYet)
-	defer cancel()
-	frames, err := r.frames.next(waiting)
-	if errors.Is(err, errNoWordYet) {
-		return nil, nil
-	}
-	return frames, err
+// silence is how much of the patience has passed since the last context was made.
+func (r *completionStream) silence() time.Duration {
+	until, _ := r.waiting.Deadline()
+	return r.patience - time.Until(until)
 }

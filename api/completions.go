@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -67,6 +66,10 @@ func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
 	if err != nil {
 		return err
 	}
+	cmpl.head.SetID(answer.ID)
+	if answer.Joined {
+		c.Set("Idempotent-Replayed", "true")
+	}
 	if cmpl.request.Stream {
 		return s.streamCompletion(c, ctx, cmpl, answer, finish)
 	}
@@ -77,7 +80,7 @@ func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
 // begin reserves what the call may use and puts it in line. ctx ends when its client
 // leaves; finish, to be called once, ends the call and gives back what is left.
 func (s *Server) begin(c *fiber.Ctx, cmpl *completion) (ctx context.Context, answer *stream.Answer, finish func(), err error) {
-	running, leave, err := s.completions.join()
+	running, leave, err := s.completions.join(lastingCompletion)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -130,10 +133,11 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 	cmpl.call = stream.Call{
 		ID: tasks.NewID(), Owner: meta.who.name, Tier: tierOf(request.ServiceTier), RequestID: meta.id, TraceParent: meta.trace,
 	}
-	if key := c.Get("Idempotency-Key"); key != "" {
-		if len(key) > maxKeyLength {
-			return nil, presswork.Errorf(presswork.InvalidOption, "Idempotency-Key has %d characters; allowed: up to %d", len(key), maxKeyLength)
-		}
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
 		sum := sha256.Sum256(body)
 		cmpl.call.IdempotencyKey, cmpl.call.Fingerprint = key, hex.EncodeToString(sum[:])
 	}
@@ -150,18 +154,7 @@ func (s *Server) jsonBody(c *fiber.Ctx, limit int64, what string) ([]byte, error
 	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
 		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: application/json", quote(c.Get(fiber.HeaderContentType)))
 	}
-	b, err := s.body(c, limit, what)
-	if err != nil {
-		return nil, err
-	}
-	body, err := b.all()
-	if err != nil {
-		return nil, err
-	}
-	if !utf8.Valid(body) {
-		return nil, presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
-	}
-	return body, nil
+	return s.textBody(c, limit, what)
 }
 
 // clientTimeout is how long the client waits, by the header its SDK sends.

@@ -180,16 +180,21 @@ func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
 
 func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
 	t.Parallel()
-	ended := make(chan error, 2)
+	var begun atomic.Int32
+	ended := make(chan error, 100)
 	h := chats(t, func(ctx context.Context, run *stream.Run) error {
+		begun.Add(1)
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
 		return context.Cause(ctx)
 	}, func(o *api.Options) { o.Inference.Patience = time.Minute })
 	for body, header := range map[string]string{asked: "X-Stainless-Timeout: 0.3", streamed: "X-Stainless-Read-Timeout: 0.3"} {
-		res := h.chat(body, header)
-		res.want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
-		if cause := <-ended; !errors.Is(cause, stream.ErrLeft) {
+		before := begun.Load()
+		wait.Until(t, "one that begins within its time", func() bool {
+			h.chat(body, header).want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
+			return begun.Load() > before
+		})
+		if cause := wait.Receive(t, "the work's end", ended); !errors.Is(cause, stream.ErrLeft) {
 			t.Errorf("the work ended for %v", cause)
 		}
 	}
@@ -228,11 +233,19 @@ func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
 	}
 	h.chat(asked, "Idempotency-Key: k").want(t, http.StatusConflict, "idempotency_conflict")
 	close(speak)
+	id := regexp.MustCompile(`"id":"chatcmpl-[0-9a-f-]{36}"`)
+	var ids []string
 	for range 2 {
-		if res := h.chat(streamed, "Idempotency-Key: k"); !strings.Contains(string(res.body), "Hello") || !strings.Contains(string(res.body), "[DONE]") {
-			t.Errorf("%d %s", res.StatusCode, res.body)
+		res := h.chat(streamed, "Idempotency-Key: k")
+		if !strings.Contains(string(res.body), "Hello") || !strings.Contains(string(res.body), "[DONE]") || res.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
 		}
+		ids = append(ids, id.FindString(string(res.body)))
 	}
+	if ids[0] == "" || ids[0] != ids[1] {
+		t.Errorf("the same answer has the ids %q", ids)
+	}
+	h.chat(asked, "Idempotency-Key: "+strings.Repeat("k", 256)).want(t, http.StatusBadRequest, "invalid_option")
 	if n := runs.Load(); n != 1 {
 		t.Errorf("the model worked %d times", n)
 	}
@@ -321,7 +334,9 @@ func TestATextIsContinued(t *testing.T) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, b)
 		}
 	}
-	if b := string(text("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body); !strings.HasPrefix(b, `data: {"id":"cmpl-`) || !strings.Contains(b, `{"index":0,"text":"Hello",`) || !strings.HasSuffix(b, "data: [DONE]\n\n") || strings.Contains(b, "role") {
+	streamed := string(text("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body)
+	// Who waits for the first word is told that the server lives.
+	if b := strings.ReplaceAll(streamed, ": ping\n", ""); !strings.HasPrefix(b, `data: {"id":"cmpl-`) || !strings.Contains(b, `{"index":0,"text":"Hello",`) || !strings.HasSuffix(b, "data: [DONE]\n\n") || strings.Contains(b, "role") {
 		t.Errorf("streamed: %s", b)
 	}
 	text("/v1/completions", `{"model":"m","prompt":"Once"}`).want(t, http.StatusBadRequest, presswork.InvalidOption)
@@ -331,7 +346,11 @@ func TestATextIsContinued(t *testing.T) {
 func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	t.Parallel()
 	speak := make(chan struct{})
+	var calls atomic.Int32
 	h := chats(t, func(ctx context.Context, run *stream.Run) error {
+		if calls.Add(1) > 2 { // one that came before the server was told to stop
+			return say(t, run)
+		}
 		send(t, run, first())
 		send(t, run, word("Hel"))
 		if run.Call.Tier == stream.Performance { // one that does not end
@@ -370,7 +389,7 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	short, endless := start(streamed), start(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
 	stopped := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 12*time.Second)
 		defer cancel()
 		stopped <- h.server.Stop(ctx)
 	}()
@@ -411,11 +430,10 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		long := word(strings.Repeat("x", 200<<10))
-		// As much may wait and be written, and a few MB lie in the connections. Each is a
-		// piece of its own: what is put together may be too large to be published, and is
-		// fetched when it is read.
-		for range 3 * stream.MaxUnread / (200 << 10) {
+		long := word(strings.Repeat("x", 250<<10))
+		// So much may wait, and a few MB lie in the connections. Each is a piece of its own:
+		// what is put together is too large to be published, and is fetched when it is read.
+		for range 2 * stream.MaxUnread / (250 << 10) {
 			before := entries()
 			send(t, run, long)
 			wait.Until(t, "it is published", func() bool { return entries() > before })
@@ -423,7 +441,7 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 		err := finish(run, inference.Frame{Result: &inference.Result{}})
 		close(sent)
 		return err
-	})
+	}, func(o *api.Options) { o.WriteTimeout = time.Hour }) // the server waits for the reader until all is sent
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url(""), "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
+	"log/slog"
 	"net"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -13,10 +16,10 @@ import (
 
 const (
 	// lingerTime and lingerBytes bound what is read of a refused body after
-	// the answer was sent: enough that the client of a document that is just too
-	// large reads the answer, and no more.
-	lingerTime  = 3 * time.Second
-	lingerBytes = 16 << 20
+	// the answer was sent: enough that a client that sends all of a document that is
+	// too large before it reads, as SDKs do, reads the answer, and no more.
+	lingerTime  = 10 * time.Second
+	lingerBytes = 64 << 20
 	// writePiece is how much is written under one deadline.
 	writePiece = 64 << 10
 	// closedInterval is how often a waiting request looks whether its client is
@@ -25,19 +28,42 @@ const (
 )
 
 // patientListener gives connections a deadline for each write: the server's
-// own covers a whole answer, and would cut long streams.
+// own covers a whole answer, and would cut long streams. It outlives a lack of file
+// descriptors or memory, which would end the server's own loop for good.
 type patientListener struct {
 	net.Listener
 	wait time.Duration
+	log  *slog.Logger
 }
+
+const (
+	// acceptPause is how long nothing is accepted when the system lacks what a
+	// connection takes, and acceptTell how often the log says so.
+	acceptPause = 100 * time.Millisecond
+	acceptTell  = 10 * time.Second
+)
 
 // Accept implements net.Listener.
 func (l patientListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for told := (time.Time{}); ; time.Sleep(acceptPause) {
+		c, err := l.Listener.Accept()
+		if err == nil {
+			return &patientConn{Conn: c, wait: l.wait}, nil
+		}
+		if !lacking(err) && !errors.Is(err, syscall.ECONNABORTED) {
+			return nil, err
+		}
+		if time.Since(told) >= acceptTell {
+			told = time.Now()
+			l.log.Error("no connection can be accepted; it is tried again (raise LimitNOFILE or ulimit -n for open files)", "err", err)
+		}
 	}
-	return &patientConn{Conn: c, wait: l.wait}, nil
+}
+
+// lacking reports whether the system had no file descriptor or memory for something.
+func lacking(err error) bool {
+	return slices.ContainsFunc([]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM},
+		func(lack syscall.Errno) bool { return errors.Is(err, lack) })
 }
 
 type patientConn struct {

@@ -70,7 +70,7 @@ func (s *Server) submit(c *fiber.Ctx) error {
 		return err
 	}
 	if patience := patienceOf(c, output); patience > 0 {
-		return s.answerInTime(c, rec, replayed, patience)
+		return s.answerInTime(c, rec, replayed, patience, true)
 	}
 	return s.answerAccepted(c, rec, replayed)
 }
@@ -149,6 +149,10 @@ func (r *conversion) fingerprint() string {
 	h := sha256.New()
 	fields := *r
 	fields.Content = ""
+	if fields.Output == presswork.PDF {
+		// Accept asks for it as well, and a retry may wait where the first did not.
+		fields.Output = ""
+	}
 	// Options and strings always encode.
 	b, _ := json.Marshal(fields)
 	fmt.Fprintf(h, "%s\n%x\n", b, sha256.Sum256([]byte(r.Content)))
@@ -253,18 +257,18 @@ func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, r
 	}
 	payload, stored, err := s.store(r, sub.ID, request, sub.Theme)
 	if err != nil {
-		s.unstore(stored)
+		s.unstore(stored, err)
 		return rec, false, err
 	}
 	if sub.Task, err = s.taskOf(lane, payload); err != nil {
-		s.unstore(stored)
+		s.unstore(stored, nil)
 		return rec, false, err
 	}
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
 	if replayed {
-		s.unstore(stored)
+		s.unstore(stored, nil)
 	}
 	// After an error the job may exist: then it has its sources, else the sweeper
 	// takes them.
@@ -324,13 +328,20 @@ func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Conver
 	return payload, stored, group.Wait()
 }
 
-// unstore deletes the sources that a request stored for nothing.
-func (s *Server) unstore(keys []string) {
+// unstore deletes the sources that a request stored for nothing. Why is the error of
+// their storing: one whose put was not answered may reach the store after its deletion,
+// so it stays in the index for the sweep.
+func (s *Server) unstore(keys []string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), uploadTimeout)
 	defer cancel()
+	remove := s.remove
+	if presswork.CodeOf(why) == presswork.StoreUnavailable {
+		remove = s.Store.Delete
+	}
 	for _, key := range keys {
-		if err := s.remove(ctx, key); err != nil {
-			s.Log.Warn("a source without a job was not deleted; the next sweep does it", "key", key, "error", err)
+		if err := remove(ctx, key); err != nil {
+			s.Log.Warn("sources without a job were not deleted; the next sweep does it", "key", key, "error", err)
+			return // the store is away for the others, too
 		}
 	}
 }

@@ -114,10 +114,37 @@ func TestMarkdownBodiesAreTakenAsTheyAre(t *testing.T) {
 	}
 	post("/api/conversion?thme=nord", "text/markdown").want(t, http.StatusBadRequest, presswork.UnknownField)
 	post("/api/conversion?options=3", "text/markdown").want(t, http.StatusBadRequest, presswork.InvalidType)
+	post("/api/conversion?theme=nord&theme=dark", "text/markdown").want(t, http.StatusBadRequest, presswork.InvalidType)
+	broken := post("/api/conversion?options={", "text/markdown")
+	broken.want(t, http.StatusBadRequest, presswork.InvalidJSON)
+	if !strings.Contains(string(broken.body), `"options is not valid JSON: it ends too early`) || !strings.Contains(string(broken.body), `"param":"options"`) {
+		t.Errorf("broken options: %s", broken.body)
+	}
 	post("/api/conversion?theme=%ff", "text/markdown").want(t, http.StatusBadRequest, presswork.InvalidType)
 	post("/api/conversion", "text/markdown; charset=latin1").want(t, http.StatusUnsupportedMediaType, presswork.UnsupportedMediaType)
 	post("/api/conversion", "application/x-www-form-urlencoded").want(t, http.StatusUnsupportedMediaType, presswork.UnsupportedMediaType)
 	post("/api/conversion", "").want(t, http.StatusUnsupportedMediaType, presswork.UnsupportedMediaType)
+}
+
+func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	form := "--b\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\n# Hi\r\n--b--\r\n"
+	for contentType, body := range map[string]string{"application/json": `{"content":"# Hi"}`, "multipart/form-data; boundary=b": form} {
+		for _, path := range []string{"/api/conversion", "/api/preview", "/api/analysis"} {
+			res := h.do(http.MethodPost, path+"?theme=nord", strings.NewReader(body), "Content-Type: "+contentType)
+			if res.want(t, http.StatusBadRequest, presswork.InvalidRequest); !strings.Contains(string(res.body), `"param":"theme"`) {
+				t.Errorf("%s as %s: %s", path, contentType, res.body)
+			}
+		}
+		h.do(http.MethodPost, "/api/conversion?trace=1", strings.NewReader(body), "Content-Type: "+contentType).want(t, http.StatusAccepted, "")
+	}
+}
+
+func TestABodyOfJSONMayBeginWithAByteOrderMark(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.post("\ufeff"+`{"content":"# Hi"}`).want(t, http.StatusAccepted, "")
 }
 
 func TestBadSubmissionsAreNamed(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"presswork"
 	"presswork/api"
 	"presswork/internal/markdown/diagram"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -113,7 +114,7 @@ func TestAPreviewDoesWithoutAWorker(t *testing.T) {
 
 // Not in parallel: it waits for as many previews as the machine has processors.
 func TestAPreviewThatWaitsForItsDiagramsKeepsNoneWaiting(t *testing.T) {
-	h := serve(t)
+	h := serve(t, func(o *api.Options) { o.DrawWait = time.Hour })
 	h.queue.workers = 1
 	others := make(chan struct{})
 	h.queue.enqueued = func(task tasks.Task) {
@@ -124,7 +125,7 @@ func TestAPreviewThatWaitsForItsDiagramsKeepsNoneWaiting(t *testing.T) {
 	for i := range runtime.NumCPU() {
 		all.Go(func() { h.preview(fence(fmt.Sprint("wait", i))).holds(t, "<svg") })
 	}
-	for deadline := time.Now().Add(8 * time.Second); h.queue.enqueues.Load() < int64(runtime.NumCPU()); time.Sleep(time.Millisecond) { // polling a condition
+	for deadline := time.Now().Add(wait.Patience); h.queue.enqueues.Load() < int64(runtime.NumCPU()); time.Sleep(time.Millisecond) { // polling a condition
 		if time.Now().After(deadline) {
 			t.Error("not every preview asks a worker")
 			break

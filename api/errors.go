@@ -131,8 +131,10 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 	if (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) && len(h.Peek("Retry-After")) == 0 {
 		h.Set("Retry-After", retryAfter)
 	}
-	h.Del("ETag")
-	h.Del("Location")
+	// What was said of the answer that there is not; browsers would save the error as the file.
+	for _, name := range []string{"ETag", "Last-Modified", "Location", "Content-Location", "Content-Disposition"} {
+		h.Del(name)
+	}
 	h.Set("Cache-Control", "no-store")
 	ctx.Response.ResetBody()
 	if inferencePath(string(ctx.Path())) {

@@ -58,7 +58,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 		c.Status(http.StatusNoContent)
 		return nil
 	}
-	running, leave, err := s.streams.join()
+	running, leave, err := s.streams.join(lastingEvents)
 	if err != nil {
 		return err
 	}

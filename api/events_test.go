@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -163,8 +164,15 @@ func TestTheWatchEndsWhenTheClientLeaves(t *testing.T) {
 
 	req, _ := http.NewRequest(http.MethodGet, h.url(a.StatusURL+"?wait=60s"), nil)
 	req.Header.Set("X-API-Key", testKey)
-	brief := &http.Client{Timeout: 300 * time.Millisecond}
-	if _, err := brief.Do(req); err == nil {
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		_, err := h.client.Do(req.WithContext(ctx))
+		left <- err
+	}()
+	wait.Until(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
+	leave()
+	if err := <-left; err == nil {
 		t.Fatal("the long poll was answered")
 	}
 	wait.Until(t, "the long poll's watch is closed", func() bool { return h.queue.watching() == 0 })
@@ -179,11 +187,17 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	poll := make(chan reply, 1)
 	go func() { poll <- h.get(a.StatusURL + "?wait=60s") }()
 	wait.Until(t, "both wait", func() bool { return h.queue.watching() == 2 })
+	h.mustDial(a.WSURL)
+	wait.Until(t, "all three are counted", func() bool {
+		metrics := string(h.get("/metrics").body)
+		return strings.Contains(metrics, `presswork_streams_open{kind="events"} 1`) && strings.Contains(metrics, `presswork_streams_open{kind="wait"} 1`) &&
+			strings.Contains(metrics, `presswork_streams_open{kind="websocket"} 1`)
+	})
 	began := time.Now()
 	if err := h.server.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 50*time.Second { // of the minute that the long poll has
 		t.Errorf("stopping took %s", took)
 	}
 	if rest := s.rest(); !slices.Equal(rest, []string{"end"}) {

@@ -106,7 +106,8 @@ func (s *Server) checkExport(r exportRequest) error {
 	return nil
 }
 
-// export submits the job and, unless the caller would rather not, waits for it.
+// export submits the job and, unless the caller would rather not, waits for it: to
+// its end, or as long as the caller prefers.
 func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 	if err := s.checkExport(r); err != nil {
 		return err
@@ -114,7 +115,8 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 	if r.visit.Filename != "" {
 		r.visit.Filename = pageFilename(r.visit.Filename, r.extension)
 	}
-	async := preferencesOf(c).async
+	prefer := preferencesOf(c)
+	async := prefer.async || prefer.wait >= 0
 	// A caller who comes back for the result has nothing in hand yet: unless it
 	// asks for another, the result is kept.
 	save := async
@@ -128,8 +130,13 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 	if err != nil {
 		return err
 	}
+	if prefer.wait > 0 {
+		return s.answerInTime(c, rec, replayed, prefer.wait, save)
+	}
 	if async {
-		c.Set("Preference-Applied", "respond-async")
+		if prefer.async {
+			c.Set("Preference-Applied", "respond-async")
+		}
 		return s.answerAccepted(c, rec, replayed)
 	}
 	if replayed {

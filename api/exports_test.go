@@ -93,13 +93,45 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 func TestAnExportCanBeFollowedInstead(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: wait=5, respond-async")
+	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async")
 	if r.StatusCode != 202 || r.Header.Get("Preference-Applied") != "respond-async" || r.Header.Get("Location") == "" {
 		t.Fatalf("got %d %s %v", r.StatusCode, r.body, r.Header)
 	}
 	var task tasks.PageExport
 	if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != 0 {
 		t.Errorf("the result is kept for %d s, %v", task.Keep, err)
+	}
+}
+
+func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		prefer, body string
+		code         int
+		keep         int64
+	}{
+		{"wait=20", `{"url":"https://example.com/"}`, 200, 0},
+		{"respond-async, wait=20", `{"url":"https://example.com/"}`, 200, 0},
+		{"wait=20", `{"url":"https://example.com/","options":{"save":false}}`, 200, 600},
+		{"wait=1", `{"url":"https://example.com/"}`, 202, 0},
+		{"wait=0", `{"url":"https://example.com/"}`, 202, 0},
+	} {
+		h := serve(t)
+		if c.code == 200 {
+			go h.finishExport("application/pdf", []byte("the bytes"))
+		}
+		r := h.export("/export-pdf", c.body, "Prefer: "+c.prefer)
+		id := h.queue.last().ID
+		if r.StatusCode != c.code || (r.Header.Get("Location") == "/api/conversion/"+id) != (c.code == 202) || (r.Header.Get("Content-Location") != "") != (c.code == 200 && c.keep == 0) {
+			t.Errorf("%s: got %d %s %v", c.prefer, r.StatusCode, r.body, r.Header)
+		}
+		var task tasks.PageExport
+		if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != c.keep {
+			t.Errorf("%s: the result is kept for %d s, %v", c.prefer, task.Keep, err)
+		}
+		if rec, err := h.queue.Job(t.Context(), id); err != nil || c.code == 202 && rec.Status != presswork.Queued {
+			t.Errorf("%s: the job is %s, %v", c.prefer, rec.Status, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"mime"
 	"path"
 	"strings"
@@ -30,9 +31,13 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 	}
 	switch media {
 	case fiber.MIMEApplicationJSON:
-		err = s.parseJSON(c, &req)
+		if err = noFields(c, "the JSON"); err == nil {
+			err = s.parseJSON(c, &req)
+		}
 	case fiber.MIMEMultipartForm:
-		req, err = s.parseMultipart(c, params["boundary"])
+		if err = noFields(c, "the form"); err == nil {
+			req, err = s.parseMultipart(c, params["boundary"])
+		}
 	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain:
 		if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
 			return req, presswork.Errorf(presswork.UnsupportedMediaType, "the charset is %s; allowed: utf-8", quote(charset))
@@ -55,19 +60,29 @@ func (s *Server) parseJSON(c *fiber.Ctx, req *conversion) error {
 
 // decodeJSON reads a body of at most limit bytes; what names it when it is larger.
 func (s *Server) decodeJSON(c *fiber.Ctx, limit int64, what string, into any) error {
-	b, err := s.body(c, limit, what)
+	data, err := s.textBody(c, limit, what)
 	if err != nil {
 		return err
+	}
+	return input.DecodeJSON(data, into, "")
+}
+
+// textBody reads a body of JSON of at most limit bytes. A byte order mark before it, as Windows writes one, may
+// be ignored (RFC 8259, 8.1).
+func (s *Server) textBody(c *fiber.Ctx, limit int64, what string) ([]byte, error) {
+	b, err := s.body(c, limit, what)
+	if err != nil {
+		return nil, err
 	}
 	data, err := b.all()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// The decoder would put U+FFFD in the place of what is not UTF-8.
 	if !utf8.Valid(data) {
-		return presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
+		return nil, presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
 	}
-	return input.DecodeJSON(data, into, "")
+	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 }
 
 func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
@@ -83,17 +98,21 @@ func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
 	return err
 }
 
-func (r *conversion) setQuery(c *fiber.Ctx) error {
-	for name := range c.Queries() {
-		if err := r.setText(name, []byte(c.Query(name))); err != nil {
-			return err
+func (r *conversion) setQuery(c *fiber.Ctx) error { return eachQuery(c, r.setText) }
+
+// textFields are the fields a query or a form may have beside the content.
+var textFields = []string{"theme", "output", "options", "webhook_url", "filename", "priority"}
+
+// noFields refuses fields in the query of a request whose body has them.
+func noFields(c *fiber.Ctx, body string) error {
+	for _, name := range textFields {
+		if c.Context().QueryArgs().Has(name) {
+			return presswork.Errorf(presswork.InvalidRequest, "%s is in the query, where it goes with a body of text/markdown or application/zip; put it into %s", name, body).
+				WithParam(name)
 		}
 	}
 	return nil
 }
-
-// textFields are the fields a query or a form may have beside the content.
-var textFields = []string{"theme", "output", "options", "webhook_url", "filename", "priority"}
 
 // setText sets a field that came as text: all are strings but the options,
 // which are JSON.

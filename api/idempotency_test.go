@@ -28,6 +28,10 @@ func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
 	if a != b || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("jobs %v %v, replayed %q", a, b, again.Header.Get("Idempotent-Replayed"))
 	}
+	if same := h.post(`{"content":"# Hi","output":"pdf","options":{"scale":1,"landscape":true}}`, key); same.StatusCode != http.StatusAccepted || same.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("with the output that it has anyhow: %d %s", same.StatusCode, same.body)
+	}
+	h.post(`{"content":"# Hi","output":"html","options":{"scale":1,"landscape":true}}`, key).want(t, http.StatusConflict, presswork.IdempotencyConflict)
 	h.post(`{"content":"# Ho"}`, key).want(t, http.StatusConflict, presswork.IdempotencyConflict)
 	h.post(`{"content":"# Ho"}`, key, "X-API-Key: other").want(t, http.StatusAccepted, "")
 	h.post(`{"content":"x"}`, "Idempotency-Key: "+strings.Repeat("x", 256)).want(t, 400, presswork.InvalidOption)

@@ -112,6 +112,9 @@ type usageRow struct {
 const usageDays = 30
 
 func (s *Server) usage(c *fiber.Ctx) error {
+	if err := onlyQuery(c, "from", "to", "group_by"); err != nil {
+		return err
+	}
 	q, err := usageQuery(c, time.Now().UTC())
 	if err != nil {
 		return err
@@ -152,28 +155,38 @@ func usageRowOf(u meter.Usage, apart []string) usageRow {
 	return row
 }
 
-func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
-	q := meter.Query{To: now, From: now.AddDate(0, 0, 1-usageDays), By: []string{"day", "model", "key"}}
-	for name, into := range map[string]*time.Time{"from": &q.From, "to": &q.To} {
-		text := c.Query(name)
-		if text == "" {
-			continue
-		}
-		day, err := time.Parse(meter.Day, text)
-		if err != nil {
-			return q, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: a day such as %s", name, quote(text), now.Format(meter.Day)).WithParam(name)
-		}
-		*into = day
+// queryDay is the day that a query parameter names, usual where it is missing.
+func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
+	text := c.Query(name)
+	if text == "" {
+		return usual, nil
 	}
-	if q.From.After(q.To) || q.To.Sub(q.From) > meter.MaxDays*24*time.Hour {
+	day, err := time.Parse(meter.Day, text)
+	if err != nil {
+		return day, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: a day such as %s", name, quote(text), usual.Format(meter.Day)).WithParam(name)
+	}
+	return day, nil
+}
+
+func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
+	q := meter.Query{By: []string{"day", "model", "key"}}
+	var err error
+	if q.To, err = queryDay(c, "to", now.Truncate(24*time.Hour)); err != nil {
+		return q, err
+	}
+	if q.From, err = queryDay(c, "from", q.To.AddDate(0, 0, 1-usageDays)); err != nil {
+		return q, err
+	}
+	if q.From.After(q.To) || q.To.Sub(q.From) >= meter.MaxDays*24*time.Hour {
 		return q, presswork.Errorf(presswork.InvalidOption, "from is %s and to is %s; allowed: up to %d days, the earlier first",
 			q.From.Format(meter.Day), q.To.Format(meter.Day), meter.MaxDays).WithParam("from")
 	}
 	if by := c.Query("group_by"); by != "" {
 		allowed := q.By
 		q.By = strings.Split(by, ",")
-		for _, name := range q.By {
-			if !slices.Contains(allowed, name) {
+		for i, name := range q.By {
+			name = strings.TrimSpace(name)
+			if q.By[i] = name; !slices.Contains(allowed, name) {
 				return q, presswork.Errorf(presswork.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas", quote(name),
 					input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam("group_by")
 			}

@@ -58,9 +58,8 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 	}
 	defer done()
 	if wait.toEnd {
-		ended, err := s.awaitEnd(ctx, rec)
-		if err == nil || ctx.Err() == nil {
-			return ended, err
+		if _, err := s.awaitEnd(ctx, rec); err != nil && ctx.Err() == nil {
+			return rec, err
 		}
 	} else if changed, err := s.awaitEvent(ctx, rec); !changed {
 		return rec, err
@@ -152,7 +151,13 @@ type jobList struct {
 	NextCursor *string         `json:"next_cursor"`
 }
 
+// listFilters are the parameters of a list of jobs.
+var listFilters = []string{"limit", "cursor", "status", "kind"}
+
 func (s *Server) listJobs(c *fiber.Ctx) error {
+	if err := onlyQuery(c, listFilters...); err != nil {
+		return err
+	}
 	q, err := queryOf(c)
 	if err != nil {
 		return err

@@ -17,8 +17,12 @@ import (
 	"presswork/internal/inference/meter"
 )
 
-// reloadInterval is how often the file of keys is looked at.
-const reloadInterval = 2 * time.Second
+// reloadInterval is how often the file of keys is looked at, settleInterval when it is
+// looked at again once it has changed.
+const (
+	reloadInterval = 2 * time.Second
+	settleInterval = 200 * time.Millisecond
+)
 
 // caller is who a request comes from.
 type caller struct {
@@ -52,7 +56,8 @@ type keyring struct {
 	present  atomic.Bool
 	// named holds the keys of the file.
 	named atomic.Pointer[[]key]
-	seen  [sha256.Size]byte
+	// seen is the digest of the file as it was taken, looked that of the last look.
+	seen, looked [sha256.Size]byte
 }
 
 func newKeyring(o Options) (*keyring, error) {
@@ -93,10 +98,15 @@ func (r *keyring) find(presented string) (who caller, ok bool) {
 }
 
 // reload reads the file if it changed, and keeps the old keys when it is wrong.
-func (r *keyring) reload() (changed bool, err error) {
-	data, err := readKeysFile(r.file)
+func (r *keyring) reload() (changed bool, err error) { return r.take(readKeysFile(r.file)) }
+
+// take is reload, with what reading the file came to.
+func (r *keyring) take(data []byte, err error) (changed bool, _ error) {
 	if errors.Is(err, fs.ErrNotExist) && r.optional && !r.present.Load() {
 		return false, nil
+	}
+	if lacking(err) {
+		return false, err // that says nothing of whether there is a file
 	}
 	r.present.Store(true)
 	if err != nil {
@@ -115,24 +125,46 @@ func (r *keyring) reload() (changed bool, err error) {
 	return true, nil
 }
 
+// look is reload of a file that is as it was at the look before: one that is written
+// in place is empty for a moment, or ends before its last keys.
+func (r *keyring) look() (changed bool, err error) {
+	data, err := readKeysFile(r.file)
+	if err != nil {
+		r.looked = r.seen
+		return r.take(nil, err)
+	}
+	sum := sha256.Sum256(data)
+	settled := sum == r.looked
+	if r.looked = sum; !settled && sum != r.seen {
+		r.present.Store(true)
+		return false, nil
+	}
+	return r.take(data, nil)
+}
+
 // watch reloads the file until ctx ends. Reading it beats watching it: a
 // mounted secret changes by a swap of directories above it.
 func (r *keyring) watch(ctx context.Context) {
 	if r.file == "" {
 		return
 	}
-	tick := time.NewTicker(reloadInterval)
-	defer tick.Stop()
+	next := time.NewTimer(reloadInterval)
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			switch changed, err := r.reload(); {
+		case <-next.C:
+			switch changed, err := r.look(); {
 			case err != nil:
 				r.log.Error("the keys were not reloaded; the ones before stay in force", "error", err)
 			case changed:
 				r.log.Info("keys reloaded", "file", r.file, "keys", len(*r.named.Load()), "names", r.names())
+			}
+			if r.looked == r.seen {
+				next.Reset(reloadInterval)
+			} else {
+				next.Reset(settleInterval)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"regexp"
 
@@ -39,6 +40,9 @@ type namedKey struct {
 func readKeysFile(path string) ([]byte, error) {
 	data, err := input.ReadFile(path, maxKeysFile)
 	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = e.Err // the path is named here
+		}
 		return nil, fmt.Errorf("KEYS_CONFIG: %s: %w", path, err)
 	}
 	return data, nil

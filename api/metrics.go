@@ -14,11 +14,22 @@ import (
 // statsTimeout bounds one look at the queues.
 const statsTimeout = 2 * time.Second
 
+// streamKinds are the kinds of answers that last, as the label of their metric.
+var streamKinds = []string{lastingSocket, lastingEvents, lastingWait, lastingPreview, lastingCompletion}
+
+const (
+	lastingSocket     = "websocket"
+	lastingEvents     = "events"
+	lastingWait       = "wait"
+	lastingPreview    = "preview"
+	lastingCompletion = "completion"
+)
+
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	running  prometheus.Gauge
-	sockets  prometheus.Gauge
+	streams  *prometheus.GaugeVec
 }
 
 func newMetrics(o Options) *metrics {
@@ -36,12 +47,15 @@ func newMetrics(o Options) *metrics {
 			Name: "presswork_http_requests_running",
 			Help: "Requests being answered now; those that wait for a job and streams of events among them.",
 		}),
-		sockets: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "presswork_ws_connections",
-			Help: "WebSockets open now.",
-		}),
+		streams: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "presswork_streams_open",
+			Help: "Answers under way that last: WebSockets, event streams, requests that wait for a job, previews, completions.",
+		}, []string{"kind"}),
 	}
-	o.Metrics.MustRegister(m.requests, m.seconds, m.running, m.sockets)
+	for _, kind := range streamKinds {
+		m.streams.WithLabelValues(kind)
+	}
+	o.Metrics.MustRegister(m.requests, m.seconds, m.running, m.streams)
 	if o.Stats != nil {
 		o.Metrics.MustRegister(queueCollector{o.Stats})
 	}
@@ -152,6 +166,7 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge("pending", "Tasks waiting for a worker.", float64(q.Pending))
 		gauge("active", "Tasks a worker is at.", float64(q.Active))
 		gauge("retry", "Tasks waiting for another try.", float64(q.Retry))
+		gauge("open", "Tasks that wait, run, or wait for another try.", float64(q.Pending+q.Active+q.Retry))
 		gauge("archived", "Tasks that were given up.", float64(q.Archived))
 		gauge("oldest_seconds", "How long the task at the head has waited.", q.Oldest.Seconds())
 		gauge("oldest_open_seconds", "How old the oldest task is that waits, runs, or waits for another try.", q.OldestOpen.Seconds())

@@ -108,7 +108,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 // composing bounds work that is done while the client waits; it ends with the
 // client's connection, too. done is to be called at its end.
 func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err error) {
-	running, leave, err := s.streams.join()
+	running, leave, err := s.streams.join(lastingPreview)
 	if err != nil {
 		return nil, nil, err
 	}

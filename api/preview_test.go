@@ -16,6 +16,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"
@@ -44,7 +45,7 @@ func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
 	render := h.queue.enqueued
 	h.queue.enqueued = func(task tasks.Task) {
 		// The first one lasts until all have asked.
-		for deadline := time.Now().Add(20 * time.Second); h.queue.enqueues.Load() < int64(len(replies)); time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(wait.Patience); h.queue.enqueues.Load() < int64(len(replies)); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Error("not everybody asks")
 				return
@@ -83,7 +84,7 @@ func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
 
 func TestAPreviewThatNobodyRenders(t *testing.T) {
 	t.Parallel()
-	h := serve(t, func(o *api.Options) { o.PreviewWait = 300 * time.Millisecond })
+	h := serve(t, func(o *api.Options) { o.PreviewWait = 3 * time.Second })
 	res := h.get("/api/themes/nord/preview.pdf")
 	res.want(t, http.StatusServiceUnavailable, "queue_unavailable")
 	if res.Header.Get("Retry-After") == "" || res.Header.Get("ETag") != "" {
@@ -110,10 +111,7 @@ func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
 		t.Helper()
 		write(primary)
 		h := serve(t, func(o *api.Options) {
-			catalogue, err := themes.Open(themes.Options{Dir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
+			catalogue := themes.Open(themes.Options{Dir: dir})
 			o.Themes = catalogue
 		})
 		studio(h)

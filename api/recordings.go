@@ -29,6 +29,8 @@ type recording struct {
 	// key is where the recording lies in the store, size its length once it does.
 	key  string
 	size int64
+	// failed is what its storing failed with.
+	failed error
 	// submitted reports that a job may need what was stored.
 	submitted bool
 }
@@ -62,6 +64,7 @@ func (r *recording) receive(name string, from io.Reader) error {
 	r.place(r.sub.ID)
 	if err = r.put(body, -1); body.err != nil {
 		// The store is not to blame.
+		r.failed = nil
 		return broken(body.err)
 	}
 	return err
@@ -79,7 +82,7 @@ func (r *recording) place(request string) {
 func (r *recording) put(from io.Reader, size int64) error {
 	// The store bounds itself; how long the bytes take is the caller's business.
 	info, err := r.server.putCounted(context.Background(), r.key, from, size, max(size, 0), "application/octet-stream")
-	r.size = info.Size
+	r.size, r.failed = info.Size, err
 	return err
 }
 
@@ -110,7 +113,7 @@ func (r *recording) close() {
 		r.aside.discard()
 	}
 	if r.key != "" && !r.submitted {
-		r.server.unstore([]string{r.key})
+		r.server.unstore([]string{r.key}, r.failed)
 	}
 }
 

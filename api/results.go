@@ -77,13 +77,13 @@ func mediaType(o presswork.Output) string {
 	return media
 }
 
-// errLate ends the wait for a conversion, which goes on.
+// errLate ends the wait for a job, which goes on.
 var errLate = errors.New("api: the wait is over")
 
 // answerInTime sends the result when it is ready in time, and else reports that the
 // job was accepted: that stays true whatever becomes of the wait. A caller who
 // leaves takes the job along, unless it can come back by its idempotency key.
-func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration) error {
+func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration, saved bool) error {
 	ctx, done, err := s.waiting(c, patience, errLate)
 	if err != nil {
 		return s.answerAccepted(c, rec, replayed)
@@ -96,7 +96,7 @@ func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, pat
 			c.Set("Idempotent-Replayed", "true")
 		}
 		c.Set("x-job-id", rec.ID)
-		return s.answerEnded(c, ended, true)
+		return s.answerEnded(c, ended, saved)
 	case errors.Is(context.Cause(ctx), errClientLeft):
 		if c.Get("Idempotency-Key") == "" {
 			s.abandon(rec.ID)
@@ -110,7 +110,7 @@ func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, pat
 // when the client has gone, and when the server stops. Call done when the wait
 // is over. Errors: QueueUnavailable.
 func (s *Server) waiting(c *fiber.Ctx, limit time.Duration, late error) (ctx context.Context, done func(), err error) {
-	running, leave, err := s.streams.join()
+	running, leave, err := s.streams.join(lastingWait)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,15 +123,21 @@ func (s *Server) waiting(c *fiber.Ctx, limit time.Duration, late error) (ctx con
 	}, nil
 }
 
-// awaitEnd returns the job when it has ended. When ctx ends before, the error is
-// its cause, and the job is as it was last seen.
+// awaitEnd returns the job when it has ended, with the result that its last event
+// has; the rest of it may be older. When ctx ends before, the error is its cause, and
+// the job is as it was last seen.
 func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, error) {
 	for !rec.Status.Terminal() {
-		if err := s.awaitLastEvent(ctx, rec); err != nil {
+		last, err := s.awaitLastEvent(ctx, rec)
+		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
 			return rec, err
+		}
+		if last.Status.Terminal() {
+			rec.Status, rec.Artifact, rec.Error = last.Status, last.Artifact, last.Error
+			return rec, nil
 		}
 		ask, cancel := s.deadline()
 		now, err := s.Queue.Job(ask, rec.ID)
@@ -144,21 +150,22 @@ func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, 
 	return rec, nil
 }
 
-// awaitLastEvent returns when the job has ended, or when its events broke off.
-func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) error {
+// awaitLastEvent returns the job's last event, or the zero one when its events broke
+// off.
+func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) (presswork.Event, error) {
 	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
 	if err != nil {
-		return err
+		return presswork.Event{}, err
 	}
 	defer watch.Close()
 	for {
 		select {
 		case event, open := <-watch.Events:
 			if !open || event.Status.Terminal() {
-				return nil
+				return event, nil
 			}
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return presswork.Event{}, context.Cause(ctx)
 		}
 	}
 }

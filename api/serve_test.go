@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"presswork/api"
 	"presswork/internal/guard"
 	"presswork/internal/test/openapitest"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"
@@ -40,6 +42,9 @@ type house struct {
 	key string
 }
 
+// builtins are the themes of the binary; they are read once for all tests.
+var builtins = sync.OnceValue(func() *themes.Catalogue { return themes.Open(themes.Options{}) })
+
 func serve(t testing.TB, change ...func(*api.Options)) *house {
 	t.Helper()
 	h := &house{t: t, queue: newFakeQueue(), key: testKey}
@@ -47,10 +52,7 @@ func serve(t testing.TB, change ...func(*api.Options)) *house {
 	if h.store, err = storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := builtins()
 	policy, err := guard.New(guard.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -71,13 +73,13 @@ func serve(t testing.TB, change ...func(*api.Options)) *house {
 	transport := &http.Transport{}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
 		if err := h.server.Stop(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	h.client = &http.Client{Transport: transport, Timeout: 30 * time.Second,
+	h.client = &http.Client{Transport: transport, Timeout: wait.Patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return h
 }
@@ -90,6 +92,20 @@ func (h *house) url(path string) string { return "http://" + h.server.Address() 
 type reply struct {
 	*http.Response
 	body []byte
+}
+
+// connect opens a connection for requests that http.Client would not send.
+func (h *house) connect() net.Conn {
+	h.t.Helper()
+	conn, err := net.Dial("tcp", h.server.Address())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(wait.Patience)); err != nil {
+		h.t.Fatal(err)
+	}
+	return conn
 }
 
 // do sends a request; headers are "Name: value", and "-Name" sends none of ours.

@@ -65,19 +65,20 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	metrics := newMetrics(o)
 	s := &Server{
 		Options: o,
 		keys:    keys,
 		sites:   newSites(o),
 		proxies: proxies,
 		tokens:  signer{secret: o.TokenSecret},
-		streams: newStreams(),
+		streams: newStreams(metrics.streams),
 
-		completions: newStreams(),
+		completions: newStreams(metrics.streams),
 
 		analyses: newAnalyses(o),
 
-		metrics: newMetrics(o),
+		metrics: metrics,
 		tracer:  o.Tracer.Tracer("presswork/api"),
 		served:  make(chan error, 1),
 		halt:    func() {},
@@ -121,18 +122,24 @@ func (s *Server) Start(ctx context.Context) error {
 		return fmt.Errorf("api: %w", err)
 	}
 	s.listener = ln
-	serving := net.Listener(patientListener{ln, s.WriteTimeout})
+	serving := net.Listener(patientListener{ln, s.WriteTimeout, s.Log})
 	if s.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
 		if err != nil {
-			return errors.Join(fmt.Errorf("api: TLS certificate: %w", err), ln.Close())
+			return errors.Join(fmt.Errorf("api: API_TLS_CERT, API_TLS_KEY: %w", err), ln.Close())
 		}
 		serving = tls.NewListener(serving, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
 	}
 	background, halt := context.WithCancel(context.Background())
 	s.halt = halt
 	s.reloader.Go(func() { s.keys.watch(background) })
-	go func() { s.served <- s.app.Server().Serve(serving) }()
+	go func() {
+		err := s.app.Server().Serve(serving)
+		if err != nil {
+			s.Log.Error("the API's listener ended", "err", err)
+		}
+		s.served <- err
+	}()
 	return nil
 }
 
@@ -168,6 +175,8 @@ func (s *Server) stop(ctx context.Context) error {
 	go func() { completed <- s.completions.drain(ctx, patience, cause) }()
 	err := errors.Join(s.streams.drain(ctx, 0, cause), <-completed)
 	err = errors.Join(err, s.app.Server().ShutdownWithContext(ctx))
+	// What has not come to serve yet would begin now, and never end.
+	_ = s.listener.Close()
 	if err != nil {
 		return fmt.Errorf("api: not everything had ended in time: %w", err)
 	}

@@ -34,7 +34,6 @@ import (
 	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
-	"presswork/themes"
 )
 
 func copyTo(w io.Writer, r *http.Request) (int64, error) { return io.Copy(w, r.Body) }
@@ -46,10 +45,7 @@ func options(t testing.TB) api.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := builtins()
 	policy, err := guard.New(guard.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +146,7 @@ func TestEveryFailureIsJSON(t *testing.T) {
 
 func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 	t.Parallel()
-	h := serve(t, func(o *api.Options) { o.ReadTimeout = 300 * time.Millisecond })
+	h := serve(t, func(o *api.Options) { o.ReadTimeout = 2 * time.Second })
 	for name, tc := range map[string]struct{ send, status string }{
 		"garbage":       {"\x16\x03\x01 hello\r\n\r\n", "400"},
 		"half a header": {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", "408"},
@@ -159,12 +155,7 @@ func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn, err := net.Dial("tcp", h.server.Address())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(10 * time.Second))
+			conn := h.connect()
 			io.WriteString(conn, tc.send)
 			all, err := io.ReadAll(conn)
 			if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 "+tc.status) || !strings.Contains(string(all), `"code":"invalid_request"`) {
@@ -180,12 +171,7 @@ func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
 	const smuggled = "GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n"
 	// A body within the server's buffer, one that is drained, one that is not.
 	for size, want := range map[int][]int{100: {401, 200}, 20_000: {401, 200}, 100_000: {401}} {
-		conn, err := net.Dial("tcp", h.server.Address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		conn := h.connect()
 		body := strings.Repeat(" ", size) + smuggled
 		fmt.Fprintf(conn, "POST /api/conversion HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -241,10 +227,11 @@ func TestOperations(t *testing.T) {
 		`presswork_http_requests_total{method="GET",route="/readyz",status="503"} 1`,
 		`presswork_http_requests_total{method="GET",route="unmatched",status="404"} 1`,
 		`presswork_http_request_seconds_count{route="/healthz"} 1`,
-		`presswork_ws_connections 0`,
+		`presswork_streams_open{kind="websocket"} 0`,
 		`presswork_queue_pending{queue="render"} 7`,
 		`presswork_queue_oldest_seconds{queue="render"} 1.5`,
 		`presswork_queue_oldest_open_seconds{queue="render"} 60`,
+		`presswork_queue_open{queue="render"} 12`,
 		`presswork_queue_paused{queue="render"} 0`,
 		`presswork_dead_letters 4`,
 		`presswork_http_requests_running 1`,
@@ -302,7 +289,7 @@ func TestTLS(t *testing.T) {
 	})
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	t.Cleanup(transport.CloseIdleConnections)
-	client := &http.Client{Transport: transport, Timeout: time.Second}
+	client := &http.Client{Transport: transport}
 	res, err := client.Get("https://" + h.server.Address() + "/healthz")
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatal(res, err)
@@ -313,16 +300,41 @@ func TestTLS(t *testing.T) {
 	if _, _, err := h.queue.Submit(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+h.server.Address()+"/api/conversion/"+job.ID+"?wait=60s", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	left := make(chan error, 1)
 	go func() {
-		_, err := client.Get("https://" + h.server.Address() + "/api/conversion/" + job.ID + "?wait=60s")
+		_, err := client.Do(req)
 		left <- err
 	}()
 	wait.Until(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
+	leave()
 	if err := <-left; err == nil {
 		t.Error("the long poll was answered")
 	}
 	wait.Until(t, "its watch is closed", func() bool { return h.queue.watching() == 0 })
+}
+
+func TestAServerThatHasJustStartedStops(t *testing.T) {
+	t.Parallel()
+	var o api.Options
+	serve(t, func(options *api.Options) { o = *options })
+	for range 50 {
+		stopped := make(chan error, 1)
+		go func() {
+			server, err := api.New(o)
+			if err == nil {
+				err = errors.Join(server.Start(t.Context()), server.Stop(t.Context()))
+			}
+			stopped <- err
+		}()
+		if err := wait.Receive(t, "the server's end", stopped); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestAWebhookCarriesTheJob(t *testing.T) {

@@ -79,6 +79,7 @@ func (s sites) knows(here site) bool {
 const (
 	corsMethods = "GET, HEAD, POST, DELETE, OPTIONS"
 	corsExposes = "Location, ETag, X-Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, X-Queue-Time-Ms, Content-Disposition, Idempotent-Replayed, " +
+		"X-Job-Id, Content-Location, Content-Range, Preference-Applied, X-Presswork-Warning, " +
 		"X-Ratelimit-Limit-Requests, X-Ratelimit-Remaining-Requests, X-Ratelimit-Reset-Requests, " +
 		"X-Ratelimit-Limit-Tokens, X-Ratelimit-Remaining-Tokens, X-Ratelimit-Reset-Tokens"
 )

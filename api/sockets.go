@@ -67,9 +67,7 @@ func (s *Server) recoverSocket(*websocket.Conn) {
 // relay carries a job's events to one socket. The connection belongs to the
 // library again when it returns, so the reader ends first.
 func (s *Server) relay(conn *websocket.Conn, job string, since int64) {
-	s.metrics.sockets.Inc()
-	defer s.metrics.sockets.Dec()
-	running, leave, err := s.streams.join()
+	running, leave, err := s.streams.join(lastingSocket)
 	if err != nil {
 		running, leave = s.streams.ctx, func() {}
 	}

@@ -27,7 +27,7 @@ func (h *house) dial(path string, headers ...string) (*websocket.Conn, *http.Res
 	conn, res, err := websocket.DefaultDialer.DialContext(h.t.Context(), "ws://"+h.server.Address()+path, header)
 	if err == nil {
 		h.t.Cleanup(func() { conn.Close() })
-		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(wait.Patience))
 	}
 	return conn, res, err
 }
@@ -173,7 +173,7 @@ func TestSocketsAreClosedWhenTheServerStops(t *testing.T) {
 
 func TestSocketsArePinged(t *testing.T) {
 	t.Parallel()
-	h := serve(t, func(o *api.Options) { o.PingInterval = 250 * time.Millisecond })
+	h := serve(t, func(o *api.Options) { o.PingInterval = 800 * time.Millisecond })
 	a := h.submit()
 	conn := h.mustDial(a.WSURL)
 	pinged := make(chan struct{}, 1000)
@@ -191,11 +191,7 @@ func TestSocketsArePinged(t *testing.T) {
 	}()
 	// Far beyond the three intervals after which a silent client is dropped.
 	for range 5 {
-		select {
-		case <-pinged:
-		case <-time.After(10 * time.Second):
-			t.Fatal("no ping")
-		}
+		wait.Receive(t, "a ping", pinged)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"presswork"
 	"presswork/api"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
@@ -208,7 +209,7 @@ func TestAFullQueueStoresNothing(t *testing.T) {
 	a := accept(t, tasks.Options{MaxPending: 1}, counted.wrap)
 	a.post(`{"content":"# Hi"}`).want(t, http.StatusAccepted, "")
 	body, contentType := withAssets(0)
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(wait.Patience); ; {
 		before := counted.puts.Load()
 		r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), "Content-Type: "+contentType)
 		if r.StatusCode != http.StatusAccepted {
@@ -229,12 +230,20 @@ func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	t.Parallel()
 	broken := &brittle{}
 	a := accept(t, tasks.Options{}, broken.wrap)
+	a.sweep() // the day's comparison of index and store is made
 	body, contentType := withAssets(0)
 	headers := []string{"Content-Type: " + contentType, "Idempotency-Key: k"}
 	broken.fails.Store(true)
 	a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...).want(t, http.StatusServiceUnavailable, presswork.StoreUnavailable)
 	if keys := a.storedKeys(); len(keys) != 0 {
 		t.Errorf("the store has %q", keys)
+	}
+	// What was refused for a lost answer arrives after all.
+	if _, err := a.store.Put(t.Context(), broken.refused, strings.NewReader("late"), 4, storage.Attrs{}); err != nil {
+		t.Fatal(err)
+	}
+	if a.sweep(); len(a.storedKeys()) != 0 {
+		t.Errorf("the sweep leaves %q", a.storedKeys())
 	}
 	broken.fails.Store(false)
 	r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
@@ -246,14 +255,16 @@ func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
 // second object.
 type brittle struct {
 	storage.Store
-	puts  atomic.Int64
-	fails atomic.Bool
+	puts    atomic.Int64
+	fails   atomic.Bool
+	refused string // the last one
 }
 
 func (b *brittle) wrap(o *api.Options) { b.Store, o.Store = o.Store, b }
 
 func (b *brittle) Put(ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs) (storage.Info, error) {
 	if n := b.puts.Add(1); b.fails.Load() && n%2 == 0 {
+		b.refused = key
 		return storage.Info{}, errors.New("the disk is gone")
 	}
 	return b.Store.Put(ctx, key, r, size, attrs)

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"presswork"
 )
 
@@ -14,27 +16,34 @@ import (
 type streams struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	// count is how many are open, by kind.
+	count *prometheus.GaugeVec
 
 	mu      sync.Mutex
 	refusal *presswork.Error // of those that come during the drain
 	open    sync.WaitGroup
 }
 
-func newStreams() *streams {
+func newStreams(count *prometheus.GaugeVec) *streams {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &streams{ctx: ctx, cancel: cancel}
+	return &streams{ctx: ctx, cancel: cancel, count: count}
 }
 
-// join registers an answer. Its context ends when the server stops; leave is
+// join registers an answer of a kind, one of streamKinds. Its context ends when the server stops; leave is
 // to be called when the answer has ended. Errors: QueueUnavailable.
-func (s *streams) join() (ctx context.Context, leave func(), err error) {
+func (s *streams) join(kind string) (ctx context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refusal != nil {
 		return nil, nil, s.refusal
 	}
 	s.open.Add(1)
-	return s.ctx, sync.OnceFunc(s.open.Done), nil
+	open := s.count.WithLabelValues(kind)
+	open.Inc()
+	return s.ctx, sync.OnceFunc(func() {
+		open.Dec()
+		s.open.Done()
+	}), nil
 }
 
 // stopping reports whether drain was called.

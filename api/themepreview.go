@@ -27,7 +27,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	if err != nil {
 		return err
 	}
-	running, leave, err := s.streams.join()
+	running, leave, err := s.streams.join(lastingPreview)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	opening.Stop()
 	c.Set(fiber.HeaderContentType, contentType)
 	c.Set(fiber.HeaderContentDisposition, disposition(theme.Name+"."+format, true))
-	c.Context().SetBodyStream(&release{body, cancel}, int(info.Size))
+	c.Context().SetBodyStream(s.stored(key, body, cancel), int(info.Size))
 	return nil
 }
 

@@ -210,6 +210,11 @@ func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time
 		}
 		return err
 	}
+	ask, cancel := s.deadline()
+	defer cancel()
+	if rec, err = s.Queue.Job(ask, rec.ID); err != nil {
+		return err
+	}
 	for _, w := range rec.Warnings {
 		c.Append("x-presswork-warning", string(w.Code))
 	}

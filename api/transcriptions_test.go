@@ -172,6 +172,7 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 		"no temperature":        {[]part{wav, model, field("temperature", "NaN")}, 400, "invalid_option", "temperature"},
 		"language":              {[]part{wav, model, field("language", "English!")}, 400, "invalid_option", "language"},
 		"a stream":              {[]part{wav, model, field("stream", "true")}, 400, "invalid_option", "stream"},
+		"a stream in Python":    {[]part{wav, model, field("stream", "True")}, 400, "invalid_option", "stream"},
 		"a file's address":      {[]part{model, field("url", "file:///etc/passwd")}, 400, "invalid_url", "url"},
 		"ffmpeg's protocols":    {[]part{model, field("url", "concat:/etc/passwd|/etc/shadow")}, 400, "invalid_url", "url"},
 		"the metadata":          {[]part{model, field("url", "http://169.254.169.254/latest")}, 403, "address_not_allowed", "url"},

@@ -241,22 +241,28 @@ func (a *asset) fill(r io.Reader) error {
 	return nil
 }
 
+// noRoom is the error of an upload for which the temporary directory has no place: it may
+// have one later, and another node may.
+func noRoom(err error) error {
+	return presswork.Errorf(presswork.StoreUnavailable, "the server has no room to put the upload aside; try again later").WithCause(err)
+}
+
 func (a *asset) spill(head []byte, rest io.Reader) error {
 	file, err := os.CreateTemp("", "presswork-upload-*")
 	if err != nil {
-		return fmt.Errorf("putting an upload aside: %w", err)
+		return noRoom(err)
 	}
 	a.file, a.bytes = file, nil
 	if err := os.Remove(file.Name()); err != nil {
-		return fmt.Errorf("putting an upload aside: %w", err)
+		return noRoom(err)
 	}
 	if _, err := file.Write(head); err != nil {
-		return fmt.Errorf("putting an upload aside: %w", err)
+		return noRoom(err)
 	}
 	n, err := io.Copy(file, rest)
 	a.size += n
 	if _, disk := errors.AsType[*os.PathError](err); disk {
-		return fmt.Errorf("putting an upload aside: %w", err)
+		return noRoom(err)
 	}
 	if err != nil {
 		return broken(err)

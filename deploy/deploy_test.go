@@ -83,7 +83,7 @@ func TestSearXNGAnswersInJSON(t *testing.T) {
 }
 
 // Names of others that stand where a setting of ours would.
-var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "REDIS_PASSWORD", "CGO_ENABLED", "SEARXNG_SECRET", "PYTHON_LIBRARIES"}
+var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "CGO_ENABLED", "SEARXNG_SECRET", "PYTHON_LIBRARIES"}
 
 func TestEverySettingNamedExists(t *testing.T) {
 	t.Parallel()
@@ -175,24 +175,41 @@ func TestEveryMetricNamedExists(t *testing.T) {
 	}
 }
 
+// TestEveryAlertIsTried holds the list of alerts to that of their tests.
+func TestEveryAlertIsTried(t *testing.T) {
+	t.Parallel()
+	alerts, err := os.ReadFile("prometheus/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, err := os.ReadFile("testdata/alerts_test.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllSubmatch(alerts, -1) {
+		if n := strings.Count(string(tests), `alertname="`+string(m[1])+`"`); n != 2 {
+			t.Errorf("%s has %d tests, want one that it fires and one that it does not", m[1], n)
+		}
+	}
+}
+
 func TestWorkersFollowEveryQueue(t *testing.T) {
 	t.Parallel()
 	keda, err := os.ReadFile(top + "/deploy/kubernetes/keda.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lists []string
-	for _, m := range regexp.MustCompile(`listName: "(.+)"`).FindAllStringSubmatch(string(keda), -1) {
-		lists = append(lists, m[1])
+	var follows, want []string
+	for _, m := range regexp.MustCompile(`valueLocation: (.+)`).FindAllStringSubmatch(string(keda), -1) {
+		follows = append(follows, m[1])
 	}
-	var want []string
 	for _, q := range tasks.Queues() {
-		want = append(want, fmt.Sprintf("asynq:{%s}:active", q), fmt.Sprintf("asynq:{%s}:pending", q))
+		want = append(want, fmt.Sprintf("presswork_queue_open{queue=%q}", q), fmt.Sprintf("presswork_queue_oldest_seconds{queue=%q}", q))
 	}
-	slices.Sort(lists)
+	slices.Sort(follows)
 	slices.Sort(want)
-	if !slices.Equal(lists, want) {
-		t.Errorf("keda.yaml follows %q, want %q", lists, want)
+	if !slices.Equal(follows, want) {
+		t.Errorf("keda.yaml follows %q, want %q", follows, want)
 	}
 }
 

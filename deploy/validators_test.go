@@ -81,6 +81,16 @@ func TestValidators(t *testing.T) {
 			_, err := run(t, nil, dir+"/promtool", "check", "rules", file)
 			return err
 		}},
+		{"what alerts say", "prometheus/alerts.yml", "> 0.9 * (max(presswork_store_max_bytes) > 0)", "> 0.9 * max(presswork_store_max_bytes)", func(t *testing.T, file string) error {
+			tests, err := os.ReadFile("testdata/alerts_test.yml")
+			if err == nil {
+				err = os.WriteFile(filepath.Join(filepath.Dir(file), "alerts_test.yml"), tests, 0o600)
+			}
+			if err == nil {
+				_, err = run(t, nil, dir+"/promtool", "test", "rules", filepath.Join(filepath.Dir(file), "alerts_test.yml"))
+			}
+			return err
+		}},
 		{"prometheus", "prometheus/prometheus.yml", "static_configs:", "static_config:", func(t *testing.T, file string) error {
 			_, err := run(t, nil, dir+"/promtool", "check", "config", "--syntax-only", file)
 			return err

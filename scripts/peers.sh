@@ -5,7 +5,7 @@ set -euo pipefail
 dir=$1
 md_to_pdf=5.2.5 weasyprint=70.0 pandoc=1.17 # pypandoc_binary, which carries pandoc
 litellm=1.106.2 gotenberg=v8.31.0
-versions="$md_to_pdf $weasyprint $pandoc $litellm $gotenberg"
+versions="$md_to_pdf $weasyprint $pandoc $litellm $gotenberg chromium"
 [ "$(cat "$dir/.done" 2>/dev/null)" = "$versions" ] && exit 0
 for tool in npm python3; do
   command -v $tool >/dev/null || { printf 'bench: %s is not installed; the comparison with others is left out\n' $tool >&2; exit 0; }
@@ -26,6 +26,9 @@ printf 'module peer\n\nrequire %s %s\n' $package $gotenberg >"$source/go.mod"
 printf 'package peer\n\nimport _ "%s/pkg/standard"\n' $package >"$source/peer.go"
 (cd "$source" && GOFLAGS='' go build -mod=mod -trimpath -o "$dir/gotenberg" $package/cmd/gotenberg) >&2 ||
   printf 'bench: Gotenberg cannot be built; the comparison with it is left out\n' >&2
+# Its default browser, as its image has it: unpacked, so that nothing else finds it.
+(cd "$source" && apt-get -qq download chromium chromium-common && for deb in chromium*.deb; do dpkg -x "$deb" "$dir/chromium"; done) >&2 ||
+  printf 'bench: Chromium cannot be had from Debian; Gotenberg is compared with the headless shell alone\n' >&2
 printf '#!/bin/sh\nexec python3 -m weasyprint --quiet "$@"\n' >"$dir/weasyprint"
 chmod +x "$dir/weasyprint"
 echo "$versions" >"$dir/.done"

@@ -4,8 +4,9 @@
 # ask the kernel for the time, past libfaketime, so package time is built with a patch);
 # and the one of TORTURE_PREVIOUS, a commit or tag, by default the last release tag or the
 # commit of version 0.1.0, where the history has it. TORTURE_SEED repeats the choice of
-# faults, TORTURE_JOBS bounds the jobs. A part of the time Redis has a replica and
-# fails over. The histories and logs stay in bin/torture.
+# faults, TORTURE_JOBS bounds the jobs. For a quarter of the time Redis has a replica and
+# fails over, and for another it is a Cluster that loses nodes. The histories and logs stay
+# in bin/torture.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { printf 'torture: %s\n' "$*" >&2; }
@@ -34,9 +35,9 @@ else
   say "$previous is not in this clone; nodes are restarted with this version alone"
 fi
 
-run() { # name, time, replicated
+run() { # name, time, form of Redis
   say "$1: $2"
-  TORTURE=$2 TORTURE_SENTINEL=$3 TORTURE_DIR=$out/$1 go test -count=1 -timeout 0 -v -run 'TestWhatIsAcceptedIsDoneOnceWhateverDies$' ./internal/test/e2e |
+  TORTURE=$2 TORTURE_REDIS=$3 TORTURE_DIR=$out/$1 go test -count=1 -timeout 0 -v -run 'TestWhatIsAcceptedIsDoneOnceWhateverDies$' ./internal/test/e2e |
     tee "$out/$1.log"
 }
 # time as seconds: Go's form of one number with h, m or s.
@@ -48,6 +49,7 @@ case $length in
   *) say "TORTURE=$length: allowed are whole numbers with h, m or s"; exit 2 ;;
 esac
 status=0
-run single "$((seconds * 2 / 3))s" false || status=1
-run replicated "$((seconds / 3))s" true || status=1
+run single "$((seconds / 2))s" "" || status=1
+run replicated "$((seconds / 4))s" replicated || status=1
+run cluster "$((seconds / 4))s" cluster || status=1
 exit $status

@@ -124,10 +124,9 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 	}
 	draft := d.newDraft(root, dst)
 	defer draft.discard()
-	if draft.link(src, f) {
-		info.Key, info.Modified = dst, now()
-		err = draft.writeHeader(info, f)
-	} else {
+	info.Key, info.Modified = dst, now()
+	linked, err := draft.fillLinked(src, f, info)
+	if !linked {
 		info, err = draft.fill(ctx, f, info.Size, info.Attrs)
 	}
 	if err == nil {

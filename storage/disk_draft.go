@@ -29,6 +29,9 @@ type draft struct {
 	durable bool
 	// data and header are the names of the temporary files.
 	data, header string
+	// late are files of a durable object that are forced to the medium with their
+	// names, not before.
+	late []*os.File
 }
 
 func (d *Disk) newDraft(root *os.Root, key string) *draft {
@@ -39,6 +42,9 @@ func (d *Disk) newDraft(root *os.Root, key string) *draft {
 
 // discard deletes what commit has not moved away.
 func (w *draft) discard() {
+	for _, f := range w.late {
+		f.Close()
+	}
 	_ = w.root.Remove(w.data)
 	_ = w.root.Remove(w.header)
 }
@@ -72,25 +78,47 @@ func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) 
 	if digested {
 		info.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	}
-	return info, w.writeHeader(info, f)
+	h, err := w.writeHeader(info)
+	if err != nil {
+		return Info{}, err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	if !w.durable {
+		return info, nil
+	}
+	// At once, so that the file system may do it in one go.
+	return info, syncAll(f, h)
 }
 
-// link makes the data file a hard link of the object src, open as f. False
-// means that the bytes must be copied: the file system has no hard links, or
-// another object lies there by now.
-func (w *draft) link(src string, f *os.File) bool {
+// fillLinked makes the data file a hard link of the object src, open as f, and writes
+// the header. False means that the bytes must be copied: the file system has no hard
+// links, or another object lies there by now.
+//
+// The bytes were an object before and a header cut short makes none, so both are
+// forced to the medium together with their names: one wait where there would be two.
+func (w *draft) fillLinked(src string, f *os.File, info Info) (linked bool, err error) {
 	if w.root.Link(src, w.data) != nil {
-		return false
+		return false, nil
 	}
-	linked, err := w.root.Lstat(w.data)
+	at, err := w.root.Lstat(w.data)
 	if err == nil {
 		var opened fs.FileInfo
-		if opened, err = f.Stat(); err == nil && os.SameFile(linked, opened) {
-			return true
-		}
+		opened, err = f.Stat()
+		linked = err == nil && os.SameFile(at, opened)
 	}
-	_ = w.root.Remove(w.data)
-	return false
+	if !linked {
+		_ = w.root.Remove(w.data)
+		return false, nil
+	}
+	h, err := w.writeHeader(info)
+	if err != nil {
+		return true, err
+	}
+	if !w.durable {
+		return true, h.Close()
+	}
+	w.late = []*os.File{f, h}
+	return true, nil
 }
 
 // header is the form of Info on disk.
@@ -102,28 +130,29 @@ type header struct {
 	Meta        map[string]string `json:"meta,omitempty"`
 }
 
-// writeHeader writes the header of data and, for a durable object, forces both
-// to the medium, at once so that the file system may do it in one go.
-func (w *draft) writeHeader(info Info, data *os.File) (err error) {
+// writeHeader writes the header, and returns its open file.
+func (w *draft) writeHeader(info Info) (*os.File, error) {
 	b, err := json.Marshal(header{info.Size, info.SHA256, info.Modified, info.ContentType, info.Meta})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := w.root.OpenFile(w.header, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
 	if _, err := f.Write(append(b, '\n')); err != nil {
-		return err
+		return nil, errors.Join(err, f.Close())
 	}
-	if !w.durable {
-		return nil
+	return f, nil
+}
+
+// syncAll forces files to the medium.
+func syncAll(files ...*os.File) error {
+	var all errgroup.Group
+	for _, f := range files {
+		all.Go(f.Sync)
 	}
-	var both errgroup.Group
-	both.Go(data.Sync)
-	both.Go(f.Sync)
-	return both.Wait()
+	return all.Wait()
 }
 
 // commit moves a draft to its key, or fails with ErrExists.
@@ -147,6 +176,13 @@ func (d *Disk) commit(w *draft) error {
 		return err
 	}
 	var all errgroup.Group
+	all.Go(func() error {
+		err := syncAll(w.late...)
+		if err != nil {
+			_, _ = w.root.Remove(w.key), w.root.Remove(headerOf(w.key))
+		}
+		return err
+	})
 	for _, dir := range changed {
 		all.Go(func() error { return syncDir(w.root, dir) })
 	}

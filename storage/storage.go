@@ -31,6 +31,8 @@ var (
 	ErrFull = errors.New("the object store is full")
 	// ErrSize: the reader of a Put yielded more or fewer bytes than Put was given as its size.
 	ErrSize = errors.New("size mismatch")
+	// ErrCorrupt: what was read is not what was put.
+	ErrCorrupt = errors.New("the object is damaged")
 	// ErrInvalidAttrs: the attributes are not of the allowed form.
 	ErrInvalidAttrs = errors.New("invalid object attributes")
 )
@@ -43,7 +45,8 @@ type Store interface {
 	// Errors: ErrExists, ErrSize, ErrInvalidKey, ErrInvalidAttrs, and what r
 	// failed with.
 	Put(ctx context.Context, key string, r io.Reader, size int64, attrs Attrs) (Info, error)
-	// Get opens an object for reading; the caller closes it.
+	// Get opens an object for reading; the caller closes it. A store that knows the
+	// digest may end the reading of a whole object with ErrCorrupt.
 	// Errors: ErrNotFound, ErrRange.
 	Get(ctx context.Context, key string, rng Range) (io.ReadCloser, Info, error)
 	// Stat describes an object. Errors: ErrNotFound.

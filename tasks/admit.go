@@ -80,7 +80,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	free := c.maxPending - l.Waiting
 	if c.maxPending >= 0 && free <= 0 {
 		// When a tenth is done, those who come back find room.
-		return presswork.Errorf(presswork.QueueFull, "%d jobs are waiting already; try again later", l.Waiting).
+		return presswork.Errorf(presswork.QueueFull, "the queue is full, with %d waiting; try again later", l.Waiting).
 			WithAfter(l.pace.after(float64(l.Waiting) / 10))
 	}
 	crowded := c.maxPending >= 0 && l.Waiting > ownerShare*free

@@ -49,6 +49,14 @@ func TestAnOwnerLeavesRoomInAQueueForOthers(t *testing.T) {
 	}
 }
 
+func TestAFullQueueSaysHowManyWait(t *testing.T) {
+	t.Parallel()
+	_, submit := filled(t, Options{MaxPending: 1}, "ann", 1)
+	if err := submit("bob"); presswork.CodeOf(err) != presswork.QueueFull || !strings.Contains(err.Error(), "full, with 1 waiting;") {
+		t.Errorf("the second of one job: %v", err)
+	}
+}
+
 func TestALateQueueRefusesThoseWhoMadeItLate(t *testing.T) {
 	t.Parallel()
 	c, submit := filled(t, Options{MaxPending: -1, MaxWait: time.Minute}, "ann", 2)

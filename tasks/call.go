@@ -52,7 +52,7 @@ func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, er
 	if !ValidID(call.ID) {
 		return nil, fmt.Errorf("call id %q is not from NewID", call.ID)
 	}
-	call.QueuedAt = time.Now().UTC().Truncate(time.Millisecond)
+	call.QueuedAt = time.Now().UTC()
 	q, _, _ := queueOf(call.Lane)
 	if err := c.admit(ctx, q, call.Owner); err != nil {
 		return nil, err

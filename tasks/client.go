@@ -32,6 +32,8 @@ type Client struct {
 	memory memory
 	log    *slog.Logger
 
+	metrics *Metrics
+
 	// running is what goes on between Start and Stop, until its context ends.
 	running sync.WaitGroup
 	life    context.Context
@@ -59,8 +61,9 @@ func NewClient(address string, o Options) (*Client, error) {
 	}
 	rdb.AddHook(asynqext.Turns(rdb))
 	rdb.AddHook(amendments())
+	o.Metrics.Watch(rdb)
 	clock := newClock(rdb, o.Log)
-	recs := &records{rdb: rdb, clock: clock, ttl: o.Records}
+	recs := &records{rdb: rdb, clock: clock, ttl: o.Records, metrics: o.Metrics}
 	c := &Client{
 		rdb:        rdb,
 		clock:      clock,
@@ -72,6 +75,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		maxWait:    o.MaxWait,
 		memory:     memory{log: o.Log, full: figure[bool]{maxAge: memoryAge}},
 		log:        o.Log,
+		metrics:    o.Metrics,
 		owners:     map[string]struct{}{},
 		lines:      map[Queue]*figure[line]{},
 	}

@@ -5,12 +5,12 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks/asynqext"
 )
 
@@ -67,11 +67,7 @@ func TestTheEndOfANewRunIsNotDropped(t *testing.T) {
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); c.rdb.Exists(t.Context(), AsynqTask(Render, sub.ID)).Val() > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the end of the task was not written")
-		}
-	}
+	wait.Until(t, "the end of the task is written", func() bool { return c.rdb.Exists(t.Context(), AsynqTask(Render, sub.ID)).Val() == 0 })
 }
 
 // Asynq ignores what a task returns after its context ended, so that nothing

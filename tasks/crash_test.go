@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"presswork"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
@@ -20,29 +22,42 @@ func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
 	if got := wait.Receive(t, "the child begins", begun); got != id {
 		t.Fatalf("the child runs %s", got)
 	}
-	var again time.Time
+	again := make(chan time.Time, 1)
 	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		again = time.Now()
+		again <- time.Now()
 		return complete(ctx, run, c)
 	})
-	killed := time.Now()
 	if err := worker.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	worker.Wait()
+	lease := time.Unix(int64(b.rdb.ZScore(t.Context(), tasks.AsynqLease(tasks.Render), id).Val()), 0)
 	terminal := 0
 	for _, e := range b.events(t, id, 0) {
 		if e.Status.Terminal() {
 			terminal++
 		}
 	}
-	took := again.Sub(killed)
-	t.Logf("ran again after %s", took.Round(10*time.Millisecond))
-	if took > 15*time.Second || terminal != 1 {
-		t.Errorf("ran again after %s, %d terminal events", took, terminal)
+	// Asynq waits until it has run out, and up to a minute more.
+	if at := <-again; at.After(lease) || terminal != 1 {
+		t.Errorf("ran again %s after its lease, %d terminal events", at.Sub(lease), terminal)
 	}
 	if rec := b.job(t, id); rec.Status != presswork.Completed || rec.Attempts != 2 {
 		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
 	}
+}
+
+// takeAndDie does what a worker has done to the keys of a queue that takes a task and
+// dies: both at once, or the sweeper would find a task that has no lease.
+func (b *bundle) takeAndDie(t *testing.T, q tasks.Queue, task string) {
+	t.Helper()
+	const take = `if redis.call('RPOPLPUSH', KEYS[1], KEYS[2]) ~= ARGV[1] then return 0 end
+return redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])`
+	keys := []string{tasks.AsynqPending(q), tasks.AsynqActive(q), tasks.AsynqLease(q)}
+	wait.Until(t, "the task is on the queue", func() bool {
+		n, err := b.rdb.Eval(t.Context(), take, keys, task, time.Now().Add(10*time.Second).Unix()).Int()
+		return err == nil && n == 1
+	})
 }
 
 func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
@@ -51,26 +66,52 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 	ctx := t.Context()
 	// The server reaps and takes nothing, because the queue is paused.
 	b.rdb.Set(ctx, tasks.AsynqKey(tasks.Render, "paused"), 1, 0)
-	server := b.serve(t, tasks.Options{}, complete)
+	reg := prometheus.NewRegistry()
+	b.serve(t, tasks.Options{Metrics: tasks.NewMetrics(reg)}, complete)
 	id := b.submit(t, submission(t))
 	for range 3 {
-		// A worker takes the task and dies.
-		wait.Until(t, "the task is on the queue", func() bool {
-			return b.rdb.RPopLPush(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqActive(tasks.Render)).Val() == id
-		})
-		b.rdb.Do(ctx, "zadd", tasks.AsynqLease(tasks.Render), time.Now().Add(10*time.Second).Unix(), id)
+		b.takeAndDie(t, tasks.Render, id)
 	}
 	rec := b.finished(t, id)
 	if rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderFailed ||
 		rec.Error.Message != "the worker died 3 times on this document" {
 		t.Errorf("%+v", rec.Error)
 	}
-	if got := server.Broken(); got.Reaped != 2 || got.Condemned != 1 {
-		t.Errorf("%+v; want 2 reaped, 1 condemned", got)
+	reaped, condemned := tasks.Exported(t, reg, "presswork_runs_broken_total", "reaped"), tasks.Exported(t, reg, "presswork_runs_broken_total", "condemned")
+	if reaped != 2 || condemned != 1 {
+		t.Errorf("%v runs reaped, %v condemned; want 2 and 1", reaped, condemned)
 	}
+	wait.Until(t, "its end is counted", func() bool {
+		return tasks.Exported(t, reg, "presswork_jobs_ended_total", "conversion", "failed") == 1
+	})
 	wait.Until(t, "nothing of the task remains", func() bool {
 		return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id), tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)).Val() == 0
 	})
+}
+
+func TestAWebhookOutlivesItsWorkers(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	b.rdb.Set(ctx, tasks.AsynqKey(tasks.Text, "paused"), 1, 0)
+	delivered := make(chan string, 10)
+	s := b.server(t, tasks.Options{})
+	tasks.Handle(s, tasks.ConvertPDF, complete)
+	tasks.HandlePlain(s, tasks.DeliverWebhook, func(_ context.Context, w tasks.Webhook) error {
+		delivered <- w.MessageID
+		return nil
+	})
+	if err := s.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	id := b.submit(t, withWebhook(t))
+	for range 4 {
+		b.takeAndDie(t, tasks.Text, tasks.WebhookTask(id))
+	}
+	b.rdb.Del(ctx, tasks.AsynqKey(tasks.Text, "paused"))
+	if got := wait.Receive(t, "the webhook", delivered); got != "msg_"+id {
+		t.Errorf("delivered %s", got)
+	}
 }
 
 func TestALivingRunKeepsItsLease(t *testing.T) {
@@ -137,13 +178,9 @@ func TestReaperDropsLeasesWithoutATask(t *testing.T) {
 	b.rdb.LPush(ctx, tasks.AsynqActive(tasks.Render), "ghost")
 	b.rdb.Do(ctx, "zadd", tasks.AsynqLease(tasks.Render), 1, "ghost")
 	b.serve(t, tasks.Options{}, complete)
-	at := time.Now()
 	wait.Until(t, "the ghost is gone", func() bool {
 		return b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, "ghost")).Val() == 0
 	})
-	if took := time.Since(at); took > 10*time.Second {
-		t.Errorf("the ghost was run after, for %s", took)
-	}
 }
 
 func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
@@ -155,6 +192,7 @@ func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
 	if err := b.client.Accept(ctx, s); err != nil {
 		t.Fatal(err)
 	}
+	b.rdb.Del(ctx, tasks.OwnerKey(s.Owner)) // as when its shard was away, and the answer an error
 	var runs sync.Map
 	srv := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if _, twice := runs.LoadOrStore(run.ID, true); twice {
@@ -185,6 +223,9 @@ func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
 		t.Errorf("%+v", rec)
 	}
 	wait.Until(t, "the job has left the ledger", func() bool { return b.rdb.Exists(ctx, tasks.LedgerKey).Val() == 0 })
+	if page, err := b.client.Jobs(ctx, s.Owner, tasks.Query{}); err != nil || len(page.Records) != 1 {
+		t.Errorf("its owner's list holds %d jobs (%v)", len(page.Records), err)
+	}
 }
 
 func TestLedgerForgetsWhatWasNeverWrittenAndEndsWhatWasSetAside(t *testing.T) {

@@ -64,6 +64,8 @@ func dial(address string, adjust func(*redis.UniversalOptions)) (redis.Universal
 	o.MaxRetries = maxRetries
 	// Without it go-redis ignores a context's deadline on the socket.
 	o.ContextTimeoutEnabled = true
+	// Redis before 7.2 answers with an error, once for each connection.
+	o.DisableIdentity = true
 	adjust(&o.UniversalOptions)
 	if o.unix {
 		return redis.NewClient(o.single()), nil

@@ -119,14 +119,14 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 		return s.processPlain(id, t.Type(), q, h, t.Payload(), tried)
 	}
 	err := s.processJob(id, q, h, kind, tried)
-	if !errors.Is(err, errNotOurs) {
+	if !errors.Is(err, errNotOurs) && !errors.Is(err, errWritten) {
 		return err
 	}
 	s.disown(actx, id)
 	return nil
 }
 
-// disown drops the end of a task that another run owns. When Asynq has given
+// disown drops the end of a task that another run owns, or that is written already. When Asynq has given
 // this run up already it writes none, and the other's would be dropped.
 func (s *Server) disown(actx context.Context, id string) {
 	if actx.Err() == nil {
@@ -156,24 +156,25 @@ func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byt
 func (s *Server) processJob(id string, q Queue, h handler, kind string, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
-	// A drop that is left over was meant for another run's end. Not after begin: from
-	// there on this run's own predecessor may ask for one.
-	s.completion.Keep(id)
-	rec, fence, payload, err := s.records.begin(ctx, id, kind, s.name)
+	now, err := s.begin(ctx, id, kind)
 	if err != nil {
 		return s.notBegun(ctx, id, err)
 	}
 	run := &Run{
-		ID: id, Attempt: rec.Attempts, Record: rec.Record, records: s.records, outbox: s.outbox, fence: fence, end: cancel, began: time.Now(),
+		ID: id, Attempt: now.job.Attempts, Record: now.job.Record, records: s.records, outbox: s.outbox, fence: now.fence, queue: q, end: cancel, began: time.Now(),
 	}
-	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), fence: fence, ctx: ctx, end: cancel})()
-	err = guarded(func() error { return h.job(ctx, run, payload) })
+	defer run.taken()
+	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), fence: now.fence, ctx: ctx, end: cancel})()
+	err = guarded(func() error { return h.job(ctx, run, now.payload) })
 	if run.continued {
 		return nil
 	}
 	if run.done != nil {
 		s.logEnd(slog.LevelInfo, run, run.done.Record, nil)
 		s.settle(run.done)
+		if run.done.off {
+			return errWritten
+		}
 		return nil
 	}
 	if err == nil {
@@ -184,6 +185,32 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 		err = context.Cause(ctx)
 	}
 	return s.conclude(q, run, h, tried, err)
+}
+
+// beginArgv is what beginDequeued is given, and what becomes of its answer.
+func (s *Server) beginArgv() (argv []any, begun func(id string, answer []any)) {
+	var kinds []string
+	for kind, h := range s.handlers {
+		if h.job != nil {
+			kinds = append(kinds, kind)
+		}
+	}
+	drops := s.completion.Drops()
+	return []any{stamp(s.clock.now()), NewID(), s.name, " " + strings.Join(kinds, " ") + " "}, func(id string, answer []any) {
+		s.completion.Keep(id, drops)
+		s.begun.Store(id, answer)
+	}
+}
+
+// begin begins an attempt, or finds the one that its dequeue has begun. A drop that is left over
+// was meant for another run's end. Those that follow the beginning are not: from there on
+// this run's own predecessor may ask for one.
+func (s *Server) begin(ctx context.Context, id, kind string) (begun, error) {
+	if answer, ok := s.begun.LoadAndDelete(id); ok {
+		return readBegun(answer.([]any))
+	}
+	s.completion.Keep(id, s.completion.Drops())
+	return s.records.begin(ctx, id, kind, s.name)
 }
 
 // notBegun decides about a task whose job cannot be worked at.
@@ -219,7 +246,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	case errors.Is(err, ErrSuperseded):
 		return s.superseded(run)
 	case errors.Is(err, errDraining):
-		s.broken.returned.Add(1)
+		s.metrics.broken.WithLabelValues(returned).Inc()
 		return &retryError{cause: err}
 	}
 	v := judge(err)
@@ -245,10 +272,13 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
 	message := fmt.Sprintf("attempt %d did not succeed (%s); trying again in %s", run.Attempt, presswork.CodeOf(err), delay.Round(time.Second))
-	if nerr := s.records.note(ctx, run.ID, run.fence, message, nil); loss(nerr) != nil {
+	if err := run.note(message, nil); err != nil {
+		return err
+	}
+	if terr := run.tell(ctx); loss(terr) != nil {
 		return s.superseded(run)
 	}
-	s.broken.retried.Add(1)
+	s.metrics.broken.WithLabelValues(retried).Inc()
 	s.log.Warn("a job will be tried again", "job_id", run.ID, "attempt", run.Attempt, "request_id", run.Record.RequestID,
 		"traceparent", run.Record.TraceParent, "err", err, "delay", delay)
 	return &retryError{delay: delay, counted: v == again, cause: err}
@@ -267,19 +297,26 @@ func (s *Server) countFailed(q Queue) {
 // errNotOurs: another run owns the task, so that its end is not to be written.
 var errNotOurs = errors.New("the task is another run's")
 
+// errWritten: the end of the task is written, so that it is not to be written again.
+var errWritten = errors.New("the end of the task is written")
+
 // superseded answers errNotOurs, or, when the job is finished, lets the task be
 // done.
 func (s *Server) superseded(run *Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
 	rec, err := s.records.read(ctx, run.ID)
-	if err == nil && (rec == nil || rec.Status.Terminal()) {
+	if err == nil && rec == nil {
+		s.log.Error("a job is gone while it runs: Redis has lost its data, or another deployment uses the same", "job_id", run.ID, "attempt", run.Attempt)
+		return nil
+	}
+	if err == nil && rec.Status.Terminal() {
 		if err := s.outbox.clear(ctx, rec); err != nil {
 			s.log.Warn("a job has ended, and a later run left something", "err", err)
 		}
 		return nil
 	}
-	s.broken.superseded.Add(1)
+	s.metrics.broken.WithLabelValues(superseded).Inc()
 	s.log.Warn("a run was superseded by another", "job_id", run.ID, "attempt", run.Attempt)
 	return errNotOurs
 }
@@ -288,6 +325,9 @@ func (s *Server) superseded(run *Run) error {
 func judge(err error) verdict {
 	if _, ok := errors.AsType[unreadableError](err); ok {
 		return final
+	}
+	if errors.Is(err, presswork.ErrUnfit) {
+		return patient
 	}
 	return verdictOf(err)
 }

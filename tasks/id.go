@@ -5,8 +5,9 @@ import (
 )
 
 // NewID returns a new job id: a ULID in upper-case Crockford base 32, so that
-// ids sort by the time of their making; those of one process strictly increase
-// while its clock does not go back. It is safe for concurrent use.
+// ids sort by the millisecond of their making. Of those of one millisecond a later one
+// may be the smaller: another goroutine may have come between with an older time.
+// It is safe for concurrent use.
 func NewID() string { return ulid.Make().String() }
 
 // ValidID reports whether s has the form of NewID, so that it may become part

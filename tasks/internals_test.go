@@ -37,7 +37,7 @@ func (c *Client) Accept(ctx context.Context, s Submission) error {
 // Begin is the beginning of a run, as when its process dies after it.
 func (c *Client) Begin(t testing.TB, id string) {
 	t.Helper()
-	if _, _, _, err := c.records.begin(t.Context(), id, ConvertPDF.Name, "w"); err != nil {
+	if _, err := c.records.begin(t.Context(), id, ConvertPDF.Name, "w"); err != nil {
 		t.Fatal(err)
 	}
 }

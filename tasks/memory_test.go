@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -88,7 +89,7 @@ func TestSubmissionsLeaveMemoryToTheJobsBeforeThem(t *testing.T) {
 	}
 	b.fill(t, 0.96)
 	var err error
-	for deadline := time.Now().Add(10 * time.Second); presswork.CodeOf(err) != presswork.QueueUnavailable; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(wait.Patience); presswork.CodeOf(err) != presswork.QueueUnavailable; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("a submission to a Redis that is almost full: %v", err)
 		}
@@ -148,6 +149,29 @@ func TestAJobGoesOnOnceRedisHasMemoryAgain(t *testing.T) {
 	b.waitFor(t, id, presswork.Completed)
 	if n := <-crashes; n != "" {
 		t.Errorf("the task was left to the reaper, which took its worker for dead %s times", n)
+	}
+}
+
+func TestWhatARunHoldsOutlivesAFullRedis(t *testing.T) {
+	t.Parallel()
+	b := setupOn(t, redistest.StartSmall(t, "24mb"), tasks.Options{})
+	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		if err := run.Warn(presswork.Warning{Code: presswork.ImageFailed, Message: "held"}); err != nil {
+			return err
+		}
+		b.setMemory(t, "1mb")
+		if err := run.Progress(ctx, presswork.StageRendering, 20, "a step that cannot be written"); presswork.CodeOf(err) != presswork.QueueUnavailable {
+			t.Errorf("a step in a full Redis: %v", err)
+		}
+		b.setMemory(t, "24mb")
+		return complete(ctx, run, c)
+	})
+	id, err := b.submitOne(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec := b.finished(t, id); len(rec.Warnings) != 1 || rec.Warnings[0].Message != "held" {
+		t.Errorf("the job ended with the warnings %v", rec.Warnings)
 	}
 }
 

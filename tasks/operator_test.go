@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -222,7 +221,7 @@ func TestWorkersReportWhatTheyAreAt(t *testing.T) {
 	if _, err := b.client.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,9 @@ import (
 type Options struct {
 	// Log receives what an operator should know. Default: discarded.
 	Log *slog.Logger
+	// Metrics counts what is done; all of a process share one. Default: nobody sees
+	// the counts.
+	Metrics *Metrics
 	// Retention is how long results are kept. Default 30 days.
 	Retention time.Duration
 	// Records is how long the record of a job is kept after its end. Default: seven
@@ -86,6 +89,9 @@ const (
 func (o Options) withDefaults() (Options, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics(nil)
 	}
 	o.Retention = cmp.Or(o.Retention, defaultRetention)
 	o.Records = cmp.Or(o.Records, o.Retention+afterRetention)

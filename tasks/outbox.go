@@ -92,6 +92,9 @@ func (o *outbox) hold(ctx context.Context, owner, id string, t Task) (*asynqext.
 // artifact that it shall not have is deleted, then the job leaves the ledger.
 // Until all is done the sweeper repeats it.
 func (o *outbox) settle(ctx context.Context, r *stored) error {
+	if r.settled {
+		return nil
+	}
 	if r.WebhookURL != "" {
 		body, err := o.webhookBody(r)
 		if err != nil {

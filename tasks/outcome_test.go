@@ -54,7 +54,7 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 		begun <- run.ID
 		switch run.Record.Filename {
 		case "good.pdf":
-			if err := run.SetTheme(ctx, "dracula"); err != nil {
+			if err := run.SetTheme("dracula"); err != nil {
 				return err
 			}
 			return run.Complete(ctx, presswork.Artifact{ID: run.ID, Pages: 3, Size: 123, ContentType: "application/pdf", Filename: "good.pdf"}, true)

@@ -19,7 +19,7 @@ func TestAPackedJobIsAsItWas(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
 	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		if err := run.Printed(ctx, presswork.Warning{Code: presswork.ImageFailed, Message: `a <b> "c"`, Line: 3}); err != nil {
+		if err := run.Printed(presswork.Warning{Code: presswork.ImageFailed, Message: `a <b> "c"`, Line: 3}); err != nil {
 			return err
 		}
 		return reporting(ctx, run, c)

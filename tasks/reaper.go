@@ -60,13 +60,15 @@ func (s *Server) holdLeases(ctx context.Context) error {
 }
 
 func (s *Server) reapQueue(ctx context.Context, q Queue) error {
-	back, condemned, err := asynqext.Reap(ctx, s.rdb, q)
+	// A webhook sends what is in Redis already: whatever its workers died of, it was
+	// not that, and its receiver is to hear of the job.
+	back, doomed, err := asynqext.Reap(ctx, s.rdb, q, webhookTask(""))
 	if err != nil {
 		return err
 	}
-	s.broken.reaped.Add(back)
-	s.broken.condemned.Add(int64(len(condemned)))
-	for _, id := range condemned {
+	s.metrics.broken.WithLabelValues(reaped).Add(float64(back))
+	s.metrics.broken.WithLabelValues(condemned).Add(float64(len(doomed)))
+	for _, id := range doomed {
 		s.log.Error("a task killed its worker too often", "task_id", id, "queue", q, "crashes", asynqext.CrashCap)
 		_, err := s.outbox.end(ctx, s.records, id, failed("", "", presswork.Errorf(presswork.RenderFailed,
 			"the worker died %d times on this document", asynqext.CrashCap)))

@@ -57,6 +57,10 @@ type stored struct {
 	queue   Queue
 	message string
 	updated time.Time
+	// settled: nothing remains to be done after the job's end.
+	settled bool
+	// off: the job's task is off its queue.
+	off bool
 }
 
 // snapshot is the state as a watcher's first message.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 )
 
 func TestARelayWhoseClientIsClosedFailsItsWatches(t *testing.T) {
@@ -31,13 +31,8 @@ func TestARelayWhoseClientIsClosedFailsItsWatches(t *testing.T) {
 	if err := c.rdb.Close(); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case _, open := <-w.Events:
-		if open {
-			t.Error("an event came")
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the watch goes on")
+	if e := wait.Receive(t, "the watch's end", w.Events); e.Type != "" {
+		t.Errorf("an event came: %+v", e)
 	}
 	if got := presswork.CodeOf(w.Err()); w.Err() == nil || got != presswork.QueueUnavailable {
 		t.Errorf("ended with %v", w.Err())

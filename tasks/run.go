@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"presswork"
+	"presswork/tasks/asynqext"
 )
 
 // commitPatience is how long a finished run keeps trying to write its result
@@ -31,6 +34,8 @@ type Run struct {
 	records *records
 	outbox  *outbox
 	fence   string
+	// queue is that of the run's task.
+	queue Queue
 	// end ends the run's context.
 	end context.CancelCauseFunc
 	// began is for the log, by this machine's clock.
@@ -38,27 +43,48 @@ type Run struct {
 	// done is the record after a successful Complete; continued is set after Next.
 	done      *stored
 	continued bool
+
+	// telling is held while reports are written, so that they keep their order.
+	telling sync.Mutex
+	mu      sync.Mutex
+	// held are the reports that nobody waits for, and write writes them in a while.
+	held  []report
+	write *time.Timer
 }
+
+// heldFor is how long a report that nobody waits for may wait for one that goes with it.
+const heldFor = 20 * time.Millisecond
 
 // Progress reports a step; percent is 0 to 100. What is behind the stage or the
 // percentage reached before (by an earlier attempt, for example) is held there, and what
 // changes nothing is no event.
 func (r *Run) Progress(ctx context.Context, stage presswork.Stage, percent int, message string) error {
-	return r.checked(r.records.progress(ctx, r.ID, r.fence, stage, min(max(percent, 0), 100), message))
+	return r.tell(ctx, r.progressed(stage, percent, message))
+}
+
+// Step is Progress that need not be there at once. It and the notes below are written with what
+// the run reports next, or within a moment where nothing follows, so that steps which take no time
+// take no round trips. One that ends the run ends its context.
+func (r *Run) Step(stage presswork.Stage, percent int, message string) {
+	r.hold(r.progressed(stage, percent, message))
+}
+
+func (r *Run) progressed(stage presswork.Stage, percent int, message string) report {
+	return r.records.progressed(stage, min(max(percent, 0), 100), message)
 }
 
 // Warn adds warnings to the job, as one event. One that is there already is not
 // added again.
-func (r *Run) Warn(ctx context.Context, warnings ...presswork.Warning) error {
+func (r *Run) Warn(warnings ...presswork.Warning) error {
 	if len(warnings) == 0 {
 		return nil
 	}
-	return r.checked(r.records.note(ctx, r.ID, r.fence, summary(warnings), warnings))
+	return r.note(summary(warnings), warnings)
 }
 
 // Printed is Warn for the warnings of a print, which outlive the attempt: see
-// Record.Printed. They must be recorded before the result is stored.
-func (r *Run) Printed(ctx context.Context, warnings ...presswork.Warning) error {
+// Record.Printed. They must be recorded before the result is stored: Progress follows.
+func (r *Run) Printed(warnings ...presswork.Warning) error {
 	if len(warnings)+len(r.Record.Printed) == 0 {
 		return nil
 	}
@@ -66,7 +92,7 @@ func (r *Run) Printed(ctx context.Context, warnings ...presswork.Warning) error 
 	if err != nil {
 		return err
 	}
-	return r.checked(r.records.note(ctx, r.ID, r.fence, summary(warnings), warnings, fieldPrinted, b))
+	return r.note(summary(warnings), warnings, fieldPrinted, b)
 }
 
 // summary is an event's message about warnings; "" without any.
@@ -81,17 +107,74 @@ func summary(warnings []presswork.Warning) string {
 }
 
 // SetTheme records the theme that was chosen.
-func (r *Run) SetTheme(ctx context.Context, name string) error {
-	return r.checked(r.records.note(ctx, r.ID, r.fence, "theme "+name, nil, fieldTheme, name))
+func (r *Run) SetTheme(name string) error {
+	return r.note("theme "+name, nil, fieldTheme, name)
 }
 
 // SetAnalysis records what the document's text is like.
-func (r *Run) SetAnalysis(ctx context.Context, analysis presswork.Analysis) error {
+func (r *Run) SetAnalysis(analysis presswork.Analysis) error {
 	b, err := json.Marshal(analysis)
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)
 	}
-	return r.checked(r.records.note(ctx, r.ID, r.fence, "analyzed", nil, fieldAnalysis, b))
+	return r.note("analyzed", nil, fieldAnalysis, b)
+}
+
+// note holds what adds warnings and sets fields.
+func (r *Run) note(message string, warnings []presswork.Warning, fields ...any) error {
+	note, err := r.records.noted(message, warnings, fields...)
+	if err == nil {
+		r.hold(note)
+	}
+	return err
+}
+
+// hold keeps a report for the next one.
+func (r *Run) hold(one report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held = append(r.held, one)
+	if r.write == nil {
+		r.write = time.AfterFunc(heldFor, r.writeHeld)
+	}
+}
+
+func (r *Run) writeHeld() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	defer cancel()
+	if err := r.tell(ctx); err != nil {
+		r.outbox.log.Debug("steps of a run are not in its record", "job_id", r.ID, "err", err)
+	}
+}
+
+// taken returns what was held.
+func (r *Run) taken() []report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.write != nil {
+		r.write.Stop()
+	}
+	all := r.held
+	r.held, r.write = nil, nil
+	return all
+}
+
+// tell writes reports behind those that were held, which an outage of Redis leaves to the
+// next report.
+func (r *Run) tell(ctx context.Context, more ...report) error {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	held := r.taken()
+	if len(held)+len(more) == 0 {
+		return nil
+	}
+	err := r.checked(r.records.tell(ctx, r.ID, r.fence, slices.Concat(held, more)...))
+	if presswork.CodeOf(err) == presswork.QueueUnavailable {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.held = slices.Concat(held, r.held)
+	}
+	return err
 }
 
 // Complete ends the job with its artifact. Only one run of a job ever succeeds
@@ -99,7 +182,7 @@ func (r *Run) SetAnalysis(ctx context.Context, analysis presswork.Analysis) erro
 // An outage of Redis is waited out for a while.
 func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached bool) error {
 	rec, err := r.finish(ctx, ending{
-		status: presswork.Completed, message: "done", artifact: &artifact, cached: cached,
+		status: presswork.Completed, message: "done", artifact: &artifact, cached: cached, task: asynqext.DoneKeys(r.queue, r.ID, r.records.clock.now()),
 	})
 	if err != nil {
 		return err
@@ -111,6 +194,9 @@ func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached 
 // Next ends the run and lets the job go on with another task: once it is in the
 // record, the sweeper puts it on its queue where this process can not.
 func (r *Run) Next(ctx context.Context, t Task) error {
+	if err := r.tell(ctx); err != nil {
+		return err
+	}
 	if err := r.checked(r.records.next(ctx, r.ID, r.fence, t)); err != nil {
 		return err
 	}
@@ -123,7 +209,9 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 
 // finish writes a terminal state in this run's name.
 func (r *Run) finish(ctx context.Context, e ending) (*stored, error) {
-	e.fence, e.nonce = r.fence, "run-"+r.fence
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	e.fence, e.nonce, e.before = r.fence, "run-"+r.fence, r.taken()
 	ctx, cancel := context.WithTimeout(ctx, commitPatience)
 	defer cancel()
 	for {

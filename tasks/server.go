@@ -47,6 +47,8 @@ type Server struct {
 	active     *active
 	calls      *stream.Server
 	handlers   map[string]handler
+	// begun holds by job what its dequeue has answered for beginDequeued.
+	begun sync.Map
 	// offers is what this worker tells of the built-in tools; see HandleTools.
 	offers func() Offer
 	// vitals is what this worker reports besides its runs; see Report.
@@ -62,7 +64,7 @@ type Server struct {
 	work     context.Context
 	stopWork context.CancelCauseFunc
 
-	broken broken
+	metrics *Metrics
 
 	mu      sync.Mutex
 	started bool
@@ -93,7 +95,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		rdb:        rdb,
 		clock:      clock,
 		blocking:   blocking,
-		records:    &records{rdb: rdb, clock: clock, ttl: o.Records},
+		records:    &records{rdb: rdb, clock: clock, ttl: o.Records, metrics: o.Metrics},
 		outbox:     newOutbox(rdb, clock, o),
 		limits:     limits,
 		completion: asynqext.NewCompletion(o.Log),
@@ -102,17 +104,25 @@ func NewServer(address string, o Options) (*Server, error) {
 		handlers:   map[string]handler{},
 		log:        o.Log,
 		name:       workerName(),
+		metrics:    o.Metrics,
 	}
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
+	var begin *asynqext.Begin
+	if _, cluster := rdb.(*redis.ClusterClient); !cluster {
+		begin = &asynqext.Begin{Lua: beginDequeued, Argv: s.beginArgv}
+	}
 	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
-		Redis: rdb, Blocking: blocking, Slots: limits, SetAside: s.setAside,
+		Redis: rdb, Blocking: blocking, Slots: limits, SetAside: s.setAside, Begin: begin,
 		Announced: map[Queue]string{Infer: callChannel, Tools: toolChannel}, Log: o.Log,
 	})
 	rdb.AddHook(s.dequeuer.Hook())
 	rdb.AddHook(asynqext.Turns(rdb))
 	rdb.AddHook(s.completion.Hook())
 	rdb.AddHook(amendments())
+	// Last, so that it sees what is sent.
+	o.Metrics.Watch(rdb)
+	blocking.AddHook(redisHook{o.Metrics, false})
 	return s, nil
 }
 

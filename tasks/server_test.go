@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -63,8 +64,10 @@ func TestADependencyOutageBurnsNoAttempt(t *testing.T) {
 	var runs atomic.Int32
 	b.serveKind(t, tasks.Options{}, once, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		switch runs.Add(1) {
-		case 1, 3:
+		case 1:
 			return presswork.Errorf(presswork.StoreUnavailable, "down")
+		case 3:
+			return presswork.Errorf(presswork.BrowserUnavailable, "not here").WithCause(fmt.Errorf("%w: a full disk", presswork.ErrUnfit))
 		case 2:
 			return errors.New("the one try that may fail")
 		}
@@ -215,12 +218,8 @@ func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 			return context.Cause(ctx)
 		})
 		wait.Receive(t, "the run", begun)
-		at := time.Now()
 		if err := s.Stop(t.Context()); err != nil {
 			t.Fatal(err)
-		}
-		if took := time.Since(at); took > 4*time.Second {
-			t.Errorf("Stop took %s", took)
 		}
 		if rec := b.job(t, id); rec.Status != presswork.Processing {
 			t.Fatalf("the job is %s", rec.Status)
@@ -245,11 +244,10 @@ func TestStopDoesNotWaitForEverForADeafHandler(t *testing.T) {
 	wait.Receive(t, "the run", begun)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	at := time.Now()
-	if err := s.Stop(ctx); err == nil || time.Since(at) > 10*time.Second {
-		t.Errorf("Stop: %v after %s", err, time.Since(at))
+	// It returns while the handler runs on, and what that does in the end still counts.
+	if err := s.Stop(ctx); err == nil {
+		t.Error("Stop says nothing of the handler that runs on")
 	}
-	// What it does in the end still counts.
 	close(goOn)
 	if rec := b.finished(t, id); rec.Status != presswork.Completed {
 		t.Errorf("the job is %s", rec.Status)
@@ -327,4 +325,30 @@ func TestServerServesWhatItHandlesOnly(t *testing.T) {
 	tasks.Handle(gone, tasks.ConvertPDF, complete)
 	wantCode(t, gone.Start(t.Context()), presswork.QueueUnavailable)
 	gone.Stop(t.Context())
+}
+
+// What would be left of the task if the worker died now is nothing.
+func TestTheTaskOfACompletedJobEndsWithIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	left := make(chan int64, 1)
+	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		err := complete(ctx, run, c)
+		left <- b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, run.ID)).Val()
+		return err
+	})
+	b.submit(t, submission(t))
+	if n := <-left; n != 0 {
+		t.Errorf("%d keys hold the task of a job that is completed", n)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.rdb.Get(t.Context(), tasks.AsynqKey(tasks.Render, "processed")).Val(); n != "1" {
+		t.Errorf("%s runs are counted, want one", n)
+	}
+	// The dequeue is one removal, the end the other.
+	if stats := b.rdb.Info(t.Context(), "commandstats").Val(); !strings.Contains(stats, "cmdstat_lrem:calls=2,") {
+		t.Errorf("the end of the task was written again: %s", stats)
+	}
 }

@@ -77,7 +77,7 @@ func (b *bundle) server(t testing.TB, o tasks.Options) *tasks.Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
 		if err := s.Stop(ctx); err != nil {
 			t.Errorf("Stop: %v", err)

@@ -79,6 +79,9 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 	if err != nil {
 		return Record{}, false, err
 	}
+	if made != earlier {
+		c.metrics.accepted.WithLabelValues(string(s.Kind)).Inc()
+	}
 	switch made {
 	case earlier:
 		return job.Record, true, c.repair(ctx, job)
@@ -283,11 +286,9 @@ func (c *Client) openLedger(ctx context.Context, r redis.Scripter, id string) *r
 	return openScript.Eval(ctx, r, []string{ledgerKey}, id, firstLook.Milliseconds())
 }
 
-// list puts a job into its owner's list, which outlives the record of the job
-// even when that ends at its very last.
+// list puts a job into its owner's list, and the owner into the set of all.
 func (c *Client) list(ctx context.Context, p redis.Pipeliner, owner, id string) {
-	p.ZAdd(ctx, ownerKey(owner), redis.Z{Member: id})
-	p.Expire(ctx, ownerKey(owner), 2*c.records.ttl)
+	c.records.list(ctx, p, owner, id)
 	if c.ownerIsNew(owner) {
 		p.SAdd(ctx, ownersKey, owner)
 	}

@@ -123,7 +123,18 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 		if err != nil || t.Kind == "" {
 			return err
 		}
+		// Its submission may have ended at any point after the record, and so have
+		// been answered with an error: what it makes is listed before it runs.
+		_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			s.records.list(ctx, p, job.Owner, id)
+			p.SAdd(ctx, ownersKey, job.Owner)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 		s.log.Warn("an accepted job had no task; it is put on the queue again", "job_id", id, "queue", t.Queue)
+		s.metrics.requeued.Inc()
 		return s.outbox.enqueueJob(ctx, job.Owner, id, t)
 	case state.Val() == "archived":
 		_, err := s.outbox.end(ctx, s.records, id, failed("", "", presswork.Errorf(presswork.Internal,

@@ -22,10 +22,9 @@ var (
 	// ErrSuperseded: another run of the job has begun, or the job is finished or
 	// gone.
 	ErrSuperseded = errors.New("the job is no longer this run's")
+	// errGone: there is no such record.
+	errGone = errors.New("the job does not exist")
 )
-
-// errGone: there is no such record.
-var errGone = errors.New("the job does not exist")
 
 // endedError: the job is terminal already.
 type endedError struct{ status presswork.Status }
@@ -62,6 +61,8 @@ type records struct {
 	clock *clock
 	// ttl is how long a record lives after its creation, and again after its end.
 	ttl time.Duration
+	// metrics counts the ends that finish writes.
+	metrics *Metrics
 }
 
 // read returns the job, or nil when there is none.
@@ -156,6 +157,13 @@ func (r *records) events(ctx context.Context, id string, after int64) ([]presswo
 	return out, nil
 }
 
+// list puts a job into its owner's list, which outlives the record of the job
+// even when that ends at its very last.
+func (r *records) list(ctx context.Context, p redis.Pipeliner, owner, id string) {
+	p.ZAdd(ctx, ownerKey(owner), redis.Z{Member: id})
+	p.Expire(ctx, ownerKey(owner), 2*r.ttl)
+}
+
 // newRecord is the record of a submission as create writes it.
 func newRecord(s Submission, at time.Time) *stored {
 	return &stored{
@@ -241,40 +249,33 @@ func (r *records) task(ctx context.Context, id string) (Task, error) {
 // task's payload.
 // Errors: errGone, endedError, ErrSuperseded when the job's task is of another
 // kind by now, an outage.
-func (r *records) begin(ctx context.Context, id, kind, worker string) (s *stored, fence string, payload []byte, err error) {
-	args := []any{stamp(r.clock.now()), NewID(), kind, worker}
-	for _, f := range recordFields() {
-		args = append(args, f)
-	}
-	reply, err := r.run(ctx, beginScript, id, args).Slice()
+func (r *records) begin(ctx context.Context, id, kind, worker string) (begun, error) {
+	reply, err := r.run(ctx, beginScript, id, []any{stamp(r.clock.now()), NewID(), kind, worker}).Slice()
 	if err != nil {
-		return nil, "", nil, unavailable(err)
+		return begun{}, unavailable(err)
 	}
-	if reason, _ := reply[0].(string); reason != "" {
-		return nil, "", nil, refused(reason)
+	return readBegun(reply)
+}
+
+// begun is an attempt that has begun: the record as it is then, the fence it holds,
+// and the payload of its task.
+type begun struct {
+	job     *stored
+	fence   string
+	payload []byte
+}
+
+// readBegun reads the answer of beginScript. Errors: as begin's, no outage.
+func readBegun(reply []any) (b begun, err error) {
+	if reason, _ := reply[0].(string); reason != "" || len(reply) < 4 {
+		return begun{}, refused(reason)
 	}
-	fence, _ = reply[1].(string)
+	b.fence, _ = reply[1].(string)
 	values, _ := reply[2].([]any)
 	text, _ := reply[3].(string)
-	s, err = decodeValues(values)
-	return s, fence, []byte(text), err
-}
-
-func (r *records) progress(ctx context.Context, id, fence string, stage presswork.Stage, percent int, message string) error {
-	return r.apply(ctx, progressScript, id, []any{fence, stamp(r.clock.now()), string(stage), percent, message})
-}
-
-// note adds warnings and sets fields, as one event with this message.
-func (r *records) note(ctx context.Context, id, fence, message string, warnings []presswork.Warning, fields ...any) error {
-	args := []any{fence, stamp(r.clock.now()), message, len(warnings)}
-	for _, w := range warnings {
-		b, err := json.Marshal(w)
-		if err != nil {
-			return err
-		}
-		args = append(args, b)
-	}
-	return r.apply(ctx, noteScript, id, append(args, fields...))
+	b.payload = []byte(text)
+	b.job, err = decodeValues(values)
+	return b, err
 }
 
 // ending is a terminal state to be written.
@@ -288,6 +289,10 @@ type ending struct {
 	artifact *presswork.Artifact
 	cached   bool
 	err      *presswork.Error
+	// before are reports of the run that go with its end.
+	before []report
+	// task are the keys of the task that ends with the job, where it is completed: see DoneKeys.
+	task []string
 }
 
 // finish writes the terminal state, once per job: a second end is refused with
@@ -316,17 +321,18 @@ func (r *records) finish(ctx context.Context, id string, e ending) (*stored, err
 	if e.cached {
 		pairs = append(pairs, fieldCached, "1")
 	}
-	args := []any{e.fence, e.nonce, stamp(r.clock.now()), string(e.status), e.message, extra, r.ttl.Milliseconds(), len(pairs)}
-	args = append(args, pairs...)
-	for _, f := range recordFields() {
-		args = append(args, f)
+	args := []any{e.fence, e.nonce, stamp(r.clock.now()), string(e.status), e.message, extra, r.ttl.Milliseconds(),
+		packAfter.Milliseconds(), len(pairs)}
+	keys := keysOf(id)
+	if _, cluster := r.rdb.(*redis.ClusterClient); !cluster {
+		keys = append(append(keys, ledgerKey, settledKey), e.task...)
 	}
-	reply, err := r.run(ctx, finishScript, id, args).Slice()
+	reply, err := finishScript.Run(ctx, r.rdb, keys, flat(append(args, pairs...), e.before)...).Slice()
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	reason, _ := reply[0].(string)
-	if len(reply) < 2 {
+	if len(reply) < 4 {
 		// It may be packed.
 		s, err := r.read(ctx, id)
 		if err != nil || s == nil {
@@ -339,7 +345,12 @@ func (r *records) finish(ctx context.Context, id string, e ending) (*stored, err
 	if err != nil {
 		return nil, err
 	}
-	return s, refused(reason)
+	if err := refused(reason); err != nil {
+		return s, err
+	}
+	s.settled, s.off = reply[2] == int64(1), reply[3] == int64(1)
+	r.metrics.ended.WithLabelValues(string(s.Kind), string(s.Status)).Inc()
+	return s, nil
 }
 
 func (r *records) apply(ctx context.Context, script *redis.Script, id string, args []any) error {

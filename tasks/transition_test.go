@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/internal/test/redistest"
@@ -36,11 +38,21 @@ func newJob(t *testing.T, o ...Options) (*records, string) {
 
 func begin(t *testing.T, r *records, id string) (fence string) {
 	t.Helper()
-	_, fence, _, err := r.begin(t.Context(), id, ConvertPDF.Name, "w")
+	now, err := r.begin(t.Context(), id, ConvertPDF.Name, "w")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fence
+	return now.fence
+}
+
+// progress and note report one step, or one note.
+func (r *records) progress(ctx context.Context, id, fence string, stage presswork.Stage, percent int, message string) error {
+	return r.tell(ctx, id, fence, r.progressed(stage, percent, message))
+}
+
+func (r *records) note(ctx context.Context, id, fence, message string, warnings []presswork.Warning, fields ...any) error {
+	note, err := r.noted(message, warnings, fields...)
+	return errors.Join(err, r.tell(ctx, id, fence, note))
 }
 
 func read(t *testing.T, r *records, id string) *stored {
@@ -116,14 +128,114 @@ func TestOnlyTheLatestRunSpeaksForTheJob(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+func TestAJobBeginsWithItsDequeue(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	dequeued := redis.NewScript("local function begin(id, type, argv)\n" + beginDequeued + "\nend\nreturn begin(ARGV[1], ARGV[2], {unpack(ARGV, 3)})")
+	dequeue := func(id, kind string) ([]any, error) {
+		return dequeued.Run(t.Context(), r.rdb, nil, id, kind, stamp(r.clock.now()), NewID(), "w", " "+ConvertPDF.Name+" "+ExportPage.Name+" ").Slice()
+	}
+	// Tasks of release 0.1, of kinds that this worker does not know, and of no job.
+	for _, kind := range []string{ConvertPDF.Name, ofJob + "convert:v2", ofJob + ChooseTheme.Name, DeliverWebhook.Name} {
+		if _, err := dequeue(id, kind); !errors.Is(err, redis.Nil) || read(t, r, id).Seq != 1 {
+			t.Errorf("a dequeue of kind %q began the job: %v", kind, err)
+		}
+	}
+	for id, kind := range map[string]string{NewID(): ofJob + ConvertPDF.Name, id: ofJob + ExportPage.Name} {
+		reply, err := dequeue(id, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readBegun(reply); loss(err) == nil {
+			t.Errorf("a job that is not there, or has another task, has begun: %v", err)
+		}
+	}
+	reply, err := dequeue(id, ofJob+ConvertPDF.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := readBegun(reply)
+	if err != nil || string(now.payload) != `{"content":"x","theme":"","options":{}}` || now.fence != "1" {
+		t.Errorf("%v: fence %q, payload %s", err, now.fence, now.payload)
+	}
+	s := read(t, r, id)
+	if diff := cmp.Diff(s.Record, now.job.Record); diff != "" || s.Status != presswork.Processing || s.Seq != 2 || s.Attempts != 1 {
+		t.Errorf("%s, seq %d, attempt %d; in Redis and as answered:\n%s", s.Status, s.Seq, s.Attempts, diff)
+	}
+}
+
+func TestReportsOfOneWriteAreEventsInTheirOrder(t *testing.T) {
+	t.Parallel()
+	r, id := newJob(t)
+	fence := begin(t, r, id)
+	themed, err := r.noted("theme x", nil, fieldTheme, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned, err := r.noted("w", []presswork.Warning{{Code: "c", Message: "w"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub := r.rdb.Subscribe(t.Context(), eventsChannel)
+	defer sub.Close()
+	if _, err := sub.Receive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := []report{r.progressed(presswork.StageRendering, 20, "r"), themed, themed, warned, warned}
+	last, err := r.finish(t.Context(), id, ending{fence: fence, nonce: "n", status: presswork.Completed, message: "done", before: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := r.events(t.Context(), id, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, e := range events {
+		if e.Seq != int64(i)+3 {
+			t.Errorf("event %d has the number %d", i, e.Seq)
+		}
+		if m, err := sub.ReceiveMessage(t.Context()); err != nil || !strings.HasPrefix(m.Payload, fmt.Sprintf("%s %d {", id, e.Seq)) {
+			t.Errorf("event %d was published as %v (%v)", e.Seq, m, err)
+		}
+		got = append(got, fmt.Sprint(e.Status, " ", e.Stage, " ", e.Progress, " ", e.Message))
+	}
+	want := []string{"processing rendering 20 r", "processing rendering 20 theme x", "processing rendering 20 w", "completed done 100 done"}
+	if diff := cmp.Diff(want, got); diff != "" || last.Seq != 6 || last.Theme != "x" || len(last.Warnings) != 1 || !last.settled {
+		t.Errorf("record at %d, theme %q, warnings %v, settled %v; events (-want +got):\n%s", last.Seq, last.Theme, last.Warnings, last.settled, diff)
+	}
+}
+
+func TestACompletedJobWithoutAWebhookIsSettledWithItsEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		webhook string
+		status  presswork.Status
+		settled bool
+	}{"completed": {"", presswork.Completed, true}, "with a webhook": {"https://example.com", presswork.Completed, false}, "failed": {"", presswork.Failed, false}} {
+		r, id := newJob(t)
+		if c.webhook != "" {
+			r.rdb.HSet(t.Context(), jobKey(id), fieldWebhook, c.webhook)
+		}
+		if err := openScript.Run(t.Context(), r.rdb, []string{ledgerKey}, id, 1).Err(); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.finish(t.Context(), id, ending{nonce: "n", status: c.status})
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, due := r.rdb.ZScore(t.Context(), ledgerKey, id).Err() == nil, r.rdb.ZScore(t.Context(), settledKey, id).Val()
+		if s.settled != c.settled || open == c.settled || (due > 0) != c.settled {
+			t.Errorf("%s: settled %v, in the ledger %v, packed at %.0f", name, s.settled, open, due)
+		}
+	}
+}
+
 func TestRepeatedTransitionsAfterALostAnswerHappenOnce(t *testing.T) {
 	t.Parallel()
 	r, id := newJob(t)
 	ctx := t.Context()
-	args := []any{stamp(r.clock.now()), "nonce", ConvertPDF.Name}
-	for _, f := range recordFields() {
-		args = append(args, f)
-	}
+	args := []any{stamp(r.clock.now()), "nonce", ConvertPDF.Name, "w"}
 	for range 2 {
 		if err := r.run(ctx, beginScript, id, args).Err(); err != nil {
 			t.Fatal(err)
@@ -187,7 +299,7 @@ func TestTerminalStateIsWrittenOnce(t *testing.T) {
 	if len(won) != 1 || s.Status != won[0] || s.Seq != 3 {
 		t.Fatalf("won: %v; the job is %s at %d", won, s.Status, s.Seq)
 	}
-	if _, _, _, err := r.begin(ctx, id, ConvertPDF.Name, "w"); loss(err) == nil {
+	if _, err := r.begin(ctx, id, ConvertPDF.Name, "w"); loss(err) == nil {
 		t.Errorf("a finished job began again: %v", err)
 	}
 	if err := r.progress(ctx, id, fence, presswork.StageDone, 100, ""); loss(err) == nil {

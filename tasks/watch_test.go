@@ -31,10 +31,10 @@ func TestWatcherSeesTheWholeLifeOfAJob(t *testing.T) {
 			t.Errorf("run %+v of %+v", run, c)
 		}
 		return errors.Join(
-			run.SetAnalysis(ctx, presswork.Analysis{Language: "en"}),
-			run.SetTheme(ctx, "corporate"),
+			run.SetAnalysis(presswork.Analysis{Language: "en"}),
+			run.SetTheme("corporate"),
 			run.Progress(ctx, presswork.StageRendering, 40, "rendering"),
-			run.Warn(ctx, presswork.Warning{Code: presswork.ImageFailed, Message: "a", Line: 12}, presswork.Warning{Code: presswork.AltMissing, Message: "b"}),
+			run.Warn(presswork.Warning{Code: presswork.ImageFailed, Message: "a", Line: 12}, presswork.Warning{Code: presswork.AltMissing, Message: "b"}),
 			run.Progress(ctx, presswork.StageStoring, 90, ""),
 			run.Complete(ctx, artifact(run.ID), true))
 	})

@@ -40,7 +40,7 @@ type Options struct {
 type Catalogue struct {
 	options  Options
 	log      *slog.Logger
-	builtin  []Theme
+	builtin  map[string]func() Theme // parsed when first asked for: a document has one
 	present  atomic.Pointer[snapshot]
 	mu       sync.Mutex // guards watching
 	watching *watch
@@ -48,50 +48,72 @@ type Catalogue struct {
 
 // snapshot is the catalogue at one moment.
 type snapshot struct {
-	list   []Theme
-	byName map[string]Theme
+	custom map[string]Theme
 	// rejected holds the reason of each custom theme that was left out.
 	rejected map[string]string
 	edition  uint64
 }
 
-// Open reads the built-in themes and those of o.Dir. A folder that is missing
-// or a theme that is broken is no error: it is logged and left out.
-func Open(o Options) (*Catalogue, error) {
-	c := &Catalogue{options: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
+// Open reads the themes of o.Dir. A folder that is missing or a theme that is broken
+// is no error: it is logged and left out.
+func Open(o Options) *Catalogue {
+	c := &Catalogue{options: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), builtin: map[string]func() Theme{}}
 	for _, name := range builtinNames() {
-		css, err := builtinCSS.ReadFile(name + ".css")
-		if err != nil {
-			return nil, fmt.Errorf("built-in theme: %w", err)
-		}
-		t, _, err := parse(name, string(css))
-		if err != nil {
-			return nil, fmt.Errorf("built-in theme %s: %w", name, err)
-		}
-		c.builtin = append(c.builtin, t)
+		c.builtin[name] = sync.OnceValue(func() Theme {
+			css, err := builtinCSS.ReadFile(name + ".css")
+			if err != nil {
+				panic(fmt.Sprintf("built-in theme: %v", err))
+			}
+			t, _, err := parse(name, string(css))
+			if err != nil {
+				panic(fmt.Sprintf("built-in theme %s: %v", name, err))
+			}
+			return t
+		})
 	}
 	c.reload()
-	return c, nil
+	return c
 }
 
 // List returns every theme: the built-in ones in daisyUI's order, then the
 // custom ones by name.
-func (c *Catalogue) List() []Theme { return slices.Clone(c.present.Load().list) }
+func (c *Catalogue) List() []Theme {
+	custom := c.present.Load().custom
+	var list []Theme
+	for _, name := range builtinNames() {
+		t, own := custom[name]
+		if !own {
+			t = c.builtin[name]()
+		}
+		list = append(list, t)
+	}
+	for _, name := range slices.Sorted(maps.Keys(custom)) {
+		if c.builtin[name] == nil {
+			list = append(list, custom[name])
+		}
+	}
+	return list
+}
 
 // Get returns a theme by name, as it is spelled or in small letters. Names are
 // only ever looked up, never turned into a path. Errors: ThemeNotFound.
 func (c *Catalogue) Get(name string) (Theme, error) {
 	s := c.present.Load()
 	for _, spelled := range []string{name, strings.ToLower(name)} {
-		if t, ok := s.byName[spelled]; ok {
+		if t, ok := s.custom[spelled]; ok {
 			return t, nil
+		}
+		if builtin := c.builtin[spelled]; builtin != nil {
+			return builtin(), nil
 		}
 	}
 	if reason, ok := s.rejected[name]; ok {
 		return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q cannot be used: %s", name, reason).WithParam("theme")
 	}
-	names := slices.Sorted(maps.Keys(s.byName))
-	return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q does not exist%s", clip(name), input.DidYouMean(name, names)).WithParam("theme")
+	names := slices.AppendSeq(slices.Collect(maps.Keys(c.builtin)), maps.Keys(s.custom))
+	slices.Sort(names)
+	hint := cmp.Or(input.DidYouMean(name, names), "; allowed: "+strings.Join(slices.Compact(names), ", "))
+	return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q does not exist%s", clip(name), hint).WithParam("theme")
 }
 
 // Resolve decides which theme a document gets and returns its name as the
@@ -118,21 +140,8 @@ func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, er
 
 // reload reads the folder of custom themes anew.
 func (c *Catalogue) reload() {
-	s := &snapshot{byName: map[string]Theme{}, rejected: map[string]string{}}
-	custom := c.readDir(s.rejected)
-	for _, t := range c.builtin {
-		if own, ok := custom[t.Name]; ok {
-			t = own
-			delete(custom, t.Name)
-		}
-		s.list = append(s.list, t)
-	}
-	for _, name := range slices.Sorted(maps.Keys(custom)) {
-		s.list = append(s.list, custom[name])
-	}
-	for _, t := range s.list {
-		s.byName[t.Name] = t
-	}
+	s := &snapshot{rejected: map[string]string{}}
+	s.custom = c.readDir(s.rejected)
 	if earlier := c.present.Load(); earlier != nil {
 		s.edition = earlier.edition + 1
 	}

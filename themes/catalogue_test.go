@@ -29,19 +29,22 @@ func write(t *testing.T, dir, name, css string) {
 
 func open(t *testing.T, o themes.Options) *themes.Catalogue {
 	t.Helper()
-	c, err := themes.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := themes.Open(o)
 	return c
 }
 
-func TestUnknownThemeSuggestsTheNearest(t *testing.T) {
+func TestUnknownThemeSuggestsTheNearestOrNamesAll(t *testing.T) {
 	t.Parallel()
-	_, err := open(t, themes.Options{}).Get("nrod")
-	e := presswork.AsError(err)
-	if e == nil || e.Code != presswork.ThemeNotFound || e.Param != "theme" || e.Message != `theme "nrod" does not exist; did you mean "nord"?` {
-		t.Errorf("got %v", err)
+	c := open(t, themes.Options{})
+	for name, says := range map[string]string{
+		"nrod":      `theme "nrod" does not exist; did you mean "nord"?`,
+		"Paris2024": `theme "Paris2024" does not exist; allowed: abyss, acid, `,
+	} {
+		_, err := c.Get(name)
+		e := presswork.AsError(err)
+		if e == nil || e.Code != presswork.ThemeNotFound || e.Param != "theme" || !strings.HasPrefix(e.Message, says) {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
@@ -188,10 +191,7 @@ func TestChangesShowWithoutRestart(t *testing.T) {
 
 func TestWhichThemeADocumentGets(t *testing.T) {
 	t.Parallel()
-	c, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := themes.Open(themes.Options{})
 	for _, tc := range []struct {
 		asked, matter, want string
 		ignored, fails      bool

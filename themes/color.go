@@ -3,6 +3,7 @@ package themes
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -111,37 +112,40 @@ func (c color) oklch() oklch {
 
 // color converts, reducing the chroma until sRGB can show it.
 func (o oklch) color() color {
-	c, inside := o.srgb()
-	if inside {
-		return c
-	}
-	low, high := 0.0, o.c
-	for range 24 {
-		o.c = (low + high) / 2
-		if _, inside = o.srgb(); inside {
-			low = o.c
-		} else {
-			high = o.c
+	sin, cos := math.Sincos(o.h * math.Pi / 180)
+	c, inside := o.light(sin, cos)
+	if !inside {
+		low, high := 0.0, o.c
+		for range 24 {
+			o.c = (low + high) / 2
+			if _, inside = o.light(sin, cos); inside {
+				low = o.c
+			} else {
+				high = o.c
+			}
 		}
+		o.c = low
+		c, _ = o.light(sin, cos)
 	}
-	o.c = low
-	c, _ = o.srgb()
-	return color{clamp(c.r), clamp(c.g), clamp(c.b)}
+	return color{clamp(gamma(c.r)), clamp(gamma(c.g)), clamp(gamma(c.b))}
 }
 
-func (o oklch) srgb() (c color, inside bool) {
-	a, b := o.c*math.Cos(o.h*math.Pi/180), o.c*math.Sin(o.h*math.Pi/180)
+// light returns the linear channels, by the sine and cosine of the hue, and
+// whether sRGB can show them.
+func (o oklch) light(sin, cos float64) (c color, inside bool) {
+	a, b := o.c*cos, o.c*sin
 	cube := func(v float64) float64 { return v * v * v }
 	l := cube(o.l + 0.3963377774*a + 0.2158037573*b)
 	m := cube(o.l - 0.1055613458*a - 0.0638541728*b)
 	s := cube(o.l - 0.0894841775*a - 1.2914855480*b)
 	c = color{
-		gamma(4.0767416621*l - 3.3077115913*m + 0.2309699292*s),
-		gamma(-1.2684380046*l + 2.6097574011*m - 0.3413193965*s),
-		gamma(-0.0041960863*l - 0.7034186147*m + 1.7076147010*s),
+		4.0767416621*l - 3.3077115913*m + 0.2309699292*s,
+		-1.2684380046*l + 2.6097574011*m - 0.3413193965*s,
+		-0.0041960863*l - 0.7034186147*m + 1.7076147010*s,
 	}
-	const slack = 1e-4
-	ok := func(v float64) bool { return v >= -slack && v <= 1+slack }
+	// A ten-thousandth of a channel more or less is none, as gamma has it.
+	const lowest, highest = -7.74e-6, 1.0002276
+	ok := func(v float64) bool { return v >= lowest && v <= highest }
 	return c, ok(c.r) && ok(c.g) && ok(c.b)
 }
 
@@ -161,10 +165,9 @@ func gamma(v float64) float64 {
 
 // contrast is the WCAG 2 ratio of two colours as they are printed: rounded to
 // 8 bits.
-func contrast(a, b color) float64 {
-	la, lb := a.luminance(), b.luminance()
-	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
-}
+func contrast(a, b color) float64 { return ratioOf(a.luminance(), b.luminance()) }
+
+func ratioOf(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }
 
 func (c color) luminance() float64 {
 	q := func(v float64) float64 { return linear(math.Round(clamp(v)*255) / 255) }
@@ -180,13 +183,13 @@ func mix(a, b color, share float64) color {
 // readable returns c, or the colour of the same hue nearest to it that has the
 // contrast on every background, moving toward text, which has it.
 func readable(c, text color, ratio float64, backgrounds ...color) color {
+	lights := make([]float64, len(backgrounds))
+	for i, b := range backgrounds {
+		lights[i] = b.luminance()
+	}
 	enough := func(x color) bool {
-		for _, bg := range backgrounds {
-			if contrast(x, bg) < ratio {
-				return false
-			}
-		}
-		return true
+		light := x.luminance()
+		return !slices.ContainsFunc(lights, func(l float64) bool { return ratioOf(light, l) < ratio })
 	}
 	if enough(c) {
 		return c

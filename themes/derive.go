@@ -162,7 +162,7 @@ func (t tokens) deriveType() {
 		{"--font-body", `Inter, "Noto Sans", "Helvetica Neue", sans-serif`},
 		{"--font-heading", t["--font-body"]},
 		{"--font-mono", `"JetBrains Mono", "DejaVu Sans Mono", Menlo, monospace`},
-		{"--text-size", "10.75pt"}, {"--leading", leading}, {"--scale", "1.25"}, {"--radius", "3pt"},
+		{"--text-size", "10.6875pt"}, {"--leading", leading}, {"--scale", "1.25"}, {"--radius", "3pt"},
 	} {
 		t[d.name] = cmp.Or(t[d.name], d.value, t["--font-body"])
 	}

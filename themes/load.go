@@ -186,10 +186,6 @@ func readTheme(root *os.Root, name string) (Theme, []string, error) {
 }
 
 func (c *Catalogue) isBuiltin(t Theme) bool {
-	for _, b := range c.builtin {
-		if b.Name == t.Name {
-			return b.css == t.css
-		}
-	}
-	return false
+	builtin := c.builtin[t.Name]
+	return builtin != nil && builtin().css == t.css
 }

@@ -109,7 +109,7 @@ func styles() map[string][]style {
 		},
 		"--contents": {
 			{"dots", tokens{}},
-			{"line", tokens{"--toc-leader": ".5pt solid var(--rule)"}},
+			{"line", tokens{"--toc-leader": ".5pt solid color-mix(in srgb, var(--rule) 60%, transparent)"}},
 			{"plain", tokens{"--toc-leader": "none"}},
 			{"ruled", tokens{"--toc-leader": "none", "--toc-line": ".6pt solid var(--rule)"}},
 			{"near", tokens{"--toc-leader": "none", "--toc-gap": "0", "--toc-align": "start", "--toc-color": "var(--link)"}},

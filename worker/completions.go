@@ -101,12 +101,16 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	waited := began.Sub(run.Call.QueuedAt)
 	job.Request.Accepted, job.Request.Owner = run.Call.QueuedAt, run.Call.Owner
 	watch := c.metrics.watch(ctx, job.Request.Model, waited)
-	emit := func(frame inference.Frame, first bool) error {
+	var buffer []byte
+	emit := func(frame inference.Frame, first bool) (err error) {
 		if first {
 			frame.QueueTime = waited.Seconds()
 			watch.first()
 		}
-		return send(run, frame)
+		if buffer, err = frame.Append(buffer[:0]); err != nil {
+			return err
+		}
+		return run.Send(buffer)
 	}
 	var result inference.Result
 	if job.Speech != nil {
@@ -238,14 +242,6 @@ func (c *Completions) begin(ctx context.Context, run *stream.Run, job inference.
 		attribute.String("presswork.call_id", run.ID), attribute.Int("presswork.attempt", run.Attempt)))
 }
 
-func send(run *stream.Run, f inference.Frame) error {
-	b, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return run.Send(b)
-}
-
 // end sends the last word.
 func (c *Completions) end(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
@@ -283,17 +279,25 @@ func (c *Completions) record(run *stream.Run, job inference.Job, result inferenc
 	if errors.Is(context.Cause(ended), stream.ErrLeft) {
 		u.Cancelled = 1
 	}
-	err := c.charge(ctx, run, job, u)
-	for err != nil && ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-time.After(recordPause):
-			err = c.charge(ctx, run, job, u)
-		}
-	}
-	if err != nil {
+	if err := insist(ctx, func() error { return c.charge(ctx, run, job, u) }); err != nil {
 		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "call_id", run.ID, "key", u.Key, "model", u.Model,
 			"prompt_tokens", u.PromptTokens, "completion_tokens", u.CompletionTokens, "error", err)
+	}
+}
+
+// insist tells Redis something until it has taken it, or until ctx ends: then it returns
+// the last error.
+func insist(ctx context.Context, tell func() error) error {
+	for {
+		err := tell()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(recordPause):
+		}
 	}
 }
 
@@ -303,8 +307,9 @@ func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference
 	if err != nil || !current {
 		return err
 	}
-	// A call that is made anew after everybody had left it has its id.
-	first, err := c.Meter.Record(ctx, run.ID+":"+strconv.FormatInt(run.Call.QueuedAt.UnixMilli(), 10), u)
+	// A call that is made anew after everybody had left it has its id, and may be made
+	// in the same millisecond.
+	first, err := c.Meter.Record(ctx, run.ID+":"+strconv.FormatInt(run.Call.QueuedAt.UnixNano(), 10), u)
 	if err != nil || !first {
 		return err
 	}

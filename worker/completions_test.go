@@ -18,6 +18,7 @@ import (
 	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
@@ -86,7 +87,7 @@ func setupCompletions(t *testing.T, model inference.Upstream, open func(inferenc
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
 		server.Stop(ctx)
 		client.Stop(ctx)
@@ -108,7 +109,7 @@ func (h *inferring) used(key string) []meter.Usage {
 // frames makes a call and returns its whole answer.
 func (h *inferring) frames(call stream.Call) (frames []inference.Frame) {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(h.t.Context(), wait.Patience)
 	defer cancel()
 	call.ID, call.Tier = tasks.NewID(), stream.OnDemand
 	answer, err := h.client.Call(ctx, call)
@@ -163,14 +164,10 @@ func TestACompletionArrivesInPiecesAndIsRecorded(t *testing.T) {
 			t.Errorf("%s: %+v", name, rows)
 		}
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) { // polling a condition
-		if _, err := h.disk.Stat(t.Context(), key); errors.Is(err, storage.ErrNotFound) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the request lies in the store still")
-		}
-	}
+	wait.Until(t, "the request is gone from the store", func() bool {
+		_, err := h.disk.Stat(t.Context(), key)
+		return errors.Is(err, storage.ErrNotFound)
+	})
 }
 
 // calculator is a Toolbox that knows one result.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
@@ -48,33 +47,38 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	var composed pdf.Composed
 	var artifact presswork.Artifact
 	err = w.within(ctx, func(ctx context.Context) error {
-		if composed, err = w.compose(ctx, run, task); err != nil {
+		document, err := w.document(ctx, run, task)
+		if err != nil {
 			return err
 		}
-		return meanwhile(func() error { return w.settleTheme(ctx, run, composed.Theme) }, func() error {
+		if composed, err = w.compose(ctx, run, document); err == nil {
 			artifact, cached, err = w.fromCache(ctx, run, composed)
-			return err
-		})
+		}
+		return err
 	})
 	if err != nil {
 		return false, err
 	}
+	counted := false
 	if artifact.ID == "" {
 		printed, err := w.print(ctx, run, composed)
 		if err != nil {
 			return false, err
 		}
-		if artifact, err = w.store(ctx, run, composed, printed); err != nil {
+		if artifact, counted, err = w.store(ctx, run, composed, printed); err != nil {
 			return false, err
 		}
 	}
 	artifact.Filename = strings.TrimSuffix(filename(task.Filename, composed.Meta.Title), ".pdf") + composed.Output.Extension()
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
-	// Beside the job's end, not before it: what is not counted is found by a sweep.
-	var counting sync.WaitGroup
-	counting.Go(func() { w.count(ctx, storage.Info{Key: artifactKey(run, composed), Size: artifact.Size}) })
-	err = run.Complete(ctx, artifact, cached)
-	counting.Wait()
+	// Beside the end, which somebody waits for; without one the next run counts what it finds.
+	err = meanwhile(func() error {
+		if counted {
+			return nil
+		}
+		w.countKept(ctx, storage.Info{Key: artifactKey(run, composed), Size: artifact.Size}, 0)
+		return nil
+	}, func() error { return run.Complete(ctx, artifact, cached) })
 	if err != nil {
 		return cached, err
 	}
@@ -108,64 +112,51 @@ func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (st
 	if err != nil {
 		return "", err
 	}
-	return advice.Recommendation.Primary, run.SetAnalysis(ctx, advice.Analysis)
+	return advice.Recommendation.Primary, run.SetAnalysis(advice.Analysis)
 }
 
-func (w *Worker) compose(ctx context.Context, run *tasks.Run, task tasks.Convert) (pdf.Composed, error) {
-	document, err := w.document(ctx, run, task)
-	if err != nil {
-		return pdf.Composed{}, err
-	}
-	if document.Theme == themes.Auto {
-		if document.Theme, err = w.choose(ctx, run, document.Text()); err != nil {
-			return pdf.Composed{}, err
-		}
-	}
+// compose typesets a document, and reports that it does, and what came of it: warnings,
+// and the theme in force where the request named another or none. Strict findings
+// come with the warnings that they are.
+func (w *Worker) compose(ctx context.Context, run *tasks.Run, document pdf.Document) (pdf.Composed, error) {
 	ctx, ended := w.stage(ctx, presswork.StageRendering)
 	defer ended()
-	var composed pdf.Composed
-	err = meanwhile(func() error {
-		return run.Progress(ctx, presswork.StageRendering, 20, "typesetting the Markdown")
-	}, func() error {
-		composed, err = w.Converter.Compose(ctx, document)
-		return err
-	})
-	// Strict findings come with the warnings that they are.
-	if err := errors.Join(err, run.Warn(ctx, composed.Warnings...)); err != nil {
-		return pdf.Composed{}, err
+	run.Step(presswork.StageRendering, 20, "typesetting the Markdown")
+	composed, err := w.Converter.Compose(ctx, document)
+	if werr := run.Warn(composed.Warnings...); err == nil {
+		err = werr
 	}
-	return composed, nil
-}
-
-// settleTheme records the theme in force, where the request named another or none.
-func (w *Worker) settleTheme(ctx context.Context, run *tasks.Run, theme string) error {
-	if theme == run.Record.Theme {
-		return nil
+	if err != nil || composed.Theme == run.Record.Theme {
+		return composed, err
 	}
-	return run.SetTheme(ctx, theme)
+	return composed, run.SetTheme(composed.Theme)
 }
 
 // meanwhile reports on a job while work goes on, and returns when both are done: a
 // report takes as long as Redis' disk. The report's error comes first, for it may
 // be that the run has ended.
 func meanwhile(report, work func() error) error {
-	reported := make(chan error, 1)
-	go func() { reported <- report() }()
+	told := make(chan error, 1)
+	go func() { told <- report() }()
 	err := work()
-	if ended := <-reported; ended != nil {
+	if ended := <-told; ended != nil {
 		return ended
 	}
 	return err
 }
 
-// document reads what a task is about.
+// document reads what a task is about, and chooses its theme where that was left to us.
 func (w *Worker) document(ctx context.Context, run *tasks.Run, task tasks.Convert) (pdf.Document, error) {
 	content, err := w.content(ctx, task)
 	if err != nil {
 		return pdf.Document{}, err
 	}
 	d := pdf.Document{Owner: w.ownerOf(run), Output: task.Output, Content: content, Theme: task.Theme, Options: task.Options, Filename: task.Filename}
-	return d, d.FromFolder(task.Path, task.Parts, w.assets(ctx, task.Assets))
+	if err := d.FromFolder(task.Path, task.Parts, w.assets(ctx, task.Assets)); err != nil || d.Theme != themes.Auto {
+		return d, err
+	}
+	d.Theme, err = w.choose(ctx, run, d.Text())
+	return d, err
 }
 
 func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error) {
@@ -216,6 +207,9 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) 
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return presswork.Artifact{}, false, nil
+	case errors.Is(err, storage.ErrCorrupt):
+		w.Log.ErrorContext(ctx, "a page of the render cache is damaged; it is printed again", "key", render, "error", errors.Join(err, w.Keeper.Delete(ctx, render)))
+		return presswork.Artifact{}, false, nil
 	case errors.Is(err, storage.ErrExists):
 		// An earlier run of this job stored its result and died before it
 		// could report it.
@@ -223,9 +217,7 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) 
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
 	}
-	if err := w.Keeper.Touch(ctx, render); err != nil {
-		w.Log.WarnContext(ctx, "the render cache's last use was not recorded", "error", err)
-	}
+	w.Keeper.Touch(render)
 	return artifactOf(run, info), true, nil
 }
 
@@ -257,7 +249,7 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run, c pdf.Composed) (pre
 	if run.Record.Stage != presswork.StageStoring {
 		return artifactOf(run, info), true, nil
 	}
-	return artifactOf(run, info), false, run.Warn(ctx, run.Record.Printed...)
+	return artifactOf(run, info), false, run.Warn(run.Record.Printed...)
 }
 
 func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Made, error) {
@@ -269,44 +261,45 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf
 	if err != nil {
 		return pdf.Made{}, err
 	}
-	if err := run.Printed(ctx, printed.Warnings[len(c.Warnings):]...); err != nil {
+	if err := run.Printed(printed.Warnings[len(c.Warnings):]...); err != nil {
 		return pdf.Made{}, err
 	}
 	return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the result")
 }
 
-func (w *Worker) store(ctx context.Context, run *tasks.Run, c pdf.Composed, made pdf.Made) (presswork.Artifact, error) {
+// store stores what was made, and reports whether it is counted.
+func (w *Worker) store(ctx context.Context, run *tasks.Run, c pdf.Composed, made pdf.Made) (artifact presswork.Artifact, counted bool, err error) {
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
 	attrs := storage.Attrs{ContentType: c.Output.ContentType(), Meta: map[string]string{"pages": strconv.Itoa(made.Pages)}}
 	info, err := w.put(ctx, run, artifactKey(run, c), made.Data, attrs)
 	if errors.Is(err, storage.ErrExists) {
 		artifact, _, err := w.adopt(ctx, run, c)
-		return artifact, err
+		return artifact, false, err
 	}
 	if err != nil {
-		return presswork.Artifact{}, storeError(err)
+		return presswork.Artifact{}, false, storeError(err)
 	}
-	w.remember(ctx, info, w.renderKey(run, c.Key))
-	return artifactOf(run, info), nil
+	return artifactOf(run, info), w.remember(ctx, info, w.renderKey(run, c.Key)), nil
 }
 
-// remember keeps a printed page for the next equal one. It is counted before it
+// remember keeps a printed page for the next equal one, and reports whether it and the
+// artifact are counted. The page is counted before it
 // is there, because nobody comes back for it after a crash. The job does not
 // depend on it, so a failure is only logged.
-func (w *Worker) remember(ctx context.Context, artifact storage.Info, render string) {
-	copied := artifact
-	copied.Key = render
-	w.count(ctx, copied)
+func (w *Worker) remember(ctx context.Context, artifact storage.Info, render string) (counted bool) {
+	err := w.Keeper.Record(ctx, artifact.Key, artifact.Size, render)
+	if err != nil {
+		w.notCounted(ctx, render, err)
+	}
 	if _, err := w.Store.Copy(ctx, artifact.Key, render); err != nil && !errors.Is(err, storage.ErrExists) {
 		w.Log.WarnContext(ctx, "the render cache did not take a page", "error", errors.Join(err, w.Keeper.Delete(ctx, render)))
 	}
+	return err == nil
 }
 
-func (w *Worker) count(ctx context.Context, info storage.Info) {
-	if err := w.Keeper.Record(ctx, info.Key, info.Size); err != nil {
-		w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", info.Key, "error", err)
-	}
+func (w *Worker) notCounted(ctx context.Context, key string, err error) {
+	w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", key, "error", err)
 }
 
 // discard deletes what a run stored before it learned that its job is
@@ -359,6 +352,10 @@ func storeError(err error) error {
 	}
 	if errors.Is(err, storage.ErrNotFound) {
 		return presswork.Errorf(presswork.RenderFailed, "the document of this job is no longer stored").WithCause(err)
+	}
+	if errors.Is(err, storage.ErrCorrupt) {
+		// It may have been the way, so it is read again, a few times.
+		return presswork.Errorf(presswork.Internal, "the document of this job is damaged in the object store").WithCause(err)
 	}
 	if errors.Is(err, storage.ErrFull) {
 		return presswork.Errorf(presswork.StoreFull, "the object store is full").WithCause(err)

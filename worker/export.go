@@ -116,7 +116,7 @@ func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExpor
 		return d, err
 	}
 	d.data, d.pages = packed.PDF, packed.Pages
-	return d, run.Warn(ctx, packed.Warnings...)
+	return d, run.Warn(packed.Warnings...)
 }
 
 // keep stores the result.
@@ -139,14 +139,22 @@ func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport
 	return artifactOf(run, info), nil
 }
 
+// countPatience is how long a result waits to be counted when Redis takes nothing: as
+// long as its job's end does.
+const countPatience = 20 * time.Second
+
 // countKept counts a result for as long as it is kept.
 func (w *Worker) countKept(ctx context.Context, info storage.Info, keep int64) {
-	if keep == 0 {
-		w.count(ctx, info)
-		return
-	}
-	if err := w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.kept(keep))); err != nil {
-		w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", info.Key, "error", err)
+	ctx, cancel := context.WithTimeout(ctx, countPatience)
+	defer cancel()
+	err := insist(ctx, func() error {
+		if keep == 0 {
+			return w.Keeper.Record(ctx, info.Key, info.Size)
+		}
+		return w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.kept(keep)))
+	})
+	if err != nil {
+		w.notCounted(ctx, info.Key, err)
 	}
 }
 

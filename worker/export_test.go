@@ -19,12 +19,12 @@ import (
 	"presswork/internal/export"
 	"presswork/internal/guard"
 	"presswork/internal/pdf"
-	"presswork/internal/test/browsertest"
+	"presswork/internal/test/public"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
-	"presswork/themes"
 	"presswork/worker"
 )
 
@@ -64,10 +64,7 @@ func setupExports(t *testing.T) *shop {
 	}
 	address := redistest.Start(t)
 	index, disk, client := services(t, address)
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := builtins()
 	server, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Export}, DrainTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +76,7 @@ func setupExports(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	exporter := chromium.NewExporter(chromium.ExporterOptions{Policy: policy, Browser: chromium.Options{
-		Dir: browsertest.PublicDir(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Dir: public.Dir(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}})
 	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}, index: index}
 	w := worker.New(worker.Options{
@@ -91,7 +88,7 @@ func setupExports(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
 		if err := errors.Join(server.Stop(ctx), client.Stop(ctx), exporter.Stop(ctx)); err != nil {
 			t.Error(err)
@@ -198,11 +195,7 @@ func TestAnExportThatFailsOrIsCancelledLeavesNothing(t *testing.T) {
 		t.Errorf("a page that is not there: %s, %v", rec.Status, rec.Error)
 	}
 	slow := s.submitExport(tasks.PageExport{URL: web.url + "/slow", PDF: &export.PDFOptions{}})
-	select {
-	case <-web.asked:
-	case <-time.After(60 * time.Second):
-		t.Fatal("the page was not asked for")
-	}
+	wait.Receive(t, "the page is asked for", web.asked)
 	if _, err := s.client.Cancel(t.Context(), slow); err != nil {
 		t.Fatal(err)
 	}
@@ -220,10 +213,6 @@ func TestAnExportThatFailsOrIsCancelledLeavesNothing(t *testing.T) {
 		t.Errorf("an export cancelled late: %s, %+v", rec.Status, rec.Artifact)
 	}
 	for _, id := range []string{missing, slow, late} {
-		for deadline := time.Now().Add(10 * time.Second); s.stored(storage.ArtifactKey(id)); time.Sleep(5 * time.Millisecond) { // polling a condition
-			if time.Now().After(deadline) {
-				t.Fatalf("%s left a result", id)
-			}
-		}
+		wait.Until(t, id+" leaves no result", func() bool { return !s.stored(storage.ArtifactKey(id)) })
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork"
-	"presswork/tasks"
 )
 
 type metrics struct {
@@ -70,22 +69,6 @@ func SlotMetrics(slots func() (used, total int)) []prometheus.Collector {
 	return []prometheus.Collector{
 		gauge("presswork_slots_used", "Jobs of the queues that print that are at work here.", func() int { used, _ := slots(); return used }),
 		gauge("presswork_slots", "How many of them are taken at most: those being printed, and those before and after.", func() int { _, total := slots(); return total }),
-	}
-}
-
-// BrokenMetrics exports what tasks.Server's Broken method returns.
-func BrokenMetrics(counts func() tasks.Broken) []prometheus.Collector {
-	counter := func(how string, of func(tasks.Broken) int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "presswork_runs_broken_total", Help: "Runs that did not end their job, by why.", ConstLabels: prometheus.Labels{"how": how},
-		}, func() float64 { return float64(of(counts())) })
-	}
-	return []prometheus.Collector{
-		counter("reaped", func(b tasks.Broken) int64 { return b.Reaped }),
-		counter("condemned", func(b tasks.Broken) int64 { return b.Condemned }),
-		counter("superseded", func(b tasks.Broken) int64 { return b.Superseded }),
-		counter("returned", func(b tasks.Broken) int64 { return b.Returned }),
-		counter("retried", func(b tasks.Broken) int64 { return b.Retried }),
 	}
 }
 

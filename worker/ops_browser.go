@@ -10,7 +10,7 @@ import (
 type browserCollector struct {
 	stats func() chromium.Stats
 
-	prints, restarts, tabsLost, busy, waiting, memory *prometheus.Desc
+	prints, restarts, tabsLost, tabs, busy, waiting, memory *prometheus.Desc
 }
 
 // BrowserMetrics exports what a browser's Stats method returns.
@@ -23,6 +23,7 @@ func BrowserMetrics(stats func() chromium.Stats) prometheus.Collector {
 		prints:   desc("presswork_browser_prints_total", "PDFs the browser returned."),
 		restarts: desc("presswork_browser_restarts_total", "Browsers replaced, by reason: recycle (age, count or memory) or crash.", "reason"),
 		tabsLost: desc("presswork_browser_tabs_lost_total", "Tabs that died, or left their page, while printing."),
+		tabs:     desc("presswork_browser_tabs", "Tabs that the browser has by its own count, of the last five seconds: no more than WORKERS while nothing is printed."),
 		busy:     desc("presswork_browser_busy", "Prints at work."),
 		waiting:  desc("presswork_browser_waiting", "Prints waiting for a tab."),
 		memory:   desc("presswork_browser_memory_bytes", "Memory of all browser processes; Linux only."),
@@ -31,7 +32,7 @@ func BrowserMetrics(stats func() chromium.Stats) prometheus.Collector {
 
 // Describe implements prometheus.Collector.
 func (c browserCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.prints, c.restarts, c.tabsLost, c.busy, c.waiting, c.memory} {
+	for _, d := range []*prometheus.Desc{c.prints, c.restarts, c.tabsLost, c.tabs, c.busy, c.waiting, c.memory} {
 		ch <- d
 	}
 }
@@ -49,6 +50,7 @@ func (c browserCollector) Collect(ch chan<- prometheus.Metric) {
 	counter(c.restarts, s.Recycles, "recycle")
 	counter(c.restarts, s.Crashes, "crash")
 	counter(c.tabsLost, s.TabsLost)
+	gauge(c.tabs, int64(s.Tabs))
 	gauge(c.busy, int64(s.Busy))
 	gauge(c.waiting, int64(s.Waiting))
 	gauge(c.memory, s.MemoryBytes)

@@ -13,7 +13,7 @@ type exporterCollector struct {
 	stats    func() chromium.Stats
 	refusals func() map[guard.Reason]int64
 
-	launches, restarts, tabsLost, busy, waiting, memory, refused *prometheus.Desc
+	launches, restarts, tabsLost, tabs, busy, waiting, memory, refused *prometheus.Desc
 }
 
 // ExporterMetrics exports what an exporter's Stats and Refusals methods return.
@@ -26,6 +26,7 @@ func ExporterMetrics(stats func() chromium.Stats, refusals func() map[guard.Reas
 		launches: desc("presswork_export_browser_launches_total", "Starts of the browser for foreign pages; it ends when it is idle."),
 		restarts: desc("presswork_export_browser_restarts_total", "Browsers replaced, by reason: recycle (age, count or memory) or crash.", "reason"),
 		tabsLost: desc("presswork_export_browser_tabs_lost_total", "Pages whose renderer died."),
+		tabs:     desc("presswork_export_browser_tabs", "Pages that the browser for foreign pages has by its own count, of the last five seconds: one at most while nothing is exported."),
 		busy:     desc("presswork_export_browser_busy", "Exports at work."),
 		waiting:  desc("presswork_export_browser_waiting", "Exports waiting for a tab."),
 		memory:   desc("presswork_export_browser_memory_bytes", "Memory of all processes of the browser for foreign pages; Linux only."),
@@ -36,7 +37,7 @@ func ExporterMetrics(stats func() chromium.Stats, refusals func() map[guard.Reas
 
 // Describe implements prometheus.Collector.
 func (c exporterCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.launches, c.restarts, c.tabsLost, c.busy, c.waiting, c.memory, c.refused} {
+	for _, d := range []*prometheus.Desc{c.launches, c.restarts, c.tabsLost, c.tabs, c.busy, c.waiting, c.memory, c.refused} {
 		ch <- d
 	}
 }
@@ -51,6 +52,7 @@ func (c exporterCollector) Collect(ch chan<- prometheus.Metric) {
 	send(c.restarts, prometheus.CounterValue, s.Recycles, "recycle")
 	send(c.restarts, prometheus.CounterValue, s.Crashes, "crash")
 	send(c.tabsLost, prometheus.CounterValue, s.TabsLost)
+	send(c.tabs, prometheus.GaugeValue, int64(s.Tabs))
 	send(c.busy, prometheus.GaugeValue, int64(s.Busy))
 	send(c.waiting, prometheus.GaugeValue, int64(s.Waiting))
 	send(c.memory, prometheus.GaugeValue, s.MemoryBytes)

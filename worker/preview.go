@@ -57,6 +57,8 @@ func (w *Worker) leave(ctx context.Context, key string, data []byte, contentType
 	case err != nil:
 		return storeError(err)
 	}
-	w.count(ctx, info)
+	if err := w.Keeper.Record(ctx, info.Key, info.Size); err != nil {
+		w.notCounted(ctx, info.Key, err)
+	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
-	"presswork/themes"
 	"presswork/worker"
 )
 
@@ -23,10 +22,7 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := builtins()
 	options, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,6 +38,35 @@ func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
 	if n := s.printer.prints.Load(); n != 1 {
 		t.Errorf("it was printed %d times", n)
 	}
+}
+
+// A result that is stored while Redis takes nothing is counted when it does, so that it goes
+// when its time is over.
+func TestAResultIsCountedWhenRedisTakesItAgain(t *testing.T) {
+	t.Parallel()
+	s := setup(t, wait.Patience)
+	ctx, id := t.Context(), tasks.NewID()
+	refused := func() (n int) {
+		_, rest, _ := strings.Cut(s.index.Info(ctx, "errorstats").Val(), "errorstat_OOM:count=")
+		fmt.Sscan(rest, &n)
+		return n
+	}
+	s.store.afterPut = func(key string) {
+		if key == storage.ArtifactKey(id) {
+			s.index.ConfigSet(ctx, "maxmemory", "1")
+		}
+	}
+	s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
+	// By then all that is told once has been: the page for the cache, the result and the
+	// end.
+	wait.Until(t, "Redis has refused", func() bool { return refused() > 5 })
+	s.index.ConfigSet(ctx, "maxmemory", "0")
+	if rec := s.ended(id); rec.Status != presswork.Completed || rec.Attempts != 1 {
+		t.Errorf("%+v", rec)
+	}
+	wait.Until(t, "the result is counted", func() bool {
+		return s.index.HExists(ctx, "pw:{keep}:size", storage.ArtifactKey(id)).Val()
+	})
 }
 
 // A run that waits for the store is ended by its job's cancellation.

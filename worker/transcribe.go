@@ -96,7 +96,7 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 		return storage.Info{}, err
 	}
 	if transcript.Untimed {
-		if err := h.run.Warn(ctx, presswork.Warning{Code: presswork.TimesMissing, Message: "the model gives no times: those shown are of the parts in which the recording was sent"}); err != nil {
+		if err := h.run.Warn(presswork.Warning{Code: presswork.TimesMissing, Message: "the model gives no times: those shown are of the parts in which the recording was sent"}); err != nil {
 			return storage.Info{}, err
 		}
 	}
@@ -117,6 +117,14 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 	return info, err
 }
 
+// inField names the field in which the recording was given.
+func (h *hearing) inField(err error) error {
+	if e, ok := errors.AsType[*presswork.Error](err); ok && e.Param == "file" && h.task.URL != "" {
+		return e.WithParam("url")
+	}
+	return err
+}
+
 // listen gets the transcript of the whole recording. With an error its Duration is
 // what was heard all the same.
 func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err error) {
@@ -135,7 +143,7 @@ func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err e
 		Plain: slices.ContainsFunc(h.model.Upstreams, func(u inference.Upstream) bool { return u.Kind == inference.WhisperServer }),
 	})
 	if err != nil {
-		return whole, err
+		return whole, h.inField(err)
 	}
 	defer recording.Close()
 	h.pieces = make([]*audio.Piece, len(recording.Parts))
@@ -296,17 +304,12 @@ func (h *hearing) record(ctx context.Context, seconds float64, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	for {
+	err = insist(ctx, func() error {
 		_, err := h.Meter.Record(ctx, "job:"+h.run.ID, u)
-		if err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			h.Log.ErrorContext(ctx, "the use of a transcription was not recorded", "job_id", h.run.ID, "key", u.Key, "audio_seconds", u.AudioSeconds, "error", err)
-			return
-		case <-time.After(recordPause):
-		}
+		return err
+	})
+	if err != nil {
+		h.Log.ErrorContext(ctx, "the use of a transcription was not recorded", "job_id", h.run.ID, "key", u.Key, "model", u.Model, "audio_seconds", u.AudioSeconds, "error", err)
 	}
 }
 

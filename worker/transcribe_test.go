@@ -66,6 +66,9 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 			case strings.HasSuffix(url, "/talk.wav"):
 				_, err := w.Write(talk8k(2))
 				return err
+			case strings.HasSuffix(url, "/page"):
+				_, err := io.WriteString(w, "<!doctype html>")
+				return err
 			case strings.HasSuffix(url, "/private"):
 				return presswork.Errorf(presswork.AddressNotAllowed, "the address is not allowed")
 			}
@@ -77,7 +80,7 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
 		if err := errors.Join(server.Stop(ctx), client.Stop(ctx)); err != nil {
 			t.Error(err)
@@ -231,6 +234,7 @@ func TestATranscriptionFailsForOneReason(t *testing.T) {
 		"a model of chats":   {talk8k(1), tasks.Transcription{Model: "chat"}, presswork.InvalidOption, "model", 0},
 		"no such model":      {talk8k(1), tasks.Transcription{Model: "gone"}, inference.ModelNotFound, "model", 0},
 		"nothing there":      {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/none"}, presswork.InvalidURL, "url", 0},
+		"a page":             {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/page"}, presswork.InvalidOption, "url", 0},
 		"a private place":    {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/private"}, presswork.AddressNotAllowed, "url", 0},
 		"the engine refuses": {talk8k(5), tasks.Transcription{Model: "ears-short:4"}, presswork.InvalidRequest, "", 1},
 		// What cannot be read is so again: it is tried once more, as all upstreams are, and
@@ -255,7 +259,7 @@ func TestACancelledTranscriptionLeavesTheEngine(t *testing.T) {
 	t.Parallel()
 	h := setupHearing(t, "ears-hang")
 	id := h.submit(tasks.NewID(), talk8k(1), tasks.Transcription{Model: "ears-hang"})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	if err := h.engine.WaitRecordings(ctx, 1); err != nil {
 		t.Fatal(err)

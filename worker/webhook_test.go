@@ -16,6 +16,7 @@ import (
 
 	"presswork"
 	"presswork/internal/guard"
+	"presswork/internal/test/freeport"
 	"presswork/tasks"
 	"presswork/worker"
 )
@@ -146,11 +147,8 @@ func TestARefusedAddressIsFinalAndReachesNothing(t *testing.T) {
 
 func TestADeadReceiverIsTriedAgainAndItsSecretStaysOutOfTheError(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(nil)
-	address := server.URL
-	server.Close()
 	h := webhooks(t, guard.Options{Allow: "true"})
-	err := h.Deliver(t.Context(), message(address))
+	err := h.Deliver(t.Context(), message("http://127.0.0.1:"+freeport.Take(t)))
 	if !worthRetrying(err) || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("got %v", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,7 @@ const (
 func await(ctx context.Context, log *slog.Logger, setting string, try func(context.Context) (final bool, err error)) error {
 	patient, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("no answer within %s", startPatience))
 	defer cancel()
+	var last error
 	for told := (time.Time{}); ; {
 		final, err := try(patient)
 		switch {
@@ -30,8 +32,10 @@ func await(ctx context.Context, log *slog.Logger, setting string, try func(conte
 		case final:
 			return fmt.Errorf("%s: %w", setting, err)
 		case patient.Err() != nil:
-			return fmt.Errorf("%s: %w; the last error: %w", setting, context.Cause(patient), err)
+			// The error of a try that the end of the patience broke off says nothing.
+			return fmt.Errorf("%s: %w; the last error: %w", setting, context.Cause(patient), cmp.Or(last, err))
 		}
+		last = err
 		if time.Since(told) >= startTell {
 			told = time.Now()
 			log.WarnContext(ctx, "waiting for a service", "setting", setting, "limit", startPatience.String(), "error", err)

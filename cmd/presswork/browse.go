@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
@@ -106,11 +106,7 @@ func (b *browseCommand) run(ctx context.Context, use func(context.Context, *brow
 		if err := o.exporter.Start(ctx); err != nil {
 			return err
 		}
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-			defer cancel()
-			err = errors.Join(err, o.exporter.Stop(ctx))
-		}()
+		defer func() { err = errors.Join(err, o.exporter.Kill()) }()
 	}
 	web, err := newWeb(cfg, o)
 	if err != nil {
@@ -140,6 +136,9 @@ func (b *browseCommand) search(ctx context.Context, web *browse.Browser, query s
 func (b *browseCommand) fetch(ctx context.Context, web *browse.Browser, address string) error {
 	if b.loc < 0 || b.num < 0 {
 		return usageError{errors.New("--loc and --lines: allowed are numbers from 0 on")}
+	}
+	if err := web.CheckURL(address); presswork.CodeOf(err) == presswork.InvalidURL {
+		return usageError{errors.New(local.Message(err))}
 	}
 	if !b.text && !b.json {
 		result, err := b.call(ctx, web, inference.OpenFunction, map[string]any{"id": address, "loc": b.loc, "num_lines": b.num})

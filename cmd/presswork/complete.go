@@ -14,16 +14,21 @@ import (
 // values of its flags.
 func completeDocuments(cmd *cobra.Command, p *program) {
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
-	for flag, values := range map[string][]string{
+	completeValues(cmd, map[string][]string{
+		"to":            {"pdf", "html", "epub", "png"},
+		"as":            {"document", "book", "slides"},
 		"page-size":     {"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"},
 		"margin-preset": {"none", "narrow", "normal", "wide"},
 		"toc":           {"1", "2", "3", "4", "5", "6"},
+		"numbering":     {"document", "chapter"},
+		"chapter-start": {"continue", "page", "right"},
+		"footnotes":     {"page", "end"},
+		"speaker-notes": {"comments", "pages", "none"},
+		"markdown":      {"gfm", "pandoc", "obsidian", "mdx"},
 		"pdf-a":         {"2b", "2u", "3b"},
 		"raw-html":      {"sanitized", "escaped"},
 		"code-theme":    markdown.CodeStyles(),
-	} {
-		complete(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
+	})
 	complete(cmd, "theme", p.themeNames)
 	complete(cmd, "css", cobra.FixedCompletions([]string{"css"}, cobra.ShellCompDirectiveFilterFileExt))
 	completeFolders(cmd)
@@ -45,6 +50,13 @@ func completeFolders(cmd *cobra.Command) {
 
 func markdownFiles() []string { return []string{"md", "markdown", "mdown", "txt"} }
 
+// completeValues completes flags that take one of a few words.
+func completeValues(cmd *cobra.Command, flags map[string][]string) {
+	for flag, values := range flags {
+		complete(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
 // complete is RegisterFlagCompletionFunc for a flag that is there: the command
 // was just given it.
 func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
@@ -62,10 +74,7 @@ func (p *program) themeNames(cmd *cobra.Command, args []string, _ string) ([]cob
 	if cfg, err := config.Load(p.getenv); err == nil && dir == "" {
 		dir = cfg.ThemesDir
 	}
-	catalogue, err := themes.Open(themes.Options{Dir: dir})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
+	catalogue := themes.Open(themes.Options{Dir: dir})
 	var names []cobra.Completion
 	for _, t := range catalogue.List() {
 		if !slices.Contains(args, t.Name) {

@@ -25,6 +25,9 @@ func newConfigCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+			if err := checkSettings(cfg); err != nil {
+				return err
+			}
 			if asJSON {
 				return p.encode(cfg.Settings())
 			}

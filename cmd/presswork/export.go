@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,10 +47,13 @@ func newExportCommand(p *program) *cobra.Command {
 			"  presswork export http://localhost:3000/report --allow-private localhost:3000 -o report.pdf --format a4\n" +
 			"  presswork export https://example.com -o page.png --full-page",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError{errors.New("name one address: presswork export https://example.com -o page.pdf")}
+			if len(args) == 1 {
+				return nil
 			}
-			return nil
+			if err := checkValues(args); err != nil {
+				return usageError{err}
+			}
+			return usageError{errors.New("name one address: presswork export https://example.com -o page.pdf")}
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
 	}
@@ -65,6 +67,14 @@ func newExportCommand(p *program) *cobra.Command {
 	f.StringArrayVar(&e.headers, "header", nil, "`\"Name: value\"` sent to the page's own origin; repeatable")
 	f.StringArrayVar(&e.cookies, "cookie", nil, "`NAME=VALUE` sent to the page's own origin; repeatable")
 	f.BoolVarP(&e.quiet, "quiet", "q", false, "print errors only")
+	completeValues(cmd, map[string][]string{
+		"format":     {"letter", "legal", "tabloid", "ledger", "a0", "a1", "a2", "a3", "a4", "a5", "a6"},
+		"pdf-a":      {"2b", "2u", "3b"},
+		"wait-until": {"load", "domcontentloaded", "networkidle0", "networkidle2"},
+		"media-type": {"screen", "print"},
+	})
+	complete(cmd, "theme", p.themeNames)
+	complete(cmd, "output", cobra.FixedCompletions([]string{"pdf", "png", "jpg", "webp"}, cobra.ShellCompDirectiveFilterFileExt))
 	return cmd
 }
 
@@ -72,7 +82,7 @@ func newExportCommand(p *program) *cobra.Command {
 type exportFlag struct {
 	name string // of the API
 	help string
-	// kind is text, number or switch.
+	// kind is text, number, switch, or level: a text that may be left out.
 	kind string
 }
 
@@ -88,7 +98,7 @@ func exportFlags() []exportFlag {
 		{"preferCSSPageSize", "let the page's own @page size win", "switch"},
 		{"outline", "write bookmarks", "switch"},
 		{"tagged", "write the structure that screen readers use (default true)", "switch"},
-		{"pdf_a", "PDF/A of this `LEVEL`: 2b, 2u or 3b", "text"},
+		{"pdf_a", "PDF/A of the level `[=LEVEL]`: 2b, 2u or 3b (default 2b)", "level"},
 		{"fullPage", "picture of the whole page", "switch"},
 		{"selector", "picture of the first element that matches this `CSS` selector", "text"},
 		{"quality", "`QUALITY` 0 to 100 of jpeg and webp (default 80)", "number"},
@@ -118,7 +128,7 @@ func (o exportFlag) flag() string {
 func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 	set := func(s string) error {
 		raw := json.RawMessage(s)
-		if o.kind == "text" {
+		if o.kind == "text" || o.kind == "level" && s != "true" && s != "false" {
 			raw, _ = json.Marshal(s) // a string always encodes
 		}
 		if !json.Valid(raw) {
@@ -127,7 +137,7 @@ func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 		into[o.name] = raw
 		return nil
 	}
-	if o.kind == "switch" {
+	if o.kind == "switch" || o.kind == "level" {
 		f.BoolFunc(o.flag(), o.help, set)
 		return
 	}
@@ -149,7 +159,7 @@ func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 	}
 	page, err := e.page(address)
 	if err != nil {
-		return usageError{errors.New(local.Message(err))}
+		return usageError{errors.New(exportFlagOf(err) + local.Message(err))}
 	}
 	out, err := local.Export(cmd.Context(), page, local.ExportOptions{
 		Policy: policy, ThemesDir: cfg.ThemesDir, Browser: cfg.ChromiumPath, Stdout: e.stdout,
@@ -157,23 +167,27 @@ func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 	switch presswork.CodeOf(err) {
 	case "":
 	case presswork.InvalidOption, presswork.InvalidURL, presswork.ThemeNotFound:
-		return usageError{errors.New(local.Message(err))}
+		return usageError{errors.New(exportFlagOf(err) + local.Message(err))}
 	case presswork.Internal:
 		return err
 	default:
 		return errors.New(local.Message(err))
 	}
 	if !e.quiet && e.output != local.Std {
-		fmt.Fprintf(e.stderr, "%s → %s (%s, %s)\n", address, out.Path, sizeOf(out), out.Elapsed.Round(time.Millisecond))
+		fmt.Fprintf(e.stderr, "%s → %s (%s, %d ms)\n", address, out.Path, sizes(out), out.Elapsed.Milliseconds())
 	}
 	return nil
 }
 
-func sizeOf(out local.Output) string {
-	if out.Pages == 0 {
-		return fmt.Sprintf("%d KB", (out.Bytes+512)>>10)
+// exportFlagOf names the flag behind an option that is refused: "--format: ".
+func exportFlagOf(err error) string {
+	name := strings.TrimPrefix(presswork.AsError(err).Param, "options.")
+	for _, o := range exportFlags() {
+		if o.name == name {
+			return "--" + o.flag() + ": "
+		}
 	}
-	return fmt.Sprintf("%d pages, %d KB", out.Pages, (out.Bytes+512)>>10)
+	return ""
 }
 
 // page makes the API's request of the flags, so that both are checked alike.

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	neturl "net/url"
 	"strconv"
 	"time"
 
@@ -34,7 +36,7 @@ func newHealthCommand(p *program) *cobra.Command {
 			return askReady(cmd.Context(), url, p.stdout)
 		},
 	}
-	cmd.Flags().StringVar(&url, "url", "", "readiness address (http://127.0.0.1:9090/readyz for a worker)")
+	cmd.Flags().StringVar(&url, "url", "", "readiness `ADDRESS` (http://127.0.0.1:9090/readyz for a worker)")
 	return cmd
 }
 
@@ -52,6 +54,9 @@ func readyURL(cfg config.Config) string {
 func askReady(ctx context.Context, url string, out io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, fmt.Errorf("%s did not answer within 5s", url))
 	defer cancel()
+	if _, err := serverAddress(url); err != nil {
+		return usageError{fmt.Errorf("--url: %w", err)}
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return usageError{err}
@@ -60,7 +65,10 @@ func askReady(ctx context.Context, url string, out io.Writer) error {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	res, err := client.Do(req)
 	if err != nil {
-		return err
+		if e, ok := errors.AsType[*neturl.Error](err); ok {
+			err = e.Err // whose address is named here
+		}
+		return fmt.Errorf("%s does not answer: %w", req.URL.Redacted(), err)
 	}
 	defer res.Body.Close()
 	if _, err := io.Copy(out, io.LimitReader(res.Body, 64<<10)); err != nil {

@@ -14,7 +14,11 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	// The first signal drains; a second one then ends the process at once, and so
 	// does time, whatever hangs.
 	context.AfterFunc(ctx, func() {
@@ -32,8 +36,13 @@ func main() {
 // run is the program without the process around it.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	root := newRootCommand(&program{getenv: getenv, stdout: stdout, stderr: stderr})
+	help := &checkedWriter{Writer: stdout}
+	root.SetOut(help)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = help.failed
+	}
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		err = interrupted{}
 	}
@@ -41,4 +50,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintf(plainText{stderr}, "presswork: %v\n", err)
 	}
 	return exitStatus(err)
+}
+
+// checkedWriter remembers the first error of writing, which cobra drops when it prints help.
+type checkedWriter struct {
+	io.Writer
+	failed error
+}
+
+func (w *checkedWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.failed == nil {
+		w.failed = err
+	}
+	return n, err
 }

@@ -57,16 +57,26 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"mine.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}"})
 	for line, want := range map[string]string{
-		"md2pdf --themes-dir " + dir + " --theme ": "mine",
-		"theme-preview nord ":                      "dracula",
-		"md2pdf --page-size ":                      "Letter",
-		"md2pdf --code-theme ":                     "github",
-		"md2pdf --margin-preset ":                  "narrow",
-		"md2pdf --pdf-a=":                          "2u",
-		"md2pdf ":                                  "markdown",
-		"md2pdf --mer":                             "--merge",
+		"md2pdf --themes-dir DIR --theme ": "mine",
+		"theme-preview nord ":              "dracula",
+		"md2pdf --page-size ":              "Letter",
+		"md2pdf --code-theme ":             "github",
+		"md2pdf --margin-preset ":          "narrow",
+		"md2pdf --pdf-a=":                  "2u",
+		"md2pdf --as ":                     "slides",
+		"md2pdf --to ":                     "epub",
+		"export --pdf-a=":                  "2u",
+		"export --theme ":                  "nord",
+		"export --wait-until ":             "networkidle0",
+		"transcribe --format ":             "srt",
+		"md2pdf ":                          "markdown",
+		"md2pdf --mer":                     "--merge",
 	} {
-		got := ask(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		args := []string{"__complete"}
+		for word := range strings.SplitSeq(line, " ") {
+			args = append(args, strings.Replace(word, "DIR", dir, 1))
+		}
+		got := ask(t, args...)
 		if !strings.Contains("\n"+got.stdout, "\n"+want) {
 			t.Errorf("%q completes to %q, without %s", line, got.stdout, want)
 		}

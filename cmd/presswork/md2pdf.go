@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,11 +20,7 @@ import (
 	"presswork/internal/local"
 	"presswork/internal/local/livepage"
 	"presswork/internal/local/runlog"
-	"presswork/themes"
 )
-
-// stopLimit bounds the browser's end: nothing is worth waiting for.
-const stopLimit = 5 * time.Second
 
 // md2pdf is one run of the command: its flags and what they lead to.
 type md2pdf struct {
@@ -189,11 +184,7 @@ func (m *md2pdf) tabs(inputs []local.Input) int {
 
 // begin starts a converter; stop ends it.
 func begin(ctx context.Context, c *local.Converter) (stop func(), err error) {
-	stop = func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
-		defer cancel()
-		_ = c.Stop(ctx) // the results are written; nothing depends on it
-	}
+	stop = func() { _ = c.Close() } // the results are written; nothing depends on it
 	if err := c.Start(ctx); err != nil {
 		stop()
 		if presswork.CodeOf(err) == presswork.InvalidOption {
@@ -227,7 +218,7 @@ func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *report
 	}
 	report.end(len(failures))
 	m.note(outputs, len(failures))
-	m.warnOfThemes(c.Themes(), outputs)
+	m.warnOfThemes(c, outputs)
 	if m.page != nil && len(failures) > 0 {
 		m.page.Fail(failures[0].Error())
 	}
@@ -241,10 +232,10 @@ func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *report
 }
 
 // warnOfThemes says once which themes of the user's own are hard to read.
-func (m *md2pdf) warnOfThemes(all []themes.Theme, outputs []local.Output) {
+func (m *md2pdf) warnOfThemes(c *local.Converter, outputs []local.Output) {
 	for _, out := range outputs {
-		i := slices.IndexFunc(all, func(t themes.Theme) bool { return t.Name == out.Theme })
-		if i < 0 || !all[i].Custom || all[i].Readable() || m.pale[out.Theme] {
+		t, err := c.Theme(out.Theme)
+		if err != nil || !t.Custom || t.Readable() || m.pale[out.Theme] {
 			continue
 		}
 		if m.pale == nil {
@@ -252,7 +243,7 @@ func (m *md2pdf) warnOfThemes(all []themes.Theme, outputs []local.Output) {
 		}
 		m.pale[out.Theme] = true
 		m.notices().Warn("the theme is hard to read: WCAG AA asks for a contrast of 4.5 with the page",
-			"theme", out.Theme, "text", all[i].Contrast.Text, "links", all[i].Contrast.Link)
+			"theme", out.Theme, "text", t.Contrast.Text, "links", t.Contrast.Link)
 	}
 }
 

@@ -73,7 +73,7 @@ func checkValues(paths []string) error {
 	values := []string{"true", "false", "1", "2", "3", "4", "5", "6", "2b", "2u", "3b"}
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil && slices.Contains(values, path) {
-			return fmt.Errorf("there is no file %s; a value that a flag can do without follows an equals sign: --toc=2, --pdf-a=2u, --tagged=false", path)
+			return fmt.Errorf("%q stands alone; a value that a flag can do without follows an equals sign: --toc=2, --pdf-a=2u, --tagged=false", path)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	case m.html:
 		asked = presswork.HTML
 	case m.to != "" && !slices.Contains(presswork.Outputs(), asked):
-		return "", fmt.Errorf("--to: %q is not known; allowed: %v", m.to, presswork.Outputs())
+		return "", fmt.Errorf("--to: %q is not known; allowed: %s", m.to, outputNames())
 	}
 	named := presswork.Output(strings.ToLower(strings.TrimPrefix(filepath.Ext(m.output), ".")))
 	switch named {
@@ -97,13 +97,21 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	case "zip":
 		named = presswork.PNG
 	}
+	others := []presswork.Output{"doc", "docx", "jpeg", "jpg", "mobi", "odt", "pptx", "ps", "rtf", "svg", "tex", "txt", "webp"}
 	switch {
+	case slices.Contains(others, named):
+		return "", fmt.Errorf("-o %s: the name ends in a format that is not made; allowed: %s", m.output, outputNames())
 	case !slices.Contains(presswork.Outputs(), named):
 		return cmp.Or(asked, presswork.PDF), nil
 	case asked != "" && asked != named:
 		return "", fmt.Errorf("-o %s names a file of another format than %s", m.output, asked)
 	}
 	return named, nil
+}
+
+func outputNames() string {
+	names := fmt.Sprint(presswork.Outputs())
+	return strings.ReplaceAll(strings.Trim(names, "[]"), " ", ", ")
 }
 
 func (m *md2pdf) plan(paths []string, ext string) ([]local.Input, error) {

@@ -41,7 +41,7 @@ const slowStep = 2 * time.Second
 
 func newReporter(m *md2pdf, total int) *reporter {
 	return &reporter{out: m.stdout, err: m.stderr, json: m.json, quiet: m.quiet,
-		live: !m.quiet && isTerminal(m.stderr), alone: total == 1 && !m.watch}
+		live: !m.quiet && m.program.live(m.stderr), alone: total == 1 && !m.watch}
 }
 
 // begin starts the count of a round of conversions.

@@ -182,7 +182,9 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 		"no file":             {"", exitUsage, "name a Markdown file"},
 		"unknown flag":        {"--tehme nord a.md", exitUsage, `unknown flag: --tehme; did you mean "--theme"?`},
 		"unknown short flag":  {"-x a.md", exitUsage, "unknown shorthand flag: 'x'"},
+		"name like a flag":    {"-x.md", exitUsage, "a file of such a name is written ./-x.md"},
 		"unknown theme":       {"--theme nrod a.md", exitUsage, `--theme: theme "nrod" does not exist; did you mean "nord"?`},
+		"another format":      {"a.md -o a.docx", exitUsage, "a.docx: the name ends in a format that is not made; allowed: pdf, html, epub, png"},
 		"wrong page size":     {"--page-size A9 a.md", exitUsage, "--page-size: "},
 		"wrong margin":        {"--margin-left 3 a.md", exitUsage, "--margin-left: "},
 		"wrong scale":         {"--scale big a.md", exitUsage, "it must be a number"},
@@ -197,6 +199,8 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 		"missing stylesheet":  {"--css none.css a.md", exitUsage, "--css: "},
 		"missing themes":      {"--themes-dir none a.md", exitUsage, "--themes-dir: "},
 		"missing allowed":     {"--allow none a.md", exitUsage, "none: no such file"},
+		"jobs in words":       {"--jobs two a.md", exitUsage, `--jobs is "two"; allowed: a whole number`},
+		"switch in words":     {"--watch=maybe a.md", exitUsage, `--watch is "maybe"; allowed: true, false`},
 		"no jobs":             {"--jobs 0 a.md", exitUsage, "at least 1"},
 		"two to stdout":       {"a.md b.md -o -", exitUsage, "takes one document"},
 		"json and PDF":        {"a.md -o - --json", exitUsage, "--json prints to standard output"},
@@ -216,7 +220,7 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 			t.Parallel()
 			args := []string{"md2pdf", "--html"}
 			for word := range strings.FieldsSeq(c.args) {
-				if strings.Contains(word, ".") || word == "none" || word == "sub" {
+				if strings.Contains(word, ".") && word[0] != '-' || word == "none" || word == "sub" {
 					word = filepath.Join(dir, word)
 				}
 				args = append(args, word)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"presswork/internal/local"
 	"presswork/internal/local/livepage"
@@ -52,9 +53,7 @@ func (m *md2pdf) follow(ctx context.Context, c *local.Converter, report *reporte
 // renew reads the themes and the stylesheet anew.
 func (m *md2pdf) renew(c *local.Converter, inputs []local.Input) error {
 	m.shared = local.Take(m.watched()...)
-	if err := c.Reload(); err != nil {
-		return err
-	}
+	c.Reload()
 	if m.cssFile == "" {
 		return nil
 	}
@@ -92,7 +91,7 @@ func (m *md2pdf) showLive(ctx context.Context) (show func(input, html string), h
 	// The address is there to be opened by hand where there is no desktop.
 	_ = openInDesktop(m.page.URL())
 	return func(_, html string) { m.page.Show(html) }, func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		_ = m.page.Stop(ctx) // nothing depends on it
 	}, nil

@@ -210,7 +210,7 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 func (p *program) pullModel(ctx context.Context, name string) error {
 	draw := p.pullProgress()
 	err := ollama.New("").Pull(ctx, name, draw)
-	if isTerminal(p.stderr) {
+	if p.live(p.stderr) {
 		fmt.Fprintln(p.stderr)
 	}
 	if err == nil {
@@ -227,7 +227,7 @@ func (p *program) pullModel(ctx context.Context, name string) error {
 func (p *program) pullProgress() func(ollama.Progress) {
 	last := ""
 	return func(step ollama.Progress) {
-		if isTerminal(p.stderr) {
+		if p.live(p.stderr) {
 			fmt.Fprintf(p.stderr, "\r\x1b[K%s", pullLine(step))
 			return
 		}

@@ -45,7 +45,7 @@ func newNewCommand(p *program) *cobra.Command {
 
 func (p *program) writeSample(name string, now time.Time) error {
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".md" && ext != ".markdown" {
-		return usageError{fmt.Errorf("%s: the name of a document ends with .md", printable(name))}
+		return usageError{fmt.Errorf("%q: the name of a document ends with .md", name)}
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -126,6 +126,9 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
+// live reports whether w is a terminal on which a line can be rewritten.
+func (p *program) live(w io.Writer) bool { return isTerminal(w) && p.getenv("TERM") != "dumb" }
+
 // noArgs is for the commands that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -144,11 +147,32 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// numberOf says what a flag takes whose own error would be Go's.
+func numberOf(kind string) string {
+	switch kind {
+	case "int":
+		return "a whole number"
+	case "duration":
+		return "a time with its unit, such as 2s"
+	case "bool":
+		return "true, false"
+	}
+	return ""
+}
+
 // flagError suggests which flag an unknown one was probably meant to be.
 func flagError(cmd *cobra.Command, err error) error {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if what := numberOf(wrong.GetFlag().Value.Type()); what != "" {
+			return usageError{fmt.Errorf("--%s is %q; allowed: %s", wrong.GetFlag().Name, wrong.GetValue(), what)}
+		}
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok || unknown.GetSpecifiedShortnames() != "" {
+	switch {
+	case !ok:
 		return usageError{err}
+	case unknown.GetSpecifiedShortnames() != "":
+		return usageError{fmt.Errorf("%w; a file of such a name is written ./-%s", err, unknown.GetSpecifiedShortnames())}
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })

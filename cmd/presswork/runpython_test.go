@@ -73,6 +73,11 @@ func TestRunPythonRefusesWhatItCannotRun(t *testing.T) {
 		t.Errorf("%d: %s", code, stderr.String())
 	}
 	needsSandbox(t)
+	for _, python := range []string{"no-such-python", "/etc/passwd"} {
+		if got := askIn(t, map[string]string{"TOOL_PYTHON": python}, "run-python", "runpython_test.go"); got.code != exitFailed || !strings.Contains(got.stderr, "TOOL_PYTHON: ") {
+			t.Errorf("%s: %+v", python, got)
+		}
+	}
 	if got := ask(t, "run-python", "/no/such.py"); got.code != exitFailed || !strings.Contains(got.stderr, "no such file") {
 		t.Errorf("%+v", got)
 	}

@@ -92,6 +92,9 @@ func (p *program) runRoles(ctx context.Context, r roles) error {
 	if err := r.check(cfg); err != nil {
 		return usageError{err}
 	}
+	if err := checkSettings(cfg); err != nil {
+		return err
+	}
 	// The Redis client logs on its own, and to one place for the whole process.
 	redis.SetLogger(redisLog{log.With("component", "redis")})
 	life := &lifecycle{log: log}
@@ -121,19 +124,23 @@ func homepage(address string, secure bool) string {
 	return page.String()
 }
 
-// portError names the setting of a port that another program has.
-func portError(setting string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
+// portError names the setting of a port that another program has; host is that of an
+// address which this machine does not have.
+func portError(setting, host string, err error) error {
+	_, unknown := errors.AsType[*net.DNSError](err)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("%s: another program listens there already: end it, or set %s to something else (0 is any free port): %w", setting, setting, err)
+	case unknown, errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%s: it is no address of this machine: %w", host, err)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("%s: this user may not listen there; ports from 1024 on are for everybody: %w", setting, err)
 	}
 	return err
 }
 
 // check refuses a fleet role on services that only this machine has.
 func (r roles) check(cfg config.Config) error {
-	if (cfg.InferenceEngine == "") != (cfg.InferenceEngineModel == "") {
-		return errors.New("INFERENCE_ENGINE and INFERENCE_ENGINE_MODEL go together: the program, and the file of its model")
-	}
 	if r.api && r.worker {
 		return nil
 	}

@@ -68,6 +68,45 @@ func TestABusyPortNamesItsSetting(t *testing.T) {
 	}
 }
 
+func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"file": ""})
+	file := filepath.Join(dir, "file")
+	for _, c := range []struct{ setting, value, says string }{
+		{"DATA_DIR", file, "presswork: DATA_DIR: redis: "},
+		{"PDF_OUTPUT_DIR", file, "presswork: PDF_OUTPUT_DIR: "},
+		{"KEYS_CONFIG", filepath.Join(dir, "none.yaml"), "presswork: KEYS_CONFIG: " + filepath.Join(dir, "none.yaml") + ": no such file"},
+		{"API_HOST", "192.0.2.1", "presswork: API_HOST: it is no address of this machine"},
+		{"API_TLS_CERT", file, "presswork: api: API_TLS_CERT, API_TLS_KEY: "},
+	} {
+		t.Run(c.setting, func(t *testing.T) {
+			t.Parallel()
+			plain := serveIn(t.TempDir(), "0")
+			env := func(name string) string {
+				switch name {
+				case c.setting:
+					return c.value
+				case "API_AUTH":
+					return "off"
+				case "API_TLS_KEY":
+					if c.setting == "API_TLS_CERT" {
+						return file
+					}
+				}
+				return plain(name)
+			}
+			var log bytes.Buffer
+			if code := run(t.Context(), []string{"serve"}, env, io.Discard, &log); code != exitFailed && code != exitUsage {
+				t.Errorf("exit %d", code)
+			}
+			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+			if last := lines[len(lines)-1]; !strings.HasPrefix(last, c.says) {
+				t.Errorf("it says %q, want %q", last, c.says)
+			}
+		})
+	}
+}
+
 func TestTheHomepageIsAnAddressOfThisMachine(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{"127.0.0.1:8000": "http://127.0.0.1:8000/", "0.0.0.0:80": "http://localhost:80/", "[::]:8000": "http://localhost:8000/", "[::1]:1": "http://[::1]:1/"} {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -33,7 +34,13 @@ func redisAddress(ctx context.Context, cfg config.Config, log *slog.Logger, life
 	if err != nil {
 		return "", err
 	}
-	return child.URL(), life.start(ctx, "redis", child)
+	if err := life.start(ctx, "redis", child); err != nil {
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
+			err = fmt.Errorf("DATA_DIR: %w", err)
+		}
+		return "", err
+	}
+	return child.URL(), nil
 }
 
 // openStore is the operator's S3, else a folder; a fleet for completions alone
@@ -43,7 +50,11 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, r roles
 		return storage.None{}, nil
 	}
 	if cfg.S3Endpoint == "" {
-		return storage.OpenDisk(storage.DiskOptions{Dir: cfg.PDFOutputDir})
+		store, err := storage.OpenDisk(storage.DiskOptions{Dir: cfg.PDFOutputDir})
+		if err != nil {
+			return nil, fmt.Errorf("PDF_OUTPUT_DIR: %w", err)
+		}
+		return store, nil
 	}
 	s3, err := minio.New(minio.Options{
 		Endpoint:       cfg.S3Endpoint,
@@ -110,9 +121,6 @@ const shortestSecret = 16
 func tokenSecretOf(ctx context.Context, queue *tasks.Client, given string) ([]byte, error) {
 	if given == "" {
 		return queue.Secret(ctx, "token")
-	}
-	if len(given) < shortestSecret {
-		return nil, usageError{fmt.Errorf("TOKEN_SECRET: it has %d bytes; allowed: %d or more", len(given), shortestSecret)}
 	}
 	return []byte(given), nil
 }

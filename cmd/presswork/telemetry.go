@@ -40,7 +40,11 @@ func (p *program) runLog() (*runlog.Log, error) {
 		return nil, usageError{err}
 	}
 	if dir == "" {
-		return nil, usageError{errors.New("there is no telemetry: PRESSWORK_TELEMETRY is off, or HOME is not set")}
+		why := "HOME is not set"
+		if p.getenv("PRESSWORK_TELEMETRY") == "off" {
+			why = "PRESSWORK_TELEMETRY is off"
+		}
+		return nil, usageError{errors.New("there is no telemetry: " + why)}
 	}
 	return runlog.Open(dir), nil
 }

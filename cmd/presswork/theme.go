@@ -43,10 +43,7 @@ func newThemeListCommand(p *program) *cobra.Command {
 			} else if _, err := os.ReadDir(dir); err != nil {
 				return usageError{fmt.Errorf("--themes-dir: %w", err)}
 			}
-			catalogue, err := themes.Open(themes.Options{Dir: dir, Log: newNotices(p.stderr)})
-			if err != nil {
-				return err
-			}
+			catalogue := themes.Open(themes.Options{Dir: dir, Log: newNotices(p.stderr)})
 			if asJSON {
 				return p.printThemesJSON(catalogue.List())
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +40,21 @@ func TestThemeListTable(t *testing.T) {
 	}
 	if got := ask(t, "theme", "lsit"); got.code != exitUsage || !strings.Contains(got.stderr, `"list"`) {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestNothingIsRewrittenOnADumbTerminal(t *testing.T) {
+	t.Parallel()
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	for term, want := range map[string]bool{"dumb": false, "xterm": true} {
+		p := &program{getenv: func(string) string { return term }}
+		if p.live(terminal) != want {
+			t.Errorf("TERM=%s: a line is rewritten: %v", term, !want)
+		}
 	}
 }
 

@@ -117,7 +117,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 			return usageError{errors.New(local.Message(err))}
 		}
 	}
-	live := !v.quiet && isTerminal(v.stderr)
+	live := !v.quiet && v.live(v.stderr)
 	out, err := converter.MakeGallery(ctx, local.Gallery{
 		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.preference.set(),
 		Progress: func(theme string, done, of int) {

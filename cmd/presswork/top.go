@@ -94,7 +94,7 @@ func (c *topCommand) run(ctx context.Context) error {
 		return err
 	case c.asJSON:
 		return c.encode(now)
-	case !isTerminal(c.stdout):
+	case !c.live(c.stdout):
 		return now.write(c.stdout)
 	}
 	return c.follow(ctx, now)
@@ -228,7 +228,7 @@ func (c *topCommand) get(ctx context.Context, path string, into any) error {
 // write prints the look as tables.
 func (l look) write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "presswork  %s  %d open, %d dead letters, %d workers\n\n", l.At.Local().Format(time.DateTime), l.Open, l.Dead, len(l.Workers))
+	fmt.Fprintf(t, "presswork  %s  %d open, %s, %s\n\n", l.At.Local().Format(time.DateTime), l.Open, count(int(l.Dead), "dead letter"), count(len(l.Workers), "worker"))
 	fmt.Fprintln(t, "QUEUE\tWAITING\tRUNNING\tRETRYING\tOLDEST\tOLDEST OPEN\tTODAY\tFAILED")
 	for _, q := range l.Queue {
 		name := q.Name

@@ -33,7 +33,7 @@ func TestTopShowsWhatTheServerSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"3 open, 1 dead letters, 1 workers", "render (paused)  2        1        0         4.2 s   1 min        9      1",
+		"3 open, 1 dead letter, 1 worker", "render (paused)  2        1        0         4.2 s   1 min        9      1",
 		"host:1  1 h", "30 min, 200 MiB  7       01K 1.0 s", "01J  completed  100 %     10.0 s  528 ms  4      alice  host:1",
 	} {
 		if !strings.Contains(out, want) {

@@ -20,6 +20,8 @@ import (
 	"presswork"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
+	"presswork/internal/input"
+	"presswork/internal/local"
 )
 
 // transcribeCommand is one run of `presswork transcribe`.
@@ -56,6 +58,7 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	f.BoolVar(&c.translate, "translate", false, "write the text in English")
 	f.StringVar(&c.server, "server", "http://127.0.0.1:8000", "`ADDRESS` of the server")
 	f.StringVar(&c.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
+	completeValues(cmd, map[string][]string{"format": audio.ResponseFormats()})
 	return cmd
 }
 
@@ -67,13 +70,20 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--server: %w", err)}
 	}
+	if !slices.Contains(audio.ResponseFormats(), c.format) {
+		return usageError{fmt.Errorf("--format: %q is not a format%s; allowed: %s", c.format,
+			input.DidYouMean(c.format, audio.ResponseFormats()), strings.Join(audio.ResponseFormats(), ", "))}
+	}
 	c.address = u.Redacted()
 	c.base = strings.TrimSuffix(strings.TrimRight(c.server, "/"), "/v1")
 	file, err := os.Open(path)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	defer file.Close()
+	if err := errors.Join(noFolder(path), c.takesOutput()); err != nil {
+		return err
+	}
 	if c.model == "" {
 		if c.model, err = c.firstModel(ctx); err != nil {
 			return err
@@ -141,7 +151,7 @@ func (c *transcribeCommand) submit(ctx context.Context, file *os.File) (presswor
 
 // follow waits for the end of the job; an interruption cancels it.
 func (c *transcribeCommand) follow(ctx context.Context, job presswork.Job) (presswork.Job, error) {
-	shown := isTerminal(c.stderr)
+	shown := c.live(c.stderr)
 	id := job.ID
 	for !job.Status.Terminal() {
 		if shown {
@@ -230,7 +240,32 @@ func (c *transcribeCommand) deliver(ctx context.Context, job presswork.Job) erro
 		_, err := plainText{c.stdout}.Write(text)
 		return err
 	}
-	return os.WriteFile(c.output, text, 0o644) //nolint:gosec // a document of the caller's, like any other
+	if err := local.WriteFile(ctx, c.output, text); err != nil {
+		return errors.New(local.Message(err))
+	}
+	return nil
+}
+
+// takesOutput says before the work, which may take an hour, that there is no place
+// for its result.
+func (c *transcribeCommand) takesOutput() error {
+	if c.output == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(c.output)); err != nil || !info.IsDir() {
+		return fmt.Errorf("-o %s: there is no folder %s", c.output, filepath.Dir(c.output))
+	}
+	if info, err := os.Stat(c.output); err == nil && info.IsDir() {
+		return fmt.Errorf("-o %s: it is a folder; name a file in it", c.output)
+	}
+	return nil
+}
+
+func noFolder(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: it is a folder; name a recording in it", path)
+	}
+	return nil
 }
 
 func (c *transcribeCommand) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {

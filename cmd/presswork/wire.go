@@ -87,7 +87,7 @@ func wire(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, lif
 	}
 	ops := worker.NewOps(worker.OpsOptions{Addr: cfg.WorkerAddr, Checks: p.checks, Metrics: p.metrics, Log: log.With("component", "ops")})
 	if err := life.start(ctx, "ops", ops); err != nil {
-		return "", portError("WORKER_ADDR", err)
+		return "", portError("WORKER_ADDR", "WORKER_ADDR", err)
 	}
 	log.InfoContext(ctx, "listening", "role", r.name(), "address", ops.Addr(), "workers", workers(cfg), "version", version())
 	return ops.Addr(), nil
@@ -108,6 +108,8 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		return nil, usageError{fmt.Errorf("REDIS_URL: %w", err)}
 	}
 	p.redis = index
+	counted := tasks.NewMetrics(p.metrics)
+	counted.Watch(index)
 	life.onStop("index", func(context.Context) error { return index.Close() })
 	if err := await(ctx, log, "REDIS_URL", func(ctx context.Context) (bool, error) { return tasks.Reach(ctx, index) }); err != nil {
 		return nil, err
@@ -121,6 +123,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	p.retention = time.Duration(cfg.CacheRetentionDays) * 24 * time.Hour
 	p.tasks = tasks.Options{
 		Log:         log.With("component", "tasks"),
+		Metrics:     counted,
 		Retention:   p.retention,
 		Records:     time.Duration(cfg.RecordRetentionDays) * 24 * time.Hour,
 		MaxPending:  maxPending(cfg),
@@ -140,10 +143,6 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	if err := life.start(ctx, "queue", p.queue); err != nil {
 		return nil, err
 	}
-	p.metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "presswork_clock_skew_seconds",
-		Help: "How far this machine's clock is ahead of Redis'.",
-	}, func() float64 { return p.queue.Skew().Seconds() }))
 	p.keeper = retention.New(retention.Options{
 		Store:     p.store,
 		Redis:     p.redis,
@@ -153,15 +152,14 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		Live:      p.queue.Needed,
 		Log:       log.With("component", "storage"),
 	})
+	p.metrics.MustRegister(collected(p.queue.Skew, p.keeper.Counts)...)
 	if err := life.start(ctx, "keeper", p.keeper); err != nil {
 		return nil, err
 	}
 	if p.secret, err = tokenSecretOf(ctx, p.queue, cfg.TokenSecret); err != nil {
 		return nil, err
 	}
-	if p.themes, err = themes.Open(themes.Options{Dir: cfg.ThemesDir, Log: log.With("component", "themes")}); err != nil {
-		return nil, err
-	}
+	p.themes = themes.Open(themes.Options{Dir: cfg.ThemesDir, Log: log.With("component", "themes")})
 	if err := life.start(ctx, "themes", p.themes); err != nil {
 		return nil, err
 	}
@@ -212,18 +210,25 @@ func (p *parts) policies() error {
 	if p.engine != nil {
 		own = append(own, p.engine.Address())
 	}
-	p.outbound, err = guard.New(guard.Options{Allow: p.cfg.OutboundAllowPrivate, Setting: "OUTBOUND_ALLOW_PRIVATE", Never: own})
+	p.outbound, p.exports, err = newPolicies(p.cfg, own)
+	return err
+}
+
+// newPolicies makes the policies of what a caller names and of pages to export; own
+// are the addresses that neither ever reaches.
+func newPolicies(cfg config.Config, own []string) (outbound, exports *guard.Policy, err error) {
+	outbound, err = guard.New(guard.Options{Allow: cfg.OutboundAllowPrivate, Setting: "OUTBOUND_ALLOW_PRIVATE", Never: own})
 	if err != nil {
-		return usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
+		return nil, nil, usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
 	}
-	p.exports, err = guard.New(guard.Options{
-		Allow: p.cfg.ExportAllowPrivate, Setting: "EXPORT_ALLOW_PRIVATE", Never: own,
-		AllowHosts: p.cfg.ExportAllowHosts, DenyHosts: p.cfg.ExportDenyHosts,
+	exports, err = guard.New(guard.Options{
+		Allow: cfg.ExportAllowPrivate, Setting: "EXPORT_ALLOW_PRIVATE", Never: own,
+		AllowHosts: cfg.ExportAllowHosts, DenyHosts: cfg.ExportDenyHosts,
 	})
 	if err != nil {
-		return usageError{fmt.Errorf("EXPORT_ALLOW_PRIVATE, EXPORT_ALLOW_HOSTS, EXPORT_DENY_HOSTS: %w", err)}
+		return nil, nil, usageError{fmt.Errorf("EXPORT_ALLOW_PRIVATE, EXPORT_ALLOW_HOSTS, EXPORT_DENY_HOSTS: %w", err)}
 	}
-	return nil
+	return outbound, exports, nil
 }
 
 // fetcher fetches the remote images of documents.
@@ -288,7 +293,7 @@ func (p *parts) serve(ctx context.Context, taker *tasks.Server) (address string,
 		}
 	}
 	if err := server.Start(ctx); err != nil {
-		return "", portError("API_PORT", err)
+		return "", portError("API_PORT", "API_HOST", err)
 	}
 	// A client that reads slowly must not use up the workers' time to drain.
 	p.life.onStop("api", func(ctx context.Context) error {

@@ -59,6 +59,6 @@ func (p *parts) codeInterpreter(ctx context.Context, box *sandbox.Box, log *slog
 // wait started from Start on.
 func newInterpreters(cfg config.Config, box *sandbox.Box, log *slog.Logger) (*sandbox.Pool, error) {
 	return sandbox.NewPool(sandbox.PoolOptions{
-		Box: box, Python: cfg.ToolPython, Memory: int64(cfg.ToolMemoryMB) << 20, Timeout: cfg.ToolTimeout, Log: log,
+		Box: box, Python: cfg.ToolPython, Setting: "TOOL_PYTHON", Memory: int64(cfg.ToolMemoryMB) << 20, Timeout: cfg.ToolTimeout, Log: log,
 	})
 }

@@ -42,7 +42,6 @@ func (p *parts) newWorker(ctx context.Context) (*tasks.Server, error) {
 	}
 	if p.prints() {
 		p.metrics.MustRegister(worker.SlotMetrics(taker.Slots)...)
-		p.metrics.MustRegister(worker.BrokenMetrics(taker.Broken)...)
 	}
 	taker.Report(worker.Vitals(version(), p.browserStats))
 	if p.takes(tasks.Tools) {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown"
 )
 
@@ -54,20 +55,20 @@ func appendLabels(to, labels []string) []string {
 
 var (
 	badgeLike    = regexp.MustCompile(`(?i)badge|shields\.io|travis|codecov|coveralls|npm version|build status`)
-	citationLike = regexp.MustCompile(`\[(?:-?@[^\[\]\n]{1,300}|\d[\d, ]{0,2})\]`)
-	templateTag  = regexp.MustCompile(`\{\{[^{}\n]{0,400}\}\}|\{%[^{}\n]{0,400}%\}`)
+	citationLike = lazyregexp.New(`\[(?:-?@[^\[\]\n]{1,300}|\d[\d, ]{0,2})\]`)
+	templateTag  = lazyregexp.New(`\{\{[^{}\n]{0,400}\}\}|\{%[^{}\n]{0,400}%\}`)
 )
 
 // words counts "[@key; @other]" and "[3]", and takes them out, as it does what
 // site generators replace: "{{ page.title }}", "{% include x %}".
 func (ev *evidence) words(text string) string {
 	if strings.IndexByte(text, '{') >= 0 {
-		text = templateTag.ReplaceAllString(text, "")
+		text = templateTag().ReplaceAllString(text, "")
 	}
 	if strings.IndexByte(text, '[') < 0 {
 		return text
 	}
-	return citationLike.ReplaceAllStringFunc(text, func(c string) string {
+	return citationLike().ReplaceAllStringFunc(text, func(c string) string {
 		ev.citations += 1 + strings.Count(c, ";")
 		return ""
 	})

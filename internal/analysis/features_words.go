@@ -21,7 +21,7 @@ func itemFeatures(r *reading, f map[string]float64) {
 		n := 1 + strings.Count(p.text, " ")
 		short += count(n < 7)
 		long += count(n > 25)
-		quantities += count(n < 22 && !strings.HasPrefix(p.text, "http") && quantityLike.MatchString(p.text))
+		quantities += count(n < 22 && !strings.HasPrefix(p.text, "http") && quantityLike().MatchString(p.text))
 		speakers += count(speakerLike.MatchString(p.text))
 		first, _, _ := strings.Cut(strings.ToLower(p.text), " ")
 		commands += count(imperatives[strings.TrimRight(first, ",.:")])
@@ -117,13 +117,13 @@ func edgeFeatures(r *reading, f map[string]float64) {
 		if len(line) > 400 {
 			line = line[:400]
 		}
-		if i < 12 && digit(line) && dateLike.MatchString(line) {
+		if i < 12 && digit(line) && dateLike().MatchString(line) {
 			f["date_top"] = 1
 		}
-		if i < 14 && len(line) < 200 && (digit(line) || strings.Contains(line, "@")) && contactLike.MatchString(line) {
+		if i < 14 && len(line) < 200 && (digit(line) || strings.Contains(line, "@")) && contactLike().MatchString(line) {
 			f["contact"] = 1
 		}
-		if len(line) < 100 && greeting.MatchString(line) {
+		if len(line) < 100 && greeting().MatchString(line) {
 			f["salutation"], r.salutation = 1, true
 		}
 	}
@@ -132,15 +132,15 @@ func edgeFeatures(r *reading, f map[string]float64) {
 		if !digit(p.text) {
 			continue
 		}
-		spans += len(spanLike.FindAllStringIndex(p.text, 20))
+		spans += len(spanLike().FindAllStringIndex(p.text, 20))
 	}
 	for _, h := range r.headings[:min(len(r.headings), 100)] {
-		spans += count(spanLike.MatchString(h.text))
+		spans += count(spanLike().MatchString(h.text))
 	}
 	f["spans"] = grown(float64(spans)/max(1, float64(r.amount())/300), 1)
 	for _, p := range r.passages[max(0, n-7):] {
 		for _, line := range p.lines {
-			if line = strings.TrimRightFunc(strings.Trim(line, " \t*_\\"), notLetter); len(line) < 90 && signedOff.MatchString(line) {
+			if line = strings.TrimRightFunc(strings.Trim(line, " \t*_\\"), notLetter); len(line) < 90 && signedOff().MatchString(line) {
 				f["closing"], r.closing = 1, true
 			}
 		}

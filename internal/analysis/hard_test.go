@@ -24,10 +24,7 @@ var hardCases string
 // something else: "-- name | types language | what must not be", and the text.
 func TestHardCases(t *testing.T) {
 	t.Parallel()
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := themes.Open(themes.Options{})
 	advisor := recommend.New(recommend.Options{})
 	var out bytes.Buffer
 	languages, cases := map[string]bool{}, 0

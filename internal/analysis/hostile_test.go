@@ -5,24 +5,29 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"presswork/internal/test/cputime"
 )
 
 // outgrows tells whether work takes much longer than the text it is given is
-// long: a text of eight times the length may take eight times as long, and half
-// as much again for a busy machine, but not sixty-four times. What is over in
-// half a second is not asked.
+// long: a text of eight times the length may take as long as eight short ones, and
+// three times that for what other programs leave in the caches, but not eight times.
+// What is over in half a second is not asked.
 func outgrows(unit string, size int, work func(text string)) bool {
-	took := func(size int) time.Duration {
-		text := strings.Repeat(unit, size/len(unit))
-		start := time.Now()
-		work(text)
-		return time.Since(start)
+	took := func(texts int) time.Duration {
+		text := strings.Repeat(unit, size/texts/len(unit))
+		return cputime.Of(func() {
+			for range texts {
+				work(text)
+			}
+		})
 	}
-	long := took(size)
-	if long < 500*time.Millisecond {
-		return false
+	for range 3 {
+		if long := took(1); long < 500*time.Millisecond || long < 3*took(8) {
+			return false
+		}
 	}
-	return min(long, took(size)) > 24*min(took(size/8), took(size/8))
+	return true
 }
 
 // TestHostileText reads what makes a careless scanner quadratic.

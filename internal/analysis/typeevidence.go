@@ -89,7 +89,7 @@ func (r *reading) counted(feature string) (n int) {
 		like = versionLike
 	}
 	for _, h := range r.headings {
-		n += count(like.MatchString(h.text))
+		n += count(like().MatchString(h.text))
 	}
 	return n
 }

@@ -217,7 +217,8 @@ type found struct {
 	used time.Time
 }
 
-// walk lists the entries; what vanishes meanwhile is skipped.
+// walk lists the entries; what vanishes meanwhile is skipped, and so is every file
+// that no entry could be: the folder may be one that holds other things as well.
 func (f *File) walk() ([]found, error) {
 	var all []found
 	for _, kind := range Kinds() {
@@ -225,7 +226,8 @@ func (f *File) walk() ([]found, error) {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".json") {
+			key, isEntry := strings.CutSuffix(filepath.Base(path), ".json")
+			if err != nil || d.IsDir() || !isEntry || checkKey(kind, key) != nil || path != f.path(kind, key) {
 				return err
 			}
 			if info, err := d.Info(); err == nil {

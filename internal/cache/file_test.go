@@ -1,11 +1,13 @@
 package cache_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +53,8 @@ func TestAFileCacheCountsAnewWhatItLostCountOf(t *testing.T) {
 func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	theirs := []string{filepath.Join(dir, "damaged", "photo.jpg"), filepath.Join(dir, "notes.txt"), filepath.Join(dir, "theme", "ab", ".new-young")}
+	theirs := []string{filepath.Join(dir, "damaged", "photo.jpg"), filepath.Join(dir, "notes.txt"), filepath.Join(dir, "theme", "ab", ".new-young"),
+		filepath.Join(dir, "theme", "colors.json"), filepath.Join(dir, "theme", "dark", "colors.json"), filepath.Join(dir, "analysis", "co", "deep", "colors.json")}
 	ours := []string{filepath.Join(dir, "damaged", "abc.json-1"), filepath.Join(dir, "theme", "ab", ".new-old"), filepath.Join(dir, "cache.db.damaged-1")}
 	for _, path := range append(theirs, ours...) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
@@ -80,5 +83,26 @@ func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", path, err)
 		}
+	}
+}
+
+func TestADatabaseThatIsHeldIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	held, err := sql.Open("sqlite", filepath.Join(dir, "cache.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if _, err := held.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Clear(t.Context()); err == nil || !strings.Contains(err.Error(), "another program holds the cache "+dir) {
+		t.Errorf("it says %v", err)
 	}
 }

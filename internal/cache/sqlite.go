@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,13 +127,12 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
-func isDamage(err error) bool {
+func isDamage(err error) bool { return is(err, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) }
+
+// is reports whether SQLite gave err with one of these codes.
+func is(err error, codes ...int) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
-	}
-	code := e.Code() & 0xff
-	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+	return ok && slices.Contains(codes, e.Code()&0xff)
 }
 
 // replace sets a damaged database aside and begins a new one.
@@ -160,6 +160,9 @@ func (s *SQLite) do(ctx context.Context, operate func(*sql.DB) error) error {
 		return sql.ErrConnDone
 	}
 	err := operate(s.db)
+	if is(err, sqlite3.SQLITE_BUSY) {
+		return fmt.Errorf("another program holds the cache %s; try again when it has ended: %w", s.path, err)
+	}
 	if !isDamage(err) {
 		return err
 	}
@@ -216,11 +219,8 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 
 // ignoreReadOnly lets a cache that cannot be written serve all the same.
 func ignoreReadOnly(err error) error {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		switch e.Code() & 0xff {
-		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY:
-			return nil
-		}
+	if is(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY) {
+		return nil
 	}
 	return err
 }

@@ -118,6 +118,27 @@ func (b *Browser) Stop(ctx context.Context) error {
 	return fmt.Errorf("prints were cut off: %w", context.Cause(ctx))
 }
 
+// Kill ends the browser at once, for a program that ends as well. When it returns, no
+// profile is left and every process has its SIGKILL; it does not wait, as Stop does,
+// until the kernel has taken them apart, which is a tenth of what a short document
+// takes. Prints at work fail.
+func (b *Browser) Kill() error {
+	b.stop(errStopped)
+	b.mu.Lock()
+	if l := b.launching; l != nil {
+		b.mu.Unlock()
+		<-l.done // it ends what it started, now that nobody wants it
+		b.mu.Lock()
+	}
+	defer b.mu.Unlock()
+	var errs []error
+	for inst := range b.live {
+		inst.retire()
+		errs = append(errs, inst.proc.discard())
+	}
+	return errors.Join(errs...)
+}
+
 // Print returns the page's PDF. Errors: RenderTimeout when ctx's deadline or
 // PrintTimeout passed, RenderFailed when this page cannot be printed (its renderer crashed
 // twice, it navigates away, the PDF is too large, Chromium refused), InvalidOption for page ranges
@@ -203,6 +224,7 @@ func (b *Browser) try(ctx context.Context, page presswork.Page, work func(contex
 		return nil, err
 	}
 	result, err := work(ctx, t)
+	err = t.verdict(ctx, err)
 	_, refused := errors.AsType[*cdp.Error](err)
 	// A renderer keeps the memory that a large document took.
 	inst.release(t, (err == nil || refused) && len(page.HTML) < streamFrom)
@@ -215,6 +237,9 @@ func (b *Browser) try(ctx context.Context, page presswork.Page, work func(contex
 	}
 	return result, nil
 }
+
+// unfit is unavailable where the browser did not start: that says nothing of the page.
+func unfit(err error) error { return unavailable(fmt.Errorf("%w: %w", presswork.ErrUnfit, err)) }
 
 func unavailable(err error) error {
 	return presswork.Errorf(presswork.BrowserUnavailable, "the browser is not available").WithCause(err)

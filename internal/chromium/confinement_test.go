@@ -15,6 +15,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/test/browsertest"
+	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
 )
 
@@ -120,7 +121,7 @@ func TestNoWayOut(t *testing.T) {
 
 func TestFilesAreOutOfReach(t *testing.T) {
 	t.Parallel()
-	dir := browsertest.PublicDir(t)
+	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	secret := filepath.Join(dir, "secret.html")
 	if err := os.WriteFile(secret, []byte("<p>a secret"), 0o644); err != nil {
@@ -210,7 +211,7 @@ func status(t *testing.T, pid int, field string) string {
 
 func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	t.Parallel()
-	dir := browsertest.PublicDir(t)
+	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir, UID: 60911})
 	mustPrint(t, b, page("x"))
 	if on, reason := b.Sandbox(); !on {
@@ -249,10 +250,8 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 // script writes a program that stands in for the browser.
 func script(t *testing.T, body string) string {
 	t.Helper()
-	path := filepath.Join(browsertest.PublicDir(t), "browser")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(public.Dir(t), "browser")
+	public.Program(t, path, "#!/bin/sh\n"+body)
 	return path
 }
 
@@ -271,7 +270,7 @@ func TestStartsWithoutSandboxWhereThereIsNone(t *testing.T) {
 
 func TestFailedLaunchIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	dir := browsertest.PublicDir(t)
+	dir := public.Dir(t)
 	ready := filepath.Join(dir, "ready")
 	path := script(t, `[ -e `+ready+` ] && exec `+headlessShell+` "$@"; echo "cannot open shared object file" >&2; exit 127`)
 	b := browsertest.Start(t, chromium.Options{Path: path, Tabs: 1})
@@ -292,9 +291,9 @@ func TestFailedLaunchIsTriedAgain(t *testing.T) {
 
 func TestSilentBrowserIsGivenUp(t *testing.T) {
 	t.Parallel()
-	dir := browsertest.PublicDir(t)
+	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Path: script(t, "sleep 1000"), Tabs: 1, Dir: dir, StartTimeout: 200 * time.Millisecond})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	_, err := b.Print(ctx, page("x"))
 	wantCode(t, err, presswork.BrowserUnavailable)

@@ -221,3 +221,32 @@ func TestDecodePDF(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Chromium says "Printing failed" before it says why.
+func TestARefusalForADeadRendererIsTheLossOfTheTab(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer string
+		lost   bool
+	}{
+		"dead":  {`{"method":"Target.targetCrashed","params":{"targetId":"T"}}`, true},
+		"alive": {`{"id":2,"result":{"id":"1"},"sessionId":"S"}`, false},
+	} {
+		i := &instance{tabs: map[string]*tab{}}
+		connection, p := connect(t, 1000, i.watch)
+		tab := &tab{inst: i, conn: connection, target: "T", session: "S"}
+		tab.life, tab.end = context.WithCancelCause(t.Context())
+		i.tabs["T"] = tab
+		go func() {
+			p.receive(t)
+			p.send(`{"id":1,"error":{"code":-32000,"message":"Printing failed"}}`)
+			p.receive(t)
+			p.send(c.answer)
+		}()
+		_, err := tab.printOnce(t.Context(), printTo{}, 1000)
+		err = tab.verdict(t.Context(), err)
+		if _, refused := errors.AsType[*cdp.Error](err); refused == c.lost || errors.Is(err, errTabCrashed) != c.lost {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -84,6 +84,9 @@ func (e *Exporter) Start(ctx context.Context) error { return e.browser.Start(ctx
 // Stop lets the exports at work finish until ctx ends, and kills the browser.
 func (e *Exporter) Stop(ctx context.Context) error { return e.browser.Stop(ctx) }
 
+// Kill ends the browser at once, for a program that ends as well; see Browser.Kill.
+func (e *Exporter) Kill() error { return e.browser.Kill() }
+
 // Stats counts exports as prints.
 func (e *Exporter) Stats() Stats { return e.browser.Stats() }
 
@@ -203,7 +206,7 @@ func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o export.
 		want.Loaded()
 	}
 	if out.Data, out.ContentType, err = v.develop(make); err != nil {
-		return out, v.blame(err)
+		return out, v.blame(v.tab.verdict(ctx, err))
 	}
 	out.URL, out.Title, out.Usage = v.place(), v.title, v.session.Usage()
 	e.browser.proven()

@@ -200,40 +200,41 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 					t.Errorf("%s: %q", address, got)
 				}
 			}
-			if out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(20_000)); err != nil || text(t, out.Data) != "next" {
+			if out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(90_000)); err != nil || text(t, out.Data) != "next" {
 				t.Errorf("the page after %s: %v", address, err)
 			}
 		})
 	}
-	wait := export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 500}}
+	wait := within(90_000)
+	wait.WaitForTimeout = 500
 
 	// As the page itself, however it is written.
 	for _, host := range hosts {
 		for _, address := range []string{"http://" + host + ":" + secret.port + "/", "https://" + host + ":" + secret.port, base + "/to?http://" + host + ":" + secret.port} {
-			fails(address, within(10_000), presswork.AddressNotAllowed)
+			fails(address, within(90_000), presswork.AddressNotAllowed)
 		}
 	}
 	for _, address := range []string{
 		"file:///etc/passwd", "FILE:///etc/passwd", "view-source:http://site.test", "chrome://version", "data:text/html,x", "ftp://site.test/", "about:blank",
 		"javascript:alert(1)", "http://a:b@site.test/", "http://site.test\x00.example/", "site.test", "",
 	} {
-		fails(address, within(10_000), presswork.InvalidURL)
+		fails(address, within(90_000), presswork.InvalidURL)
 	}
 	// By leading there.
 	for _, path := range []string{"/meta", "/script", "/form", "/twice", "/to?file:///etc/passwd", "/to?data:text/html,x", "/to?chrome://version"} {
-		fails(base+path, within(10_000), presswork.AddressNotAllowed)
+		fails(base+path, within(90_000), presswork.AddressNotAllowed)
 	}
 	// Chromium says of these that there is no page.
 	fails(base+"/to?ftp://site.test/", wait, presswork.PageError)
 	fails(base+"/to?view-source:http://site.test/", wait, presswork.PageError)
 	fails(base+"/late", wait, presswork.AddressNotAllowed)
 	for path, words := range map[string]string{"/tofile": "stays", "/todata": "stays", "/toview": "stays", "/tochrome": "stays", "/toblob": "blob", "/escape": "page"} {
-		shows(base+path, within(10_000), words)
+		shows(base+path, within(90_000), words)
 	}
 	// From within a page: its own export is not harmed by what it may not have.
 	shows(base+"/all", wait, "page")
 	shows(other+"/all", wait, "page")
-	shows(base+"/hosts", within(20_000), "page")
+	shows(base+"/hosts", within(90_000), "page")
 	shows(base+"/worker", wait, "page")
 	shows(base+"/shut", wait, "shut")
 	shows(base+"/inside", wait, "inside")

@@ -21,7 +21,7 @@ func TestHTMLIsWhatScriptsMade(t *testing.T) {
 	}
 	port := serve(t, site)
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
-	o := export.VisitOptions{WaitUntil: "networkidle2"}
+	o := export.VisitOptions{WaitUntil: "networkidle2", Timeout: new(int(export.MaxTimeout.Milliseconds()))}
 	for path, want := range map[string]string{"/": "made by scripts", "/moves": "made by scripts", "/lies": "<p>true</p>"} {
 		out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + path}, o)
 		if err != nil || !strings.Contains(string(out.Data), want) || string(out.Data) == "a lie" || !strings.HasPrefix(out.ContentType, "text/html") {

@@ -50,7 +50,7 @@ func TestWaits(t *testing.T) {
 		"load":         {"/hangs", export.VisitOptions{}, "page"},
 		"selector":     {"/later", export.VisitOptions{WaitForSelector: "#late"}, "page late"},
 		"expression":   {"/later", export.VisitOptions{WaitForExpression: "ready; "}, "page late"},
-		"time":         {"/later", export.VisitOptions{WaitForTimeout: 600}, "page late"},
+		"time":         {"/later", export.VisitOptions{WaitForTimeout: 1500}, "page late"},
 		"networkidle0": {"/fetches", export.VisitOptions{WaitUntil: "networkidle0"}, "page slow"},
 		"networkidle2": {"/hangs", export.VisitOptions{WaitUntil: "networkidle2"}, "page"},
 		"navigation":   {"/moves", export.VisitOptions{WaitForSelector: "#late"}, "page late"},
@@ -58,15 +58,13 @@ func TestWaits(t *testing.T) {
 		"dom":          {"/framed", export.VisitOptions{WaitUntil: "domcontentloaded"}, "page"},
 	} {
 		jobs = append(jobs, func() {
-			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + tc.path}, export.PDFOptions{VisitOptions: tc.o})
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			} else if got := text(t, out.Data); got != tc.want {
+			out := mustExport(t, e, base+tc.path, export.PDFOptions{VisitOptions: tc.o})
+			if got := text(t, out.Data); got != tc.want {
 				t.Errorf("%s: %q, want %q", name, got, tc.want)
 			}
 		})
 	}
-	quick, loaded := new(1000), new(4000) // time for nothing, and to load the page
+	quick, loaded := new(1000), new(6000) // time for nothing, and to load the page
 	for name, tc := range map[string]struct {
 		o    export.VisitOptions
 		code presswork.Code

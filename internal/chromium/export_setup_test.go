@@ -11,12 +11,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"presswork/internal/chromium"
 	"presswork/internal/export"
 	"presswork/internal/guard"
-	"presswork/internal/test/browsertest"
+	"presswork/internal/test/public"
+	"presswork/internal/test/wait"
 )
 
 // exporter starts one whose pages may reach what the options allow.
@@ -31,7 +31,7 @@ func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chr
 	}
 	o.Policy = policy
 	if o.Browser.Dir == "" {
-		o.Browser.Dir = browsertest.PublicDir(t)
+		o.Browser.Dir = public.Dir(t)
 	}
 	o.Browser.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	e := chromium.NewExporter(o)
@@ -39,7 +39,7 @@ func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chr
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
 		if err := e.Stop(ctx); err != nil {
 			t.Errorf("Stop: %v", err)
@@ -184,8 +184,12 @@ func together(jobs []func()) {
 	work.Wait()
 }
 
+// mustExport gives a page all the time there is: a busy machine is slow.
 func mustExport(t testing.TB, e *chromium.Exporter, url string, o export.PDFOptions) chromium.Exported {
 	t.Helper()
+	if o.Timeout == nil {
+		o.Timeout = new(int(export.MaxTimeout.Milliseconds()))
+	}
 	out, err := e.PDF(t.Context(), chromium.Visit{URL: url}, o)
 	if err != nil {
 		t.Fatalf("%s: %v", url, err)

@@ -2,6 +2,8 @@ package chromium
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,6 +93,9 @@ type Stats struct {
 	Busy, Waiting int
 	// MemoryBytes is the memory of all browser processes (PSS); Linux only.
 	MemoryBytes int64
+	// Tabs are those that the browser which takes prints had, by its own count, when it
+	// was last asked, which is every five seconds.
+	Tabs int
 	// Started is when the oldest browser that runs was started; zero for none.
 	Started time.Time
 }
@@ -98,7 +103,8 @@ type Stats struct {
 // Idle reports how many more pages could be printed at once.
 func (b *Browser) Idle() int { return max(cap(b.slots)-len(b.slots)-int(b.queue.Load()), 0) }
 
-// Stats returns the counters. Reading the memory takes some milliseconds.
+// Stats returns the counters. Reading the memory takes some milliseconds; that of a browser
+// at rest may be a minute old.
 func (b *Browser) Stats() Stats {
 	s := Stats{
 		Prints: b.count.prints.Load(), CutOff: b.count.cutOff.Load(),
@@ -106,17 +112,19 @@ func (b *Browser) Stats() Stats {
 		Crashes: b.count.crashes.Load(), TabsLost: b.count.tabsLost.Load(),
 		Busy: len(b.slots), Waiting: int(b.queue.Load()),
 	}
+	if inst := b.peek(); inst != nil {
+		s.Tabs = int(inst.pages.Load())
+	}
 	b.mu.Lock()
-	var pids []int
-	for inst := range b.live {
-		pids = append(pids, inst.proc.pid)
+	live := slices.Collect(maps.Keys(b.live))
+	for _, inst := range live {
 		if s.Started.IsZero() || inst.born.Before(s.Started) {
 			s.Started = inst.born
 		}
 	}
 	b.mu.Unlock()
-	for _, pid := range pids {
-		s.MemoryBytes += groupMemory(pid)
+	for _, inst := range live {
+		s.MemoryBytes += inst.memory()
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-rod/rod"
@@ -46,6 +47,12 @@ type instance struct {
 	prints  int       // finished well
 	retired bool      // takes no more prints; killed when none is left
 	spare   *spare    // for the next visit
+
+	pages atomic.Int64 // tabs that the browser had at the last ping
+
+	weighing sync.Mutex // guards what follows
+	weight   int64      // its memory in bytes
+	weighed  time.Time
 }
 
 // watch follows what happens to the tabs. It runs in the connection's reader.
@@ -256,6 +263,24 @@ func (i *instance) retire() {
 	defer i.mu.Unlock()
 	i.retired = true
 	i.leave()
+}
+
+// memory is what the browser's processes have, in bytes.
+func (i *instance) memory() int64 {
+	i.weighing.Lock()
+	defer i.weighing.Unlock()
+	if now := time.Now(); i.grown(i.weighed.Add(-settled)) || now.Sub(i.weighed) >= memoryFor {
+		i.weight, i.weighed = groupMemory(i.proc.pid), now
+	}
+	return i.weight
+}
+
+// grown reports whether the browser has worked or begun since then, so that its memory
+// may be another.
+func (i *instance) grown(then time.Time) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.busy > 0 || i.left.After(then) || i.born.After(then)
 }
 
 // retireIdle ends the browser that nobody has used since before then.

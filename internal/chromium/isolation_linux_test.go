@@ -12,12 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"presswork/internal/chromium"
 	"presswork/internal/test/browsertest"
+	"presswork/internal/test/wait"
 )
 
 // None of the browser's processes shares our network or could gain privileges,
@@ -113,13 +113,8 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 		n, _ := strconv.Atoi(port)
 		dialled <- unix.Connect(fd, &unix.SockaddrInet4{Port: n, Addr: [4]byte{127, 0, 0, 1}})
 	}()
-	select {
-	case err := <-dialled:
-		if err == nil {
-			t.Error("the loopback of this machine is reached from the browser's network")
-		}
-	case <-time.After(10 * time.Second):
-		t.Error("the connection neither fails nor succeeds")
+	if err := wait.Receive(t, "the connection fails or succeeds", dialled); err == nil {
+		t.Error("the loopback of this machine is reached from the browser's network")
 	}
 	if n := reached.Load(); n != 0 {
 		t.Errorf("%d connections came", n)

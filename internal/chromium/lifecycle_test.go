@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/test/browsertest"
+	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
 )
 
@@ -51,21 +53,14 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 	mustPrint(t, b, page("x"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the job was cancelled")
-	done := make(chan error, 1)
-	go func() {
-		_, err := b.Print(ctx, endless)
-		done <- err
-	}()
-	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 })
-	begun := time.Now()
+	done := printing(ctx, t, b, endless)
 	cancel(cause)
-	if err := <-done; !errors.Is(err, cause) {
+	// By itself the print would end with its time limit, two minutes later.
+	if err := wait.Receive(t, "the cancelled print's end", done); !errors.Is(err, cause) {
 		t.Errorf("error %v, want %v", err, cause)
 	}
-	// By itself the print would go on until its time limit, two minutes later.
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("cancelling took %s", took)
-	}
+	mustPrint(t, b, page("y"))
+	wait.Until(t, "the tab that was left is closed", func() bool { return b.Health(t.Context()) == nil && b.Stats().Tabs == 1 })
 }
 
 func TestQueueIsBounded(t *testing.T) {
@@ -94,18 +89,22 @@ func TestQueueIsBounded(t *testing.T) {
 
 func TestRecycling(t *testing.T) {
 	t.Parallel()
-	for name, opt := range map[string]chromium.Options{
-		"count":  {RecycleAfter: 5},
-		"age":    {RecycleAge: time.Millisecond},
-		"memory": {MaxMemory: 100 << 20},
+	for name, c := range map[string]struct {
+		opt                    chromium.Options
+		printers, replacements int
+	}{
+		"count":  {chromium.Options{RecycleAfter: 5}, 2, 2},
+		"age":    {chromium.Options{RecycleAge: time.Millisecond}, 2, 2},
+		"memory": {chromium.Options{MaxMemory: 100 << 20}, 1, 1}, // looked at every few seconds
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			opt.Tabs, opt.Dir = 2, browsertest.PublicDir(t)
+			opt := c.opt
+			opt.Tabs, opt.Dir = 2, public.Dir(t)
 			b := browsertest.Start(t, opt)
 			stop := make(chan struct{})
 			var wg sync.WaitGroup
-			for range 2 {
+			for range c.printers {
 				wg.Go(func() {
 					for {
 						select {
@@ -120,7 +119,7 @@ func TestRecycling(t *testing.T) {
 					}
 				})
 			}
-			wait.Until(t, "two replacements", func() bool { return b.Stats().Recycles >= 2 })
+			wait.Until(t, "the replacements", func() bool { return b.Stats().Recycles >= int64(c.replacements) })
 			close(stop)
 			wg.Wait()
 			wait.Until(t, "one browser is left", func() bool { return len(pids(t, opt.Dir, "browser")) == 1 })
@@ -133,18 +132,13 @@ func TestRecycling(t *testing.T) {
 
 func TestStopLeavesNothing(t *testing.T) {
 	t.Parallel()
-	dir := browsertest.PublicDir(t)
+	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 2, Dir: dir})
 	mustPrint(t, b, page("x"))
 	if len(processes(t, dir)) == 0 {
 		t.Fatal("no browser is running")
 	}
-	printed := make(chan error, 1)
-	go func() {
-		_, err := b.Print(t.Context(), slow)
-		printed <- err
-	}()
-	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	printed := printing(t.Context(), t, b, slow)
 	if err := b.Stop(t.Context()); err != nil {
 		t.Errorf("Stop: %v", err)
 	}
@@ -164,15 +158,10 @@ func TestStopLeavesNothing(t *testing.T) {
 
 func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
-	dir := browsertest.PublicDir(t)
+	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
-	printed := make(chan error, 1)
-	go func() {
-		_, err := b.Print(t.Context(), endless)
-		printed <- err
-	}()
-	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	printed := printing(t.Context(), t, b, endless)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := b.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -180,6 +169,58 @@ func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
 	}
 	wantCode(t, <-printed, presswork.BrowserUnavailable)
 	wantEmpty(t, dir)
+}
+
+func TestKillWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	dir := public.Dir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
+	mustPrint(t, b, page("x"))
+	printed := printing(t.Context(), t, b, endless)
+	running := processes(t, dir)
+	for range 2 { // the second time is harmless
+		if err := b.Kill(); err != nil {
+			t.Errorf("Kill: %v", err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+		t.Errorf("files left: %v", left)
+	}
+	wait.Until(t, "no process is left", func() bool {
+		return !slices.ContainsFunc(running, func(p proc) bool {
+			cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid)) // empty once it has ended
+			return string(cmdline) == p.cmdline
+		})
+	})
+	wantCode(t, <-printed, presswork.BrowserUnavailable)
+}
+
+func TestKillDuringALaunch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs Chromium; `make test` runs this test")
+	}
+	t.Parallel()
+	dir := public.Dir(t)
+	b := chromium.New(chromium.Options{Tabs: 1, Dir: dir})
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Kill(); err != nil {
+		t.Errorf("Kill: %v", err)
+	}
+	wantEmpty(t, dir)
+}
+
+// printing begins a print and returns when it is at work; the channel has its end.
+func printing(ctx context.Context, t *testing.T, b *chromium.Browser, p presswork.Page) <-chan error {
+	t.Helper()
+	printed := make(chan error, 1)
+	go func() {
+		_, err := b.Print(ctx, p)
+		printed <- err
+	}()
+	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 })
+	return printed
 }
 
 func wantEmpty(t *testing.T, dir string) {
@@ -212,7 +253,7 @@ func TestMain(m *testing.M) {
 
 func TestBrowserDiesWithItsParent(t *testing.T) {
 	t.Parallel()
-	dir := browsertest.PublicDir(t)
+	dir := public.Dir(t)
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
@@ -279,7 +320,7 @@ func TestStartFails(t *testing.T) {
 	defer b.Stop(t.Context())
 	_, err := b.Print(t.Context(), page("x"))
 	wantCode(t, err, presswork.BrowserUnavailable)
-	if !errors.Is(err, chromium.ErrNotFound) || !strings.Contains(err.Error(), "make setup") {
+	if !errors.Is(err, chromium.ErrNotFound) || !errors.Is(err, presswork.ErrUnfit) || !strings.Contains(err.Error(), "make setup") {
 		t.Errorf("error %v", err)
 	}
 	if err := b.Health(t.Context()); !errors.Is(err, chromium.ErrNotFound) {

@@ -20,6 +20,7 @@ type process struct {
 	pid     int // also the group's id
 	in, out *os.File
 	stderr  *tail
+	home    *profile
 	exited  chan struct{} // closed when the group is dead and the profile gone
 
 	mu     sync.Mutex
@@ -35,9 +36,13 @@ func startProcess(exe string, c confinement, opt Options) (*process, error) {
 	}
 	home, err := newProfile(opt.Dir, uid)
 	if err != nil {
-		return nil, fmt.Errorf("the browser's profile: %w", err)
+		setting := ""
+		if opt.Dir == os.TempDir() {
+			setting = " in TMPDIR"
+		}
+		return nil, fmt.Errorf("there is no room for the browser's profile%s: %w", setting, err)
 	}
-	p := &process{stderr: &tail{}, exited: make(chan struct{})}
+	p := &process{stderr: &tail{}, home: home, exited: make(chan struct{})}
 	//nolint:noctx // the browser outlives the request it is started for
 	cmd := exec.Command(exe, flags(home.data(), c.sandbox, smallShm(), opt.foreign)...)
 	cmd.Dir = home.data()
@@ -123,6 +128,12 @@ func (p *process) kill() {
 	if !p.reaped {
 		syscall.Kill(-p.pid, syscall.SIGKILL)
 	}
+}
+
+// discard ends the process group and removes its profile without waiting for its end.
+func (p *process) discard() error {
+	p.kill()
+	return p.home.remove()
 }
 
 // reapGroup waits until nothing of the killed group lives. Orphans come to this

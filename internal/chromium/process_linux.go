@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -99,13 +98,16 @@ func groupMembers(pgid int) []int {
 		if err != nil {
 			continue
 		}
+		// A call for each process of the machine instead of five.
+		if group, err := syscall.Getpgid(pid); err != nil || group != pgid {
+			continue
+		}
 		stat, err := os.ReadFile("/proc/" + name + "/stat")
 		if err != nil {
 			continue
 		}
-		// After the name in brackets: state, parent, group.
-		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(f) > 2 && f[2] == strconv.Itoa(pgid) && f[0] != "Z" {
+		// After the name in brackets: the state.
+		if !bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z")) {
 			pids = append(pids, pid)
 		}
 	}

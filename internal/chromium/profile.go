@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -23,6 +24,9 @@ const (
 type profile struct {
 	dir  string
 	lock *os.File
+	// remove deletes the directory, once. A dying process may still write there, so
+	// it tries for a while.
+	remove func() error
 }
 
 // newProfile makes a profile below base. uid is the browser's user when it is
@@ -33,6 +37,7 @@ func newProfile(base string, uid int) (*profile, error) {
 		return nil, err
 	}
 	p := &profile{dir: dir}
+	p.remove = sync.OnceValue(p.delete)
 	if err := p.fill(uid); err != nil {
 		return nil, errors.Join(err, p.remove())
 	}
@@ -73,15 +78,10 @@ func (p *profile) fill(uid int) error {
 func (p *profile) data() string { return filepath.Join(p.dir, "data") }
 func (p *profile) temp() string { return filepath.Join(p.dir, "tmp") }
 
-// remove deletes the directory. A dying process may still write there, so it
-// tries for a while.
-func (p *profile) remove() error {
+func (p *profile) delete() error {
 	err := removeProfile(p.dir)
-	for range 20 {
-		if err == nil {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
+	for wait := time.Millisecond; err != nil && wait < time.Second; wait *= 2 {
+		time.Sleep(wait)
 		err = removeProfile(p.dir)
 	}
 	if p.lock != nil {

@@ -30,12 +30,12 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 	l, err := b.launch(), b.lastErr
 	b.mu.Unlock()
 	if l == nil {
-		return nil, unavailable(err)
+		return nil, unfit(err)
 	}
 	select {
 	case <-l.done:
 		if l.err != nil {
-			return nil, unavailable(l.err)
+			return nil, unfit(l.err)
 		}
 		return l.inst, nil
 	case <-ctx.Done():
@@ -87,7 +87,7 @@ func (b *Browser) bringUp() {
 	b.count.launches.Add(1)
 	b.log.Info("browser started", "pid", inst.proc.pid, "version", inst.version,
 		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(begun).Milliseconds())
-	if old != nil {
+	if old != nil && old.usable() { // one that died is counted as such
 		old.retire()
 	}
 	inst.warm(ctx)
@@ -162,6 +162,11 @@ const (
 	checkEvery  = 5 * time.Second
 	pingTimeout = 5 * time.Second
 	maxMisses   = 2
+	// settled is how long after its last work a browser's memory may still change, and
+	// memoryFor how long that of one at rest is taken for the same. Reading it goes through
+	// all processes of the machine and all pages of the browser's.
+	settled   = 10 * time.Second
+	memoryFor = time.Minute
 )
 
 // janitor empties idle tabs, and replaces the browser for its age, its memory
@@ -195,7 +200,7 @@ func (b *Browser) janitor() {
 			if inst == nil {
 				continue
 			}
-			switch memory := groupMemory(inst.proc.pid); {
+			switch memory := inst.memory(); {
 			case b.opt.foreign && memory > foreignHogFactor*b.opt.MaxMemory:
 				b.log.Error("the browser takes too much memory; killing it", "pid", inst.proc.pid, "mib", memory>>20)
 				inst.proc.kill()
@@ -234,6 +239,9 @@ func (b *Browser) killHogs() {
 	live := slices.Collect(maps.Keys(b.live))
 	b.mu.Unlock()
 	for _, inst := range live {
+		if !inst.grown(time.Now().Add(-settled)) {
+			continue
+		}
 		if pid := hog(inst.proc.pid, b.opt.rendererLimit()); pid != 0 {
 			b.log.Warn("a renderer takes too much memory; killing it", "pid", inst.proc.pid, "renderer", pid)
 			syscall.Kill(pid, syscall.SIGKILL)
@@ -261,10 +269,20 @@ func (b *Browser) empty(inst *instance) {
 	}
 }
 
-// ping asks the browser whether it is there.
+// ping asks the browser whether it is there, and how many tabs it has.
 func (i *instance) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	_, err := proto.BrowserGetVersion{}.Call(i.rod.Context(ctx))
-	return err
+	targets, err := proto.TargetGetTargets{}.Call(i.rod.Context(ctx))
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, target := range targets.TargetInfos {
+		if target.Type == proto.TargetTargetInfoTypePage {
+			n++
+		}
+	}
+	i.pages.Store(int64(n))
+	return nil
 }

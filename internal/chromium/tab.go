@@ -1,10 +1,12 @@
 package chromium
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
+	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 )
 
@@ -115,6 +117,17 @@ func (t *tab) call(ctx context.Context, method string, params any) ([]byte, erro
 	defer cancel(nil)
 	defer context.AfterFunc(t.life, func() { cancel(context.Cause(t.life)) })()
 	return t.conn.Call(ctx, t.session, method, params)
+}
+
+// verdict is err, or the loss of the tab where that is what made the browser refuse a
+// command: it may refuse before it says that the renderer is gone. A renderer that is
+// there answers, and of one that is not the browser says so instead.
+func (t *tab) verdict(ctx context.Context, err error) error {
+	if _, refused := errors.AsType[*cdp.Error](err); !refused {
+		return err
+	}
+	_, _ = t.call(ctx, "Runtime.getIsolateId", nil)
+	return cmp.Or(context.Cause(t.life), err)
 }
 
 // setContent replaces the tab's document; it returns when that is parsed.

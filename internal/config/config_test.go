@@ -105,3 +105,23 @@ func TestDocumentationIsPrintedFromTheCode(t *testing.T) {
 		t.Error("docs/configuration.md is not what the code prints; `make generate` rewrites it")
 	}
 }
+
+// Whatever a variable holds, it is taken, or refused with its name and, unless it is
+// a secret, its value.
+func FuzzSettings(f *testing.F) {
+	settings := config.Config{}.Settings()
+	for i := range settings {
+		f.Add(uint(i), "1e309")
+	}
+	for _, seed := range []string{"-1", "9223372036854775808", "NaN", "90s", "1h99999999999s", "0x10", " , ,", "http://[::1", "*,https://a,null", "10.0.0.0/33", "::1%lo", "a\x00b", ":"} {
+		f.Add(uint(len(seed)), seed)
+	}
+	f.Fuzz(func(t *testing.T, which uint, value string) {
+		setting := settings[which%uint(len(settings))]
+		if _, err := config.Load(env(map[string]string{setting.Name: value})); err != nil && !strings.Contains(err.Error(), setting.Name) {
+			t.Errorf("%s=%q: %v", setting.Name, value, err)
+		} else if err != nil && setting.Secret && len(value) > 20 && strings.Contains(err.Error(), value) {
+			t.Errorf("%s is secret: %v", setting.Name, err)
+		}
+	})
+}

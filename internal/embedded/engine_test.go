@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"presswork/internal/embedded"
+	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
 )
 
@@ -43,9 +44,7 @@ func program(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+fakeEngine+"=1 exec "+self+" \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	public.Program(t, path, "#!/bin/sh\n"+fakeEngine+"=1 exec "+self+" \"$@\"\n")
 	return path
 }
 

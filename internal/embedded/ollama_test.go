@@ -2,12 +2,14 @@ package embedded
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"presswork/internal/test/freeport"
+	"presswork/internal/test/public"
 )
 
 // FakeOllama in the environment makes a program that does as `ollama serve` does of
@@ -32,17 +34,10 @@ func TestOllamaIsStartedAndEndedAsAChild(t *testing.T) {
 	}
 	dir := t.TempDir()
 	script := "#!/bin/sh\n[ \"$1\" = serve ] && " + FakeOllama + "=1 exec " + self + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "ollama"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	public.Program(t, filepath.Join(dir, "ollama"), script)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	t.Setenv("TOKEN_SECRET", "hush")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := "127.0.0.1:" + freeport.Take(t)
 	o := &Ollama{address: address, log: slog.New(slog.DiscardHandler)}
 	if err := o.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -64,9 +59,7 @@ func TestOllamaIsStartedAndEndedAsAChild(t *testing.T) {
 
 func TestAnOllamaThatDiesSaysWhy(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "ollama"), []byte("#!/bin/sh\necho no room left; exit 3\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	public.Program(t, filepath.Join(dir, "ollama"), "#!/bin/sh\necho no room left; exit 3\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	o := &Ollama{address: "127.0.0.1:1", log: slog.New(slog.DiscardHandler)}
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no room left") {

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/embedded"
+	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
 )
 
@@ -125,11 +126,12 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	busy := redis.NewClient(o)
 	t.Cleanup(func() { busy.Close() })
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
+	// A stopped process would not do: the kernel wakes it when its parent has gone.
 	go busy.Eval(t.Context(), "while true do end", nil)
 	wait.Until(t, "the server is busy", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		return busy.WithTimeout(100*time.Millisecond).Ping(ctx).Err() != nil
+		return busy.WithTimeout(time.Second).Ping(ctx).Err() != nil
 	})
 	kill(t, parent.Process.Pid, syscall.SIGKILL)
 	parent.Wait()
@@ -278,18 +280,13 @@ func TestWithoutAServerTheErrorSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// directory is short, unlike t.TempDir, so that the socket can lie in it.
+// directory is one for a server and its socket.
 func directory(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs redis-server; `make test` runs this test")
 	}
-	dir, err := os.MkdirTemp("", "pwe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
+	return public.Dir(t)
 }
 
 func wired(t *testing.T, dir string) *embedded.Redis {

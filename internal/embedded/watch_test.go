@@ -6,14 +6,15 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
+
+	"presswork/internal/test/wait"
 )
 
 // The pipe's closing is what the watch sees of a parent's death, whatever the
 // parent died of.
 func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
 	t.Parallel()
-	victim := exec.CommandContext(t.Context(), "sleep", "60")
+	victim := exec.CommandContext(t.Context(), "sleep", "1000")
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -27,12 +28,8 @@ func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- victim.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(15 * time.Second):
-		victim.Process.Kill()
-		t.Error("the process outlived its parent by 15 s")
-	}
+	defer victim.Process.Kill()
+	wait.Receive(t, "the end of the parent's process", ended)
 }
 
 func TestTheWatchAsAParent(t *testing.T) {

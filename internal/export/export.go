@@ -58,19 +58,22 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 			return invalid("quality", "quality %d is not allowed; allowed: 0 to 100", *o.Quality)
 		}
 	}
-	areas := 0
-	for _, given := range []bool{isTrue(o.FullPage), o.Clip != nil, o.Selector != ""} {
-		if given {
-			areas++
+	var areas []string
+	for _, area := range []struct {
+		name  string
+		given bool
+	}{{"fullPage", isTrue(o.FullPage)}, {"clip", o.Clip != nil}, {"selector", o.Selector != ""}} {
+		if area.given {
+			areas = append(areas, area.name)
 		}
 	}
-	if areas > 1 {
-		return invalid("clip", "fullPage, clip and selector each choose what is taken; say one of them")
+	if len(areas) > 1 {
+		return invalid(areas[1], "fullPage, clip and selector each choose what is taken; say one of them")
 	}
 	if len(o.Selector) > maxScript {
 		return invalid("selector", "selector is longer than %d KB", maxScript>>10)
 	}
-	if c := o.Clip; c != nil && !(c.X >= 0 && c.Y >= 0 && c.Width > 0 && c.Height > 0 && c.Width <= MaxSide && c.Height <= MaxSide && c.X <= maxOffset && c.Y <= maxOffset) {
+	if c := o.Clip; c != nil && !(c.X >= 0 && c.Y >= 0 && c.Width >= 1 && c.Height >= 1 && c.Width <= MaxSide && c.Height <= MaxSide && c.X <= maxOffset && c.Y <= maxOffset) {
 		return invalid("clip", "clip needs x and y of 0 or more, and width and height from 1 to %d", MaxSide)
 	}
 	return nil

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/guard"
+	"presswork/internal/test/wait"
 )
 
 // counter is a listener on loopback that counts who gets through.
@@ -73,7 +73,7 @@ func TestARebindingNameReachesNothing(t *testing.T) {
 		"unspecified":        answers("0.0.0.0"),
 	} {
 		p := policy(t, guard.Options{Allow: "evil.test:1, 93.184.216.34:" + listener.port, Lookup: lookup})
-		client := p.Client(guard.ClientOptions{Timeout: 2 * time.Second, MaxRedirects: 5})
+		client := p.Client(guard.ClientOptions{Timeout: wait.Patience, MaxRedirects: 5})
 		for range 2 {
 			resp, err := client.Get("http://evil.test:" + listener.port + "/")
 			if err == nil {

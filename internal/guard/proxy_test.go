@@ -18,6 +18,7 @@ import (
 
 	"presswork"
 	"presswork/internal/guard"
+	"presswork/internal/test/wait"
 )
 
 // session opens one with a client that goes through it.
@@ -37,7 +38,7 @@ func through(t testing.TB, s *guard.Session) *http.Client {
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	return &http.Client{Transport: transport, Timeout: wait.Patience}
 }
 
 // site answers with what it was asked, and an upgraded connection with echoes.
@@ -121,7 +122,7 @@ func TestProxyPassesUpgrades(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		conn.SetDeadline(time.Now().Add(wait.Patience))
 		fmt.Fprint(conn, head)
 		r := bufio.NewReader(conn)
 		for {
@@ -224,7 +225,7 @@ func TestProxyRefusesWhatIsNoProxyRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		conn.SetDeadline(time.Now().Add(wait.Patience))
 		fmt.Fprint(conn, head)
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"presswork/internal/guard"
+	"presswork/internal/test/wait"
 )
 
 func TestAnEndedSessionKeepsItsPort(t *testing.T) {
@@ -30,11 +31,15 @@ func TestAnEndedSessionKeepsItsPort(t *testing.T) {
 	}
 	s.Close()
 	s.Close()
-	l, err := net.Listen("tcp", s.Addr())
-	if err != nil {
-		t.Fatalf("the port is held for ever: %v", err)
-	}
-	l.Close()
+	// Another process may have it meanwhile.
+	wait.Until(t, "the port is free", func() bool {
+		l, err := net.Listen("tcp", s.Addr())
+		if err != nil {
+			return false
+		}
+		l.Close()
+		return true
+	})
 }
 
 func TestAGateAnswersNobodyBeforeItsSession(t *testing.T) {

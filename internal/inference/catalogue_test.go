@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"presswork/internal/inference"
+	"presswork/internal/test/wait"
 )
 
 func jsonOf(v any) (string, error) {
@@ -142,7 +144,7 @@ func (r refusals) Write(line []byte) (int, error) {
 // until waits for the source to have that many models.
 func until(t *testing.T, s *inference.Source, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); len(s.Current().Models()) != want; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(wait.Patience); len(s.Current().Models()) != want; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d models, want %d", len(s.Current().Models()), want)
 		}
@@ -220,4 +222,40 @@ func TestModelsOfThisMachineComeAndGo(t *testing.T) {
 	until(t, s, 0)
 	stop()
 	<-done
+}
+
+// A models.yaml is read whole, or refused in one line that names the file and quotes
+// no secret. What is read can be found, and asked for.
+func FuzzCatalogue(f *testing.F) {
+	for _, seed := range []string{
+		modelsYAML, "models: [{id: a, aliases: [b, b], upstreams: [{base_url: http://h/v1}]}]", "models: [{id: a, upstreams: [{base_url: http://h/v1, api_key: [SECRET]}]}]",
+		"models: [{id: a, upstreams: [{base_url: http://u:SECRET@h/v1?k=SECRET}]}]", "models:\n  - id: a\n    upstreams:\n      - base_url: ${NONE}\n        api_key SECRET\n",
+		"models: [{id: a, capabilities: [chat], reasoning: {efforts: []}, routing: {timeout: -1s}, audio: {part: 1h}, upstreams: [{base_url: http://h, headers: {\"A\\r\\nB\": \"c\\n\"}}]}]",
+		"models: &m [*m]", "models: [{<<: {id: a}, upstreams: [{base_url: 'http://[::1%25lo]:99999/'}]}]", "models: {a: \"", "---\n---\n", "models:\n\t- id: a",
+		"models: [{id: a, upstreams: [{base_url: 'http://h', weight: 99999999999999999999, model: ${KEY:-${KEY}}}]}]",
+	} {
+		f.Add(seed)
+	}
+	const secret = "9rYq7"
+	f.Fuzz(func(t *testing.T, text string) {
+		data := strings.ReplaceAll(text, "api_key: SECRET", "api_key: "+secret)
+		c, err := inference.ParseCatalogue("models.yaml", []byte(data), func(name string) string { return map[string]string{"KEY": secret}[name] })
+		if err != nil {
+			if said := err.Error(); !strings.HasPrefix(said, "models.yaml") || strings.Contains(said, secret) {
+				t.Errorf("%q: %s", data, said)
+			}
+			return
+		}
+		for _, m := range c.Models() {
+			if found, err := c.Find(m.ID); err != nil || found != m {
+				t.Errorf("%q: %s is not found: %v", data, m.ID, err)
+			}
+			for _, u := range m.Upstreams {
+				r, err := http.NewRequest(http.MethodPost, u.BaseURL+"/chat/completions", nil)
+				if err != nil || r.URL.Host == "" || u.Name == "" || u.Kind == "" {
+					t.Errorf("%q: %+v (%v)", data, u, err)
+				}
+			}
+		}
+	})
 }

@@ -4,7 +4,22 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"unicode/utf8"
 )
+
+// Unescaped reports whether a text may stand between the quotes of a JSON string as it
+// is, and means itself there.
+func Unescaped[T string | []byte](text T) bool {
+	ascii := true
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' || c == '"' || c == '\\' {
+			return false
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	return ascii || utf8.ValidString(string(text))
+}
 
 // JoinFields joins JSON objects that came in pieces and whose fields nobody here
 // knows: texts and lists grow, of anything else the last one stays. It is nil where

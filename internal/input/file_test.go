@@ -7,9 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"presswork/internal/input"
+	"presswork/internal/test/wait"
 )
 
 func TestOnlyARegularFileIsReadAndNothingHangs(t *testing.T) {
@@ -29,13 +29,7 @@ func TestOnlyARegularFileIsReadAndNothingHangs(t *testing.T) {
 			}
 			done <- err
 		}()
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s: still reading", path)
-			return nil
-		}
+		return wait.Receive(t, path+" is read", done)
 	}
 	for _, path := range []string{file, link} {
 		if err := read(path, 4); err != nil {

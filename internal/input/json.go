@@ -5,6 +5,7 @@ package input
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func DecodeJSON(data []byte, dst any, param string) error {
 		return syntaxError(err, param)
 	}
 	if dec.More() || len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
-		return presswork.Errorf(presswork.InvalidJSON, "the JSON goes on after its object ended")
+		return invalidJSON(param, ": it goes on after its object ended")
 	}
 	if fields == nil {
 		return invalidType(strings.TrimSuffix(param, "."), "an object")
@@ -172,7 +173,12 @@ func want(t reflect.Type) string {
 	case reflect.Float64:
 		return "a number"
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.String {
+			return "a list of strings"
+		}
 		return "a list"
+	case reflect.Map:
+		return "an object of strings"
 	default:
 		return "an object"
 	}
@@ -190,9 +196,15 @@ func syntaxError(err error, param string) error {
 		return invalidType(strings.TrimSuffix(param, "."), "an object")
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return presswork.Errorf(presswork.InvalidJSON, "the body is not valid JSON (at byte %d): %s", e.Offset, e.Error())
+		return invalidJSON(param, " (at byte %d): %s", e.Offset, e.Error())
 	}
-	return presswork.Errorf(presswork.InvalidJSON, "the body is not valid JSON: it ends too early or is empty").WithCause(err)
+	return invalidJSON(param, ": it ends too early or is empty").WithCause(err)
+}
+
+// invalidJSON refuses a body, or the field param of a form or a query.
+func invalidJSON(param, format string, args ...any) *presswork.Error {
+	name := strings.TrimSuffix(param, ".")
+	return presswork.Errorf(presswork.InvalidJSON, "%s is not valid JSON%s", cmp.Or(name, "the body"), fmt.Sprintf(format, args...)).WithParam(name)
 }
 
 // clip keeps a hostile field name from filling an error body.

@@ -13,6 +13,8 @@ type request struct {
 	Content *string           `json:"content"`
 	Count   int               `json:"count"`
 	Options presswork.Options `json:"options"`
+	Headers map[string]string `json:"headers"`
+	Names   []string          `json:"names"`
 }
 
 func TestDecodeFillsTheStruct(t *testing.T) {
@@ -48,6 +50,8 @@ func TestDecodeNamesWhatIsWrong(t *testing.T) {
 		`{"options":7}`:                     {presswork.InvalidType, "options", "an object"},
 		`{"options":{"tocc":1}}`:            {presswork.UnknownField, "options.tocc", `did you mean "toc"`},
 		`{"options":{"toc":"x"}}`:           {presswork.InvalidType, "options.toc", "heading level"},
+		`{"headers":{"X":1}}`:               {presswork.InvalidType, "headers", "an object of strings"},
+		`{"names":["a",1]}`:                 {presswork.InvalidType, "names", "a list of strings"},
 		`{"options":{"margins":{"top":1}}}`: {presswork.InvalidType, "options.margins.top", "a string"},
 	} {
 		var r request

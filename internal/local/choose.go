@@ -76,3 +76,6 @@ func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result,
 
 // Themes is the catalogue, as it was when it was read last.
 func (c *Converter) Themes() []themes.Theme { return c.catalogue.List() }
+
+// Theme returns one of them. Errors: ThemeNotFound.
+func (c *Converter) Theme(name string) (themes.Theme, error) { return c.catalogue.Get(name) }

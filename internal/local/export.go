@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -40,9 +39,6 @@ type ExportOptions struct {
 	Log *slog.Logger
 }
 
-// exportStopLimit bounds the browser's end: nothing is worth waiting for.
-const exportStopLimit = 5 * time.Second
-
 // Export makes a PDF or a picture of one web page. When it fails, what was at
 // the output before is still there. Errors: chromium.ErrNotFound, those of
 // chromium.Exporter, ThemeNotFound, StoreFull or StoreUnavailable for an output
@@ -63,11 +59,7 @@ func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err
 	if err := exporter.Start(ctx); err != nil {
 		return out, err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportStopLimit)
-		defer cancel()
-		err = errors.Join(err, exporter.Stop(ctx))
-	}()
+	defer func() { err = errors.Join(err, exporter.Kill()) }()
 	data, pages, err := develop(ctx, exporter, visit, page, o.Log)
 	if err != nil {
 		return out, err
@@ -91,10 +83,7 @@ func visitOf(page WebPage, o ExportOptions) (chromium.Visit, error) {
 	if name == "" {
 		return visit, nil
 	}
-	catalogue, err := themes.Open(themes.Options{Dir: o.ThemesDir, Log: o.Log})
-	if err != nil {
-		return visit, fmt.Errorf("themes: %w", err)
-	}
+	catalogue := themes.Open(themes.Options{Dir: o.ThemesDir, Log: o.Log})
 	theme, err := catalogue.Get(name)
 	visit.ThemeCSS = theme.Tokens()
 	return visit, err

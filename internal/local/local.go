@@ -64,7 +64,7 @@ type Options struct {
 }
 
 // Converter turns files into PDFs. It is safe for concurrent use between Start
-// and Stop.
+// and Close.
 type Converter struct {
 	o         Options
 	browser   *chromium.Browser // nil for HTML until a diagram is drawn
@@ -99,7 +99,7 @@ func New(o Options) *Converter {
 
 // Start begins to launch the browser and, meanwhile, reads the themes. Errors:
 // chromium.ErrNotFound, InvalidOption for a folder of Allow that cannot be
-// opened, those of chromium.Browser and of themes.Open.
+// opened, those of chromium.Browser.
 func (c *Converter) Start(ctx context.Context) error {
 	for _, dir := range c.o.Allow {
 		a, err := openDir(dir)
@@ -118,22 +118,19 @@ func (c *Converter) Start(ctx context.Context) error {
 			return errors.Join(err, c.closeDirs())
 		}
 	}
-	return c.Reload()
+	c.Reload()
+	return nil
 }
 
 // Reload reads the themes anew. No conversion may be under way.
-func (c *Converter) Reload() error {
-	catalogue, err := themes.Open(themes.Options{Dir: c.o.ThemesDir, Log: c.o.Log})
-	if err != nil {
-		return err
-	}
+func (c *Converter) Reload() {
+	catalogue := themes.Open(themes.Options{Dir: c.o.ThemesDir, Log: c.o.Log})
 	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Diagrams: c.diagrams, Log: c.o.Log}
 	if c.o.Output != presswork.HTML {
 		o.Printer, o.Idle = printer{c.browser}, c.browser.Idle
 		o.Picture, o.Script = c.picture, c.script
 	}
 	c.catalogue, c.engine = catalogue, pdf.New(o)
-	return nil
 }
 
 // CheckTheme refuses a name that is neither a theme's nor themes.Auto. Errors:
@@ -143,11 +140,11 @@ func (c *Converter) CheckTheme(name string) error {
 	return err
 }
 
-// Stop ends the browser. A second call does nothing.
-func (c *Converter) Stop(ctx context.Context) error {
+// Close kills the browser; no conversion may be under way. A second call does nothing.
+func (c *Converter) Close() error {
 	err := c.closeDirs()
 	if c.browser != nil {
-		err = errors.Join(err, c.browser.Stop(ctx))
+		err = errors.Join(err, c.browser.Kill())
 	}
 	return err
 }

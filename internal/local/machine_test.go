@@ -1,13 +1,13 @@
 package local_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"presswork/internal/local"
+	"presswork/internal/test/public"
 )
 
 func TestInspectTellsWhatIsThere(t *testing.T) {
@@ -57,9 +57,7 @@ func TestInspectTellsWhichScriptsHaveNoFontAndWhatServesForRedis(t *testing.T) {
 	script := "#!/bin/sh\nprintf 'Latin One\\n20-7e a0 400-4ff'\n"
 	other := "#!/bin/sh\necho Valkey server v=8.1.0 sha=00000000:0"
 	for name, text := range map[string]string{"fc-match": script, "valkey-server": other} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		public.Program(t, filepath.Join(bin, name), text)
 	}
 	t.Setenv("PATH", bin)
 	m, err := local.Inspect(t.Context(), "")

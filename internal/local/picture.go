@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"time"
 
 	"presswork"
 	"presswork/internal/chromium"
@@ -19,11 +18,7 @@ func Picture(ctx context.Context, browser, html string, width, height int) ([]by
 		return nil, err
 	}
 	b := newBrowser(New(Options{Browser: browser, Output: presswork.HTML}).o)
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		_ = b.Stop(ctx) // the picture is taken
-	}()
+	defer func() { _ = b.Kill() }() // the picture is taken
 	if err := b.Start(ctx); err != nil {
 		return nil, err
 	}

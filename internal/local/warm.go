@@ -46,9 +46,7 @@ func (c *Converter) Warm(ctx context.Context, documents []string, done func(Warm
 }
 
 func (c *Converter) warmThemes() (string, error) {
-	if err := c.Reload(); err != nil {
-		return "", err
-	}
+	c.Reload()
 	custom := 0
 	for _, t := range c.catalogue.List() {
 		if t.Custom {

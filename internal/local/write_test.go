@@ -14,6 +14,7 @@ import (
 
 	"presswork"
 	"presswork/internal/local"
+	"presswork/internal/test/wait"
 )
 
 func TestTheOutputIsReplacedAsItWas(t *testing.T) {
@@ -104,7 +105,7 @@ func TestAPipeOrDeviceIsWrittenToAndNeverReplaced(t *testing.T) {
 		}
 		out <- o
 	}()
-	if err := reader.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := reader.SetReadDeadline(time.Now().Add(wait.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	head := make([]byte, len("<!DOCTYPE html>"))

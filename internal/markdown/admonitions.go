@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	stdhtml "html"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/lazyregexp"
 )
 
 // division is a `:::name … :::` block that is no admonition.
@@ -18,6 +21,8 @@ type division struct {
 	ast.BaseBlock
 	// figure reports whether it is one, with a label and perhaps a caption.
 	figure bool
+	// title is that of a tab.
+	title string
 }
 
 func (*division) Kind() ast.NodeKind         { return kindDivision }
@@ -43,9 +48,12 @@ func alertKinds() map[string]string {
 	return kinds
 }
 
-// admonitionParser parses MkDocs' admonitions:
+// admonitionParser parses MkDocs' admonitions and tabs:
 //
 //	!!! note "Title"
+//	    Indented blocks.
+//
+//	=== "Title"
 //	    Indented blocks.
 type admonitionParser struct{ kinds map[string]string }
 
@@ -53,7 +61,9 @@ type admonitionParser struct{ kinds map[string]string }
 // dropped, and the title.
 var admonitionHead = regexp.MustCompile(`^(?:!!!|\?\?\?\+?)[ \t]*([A-Za-z][A-Za-z-]{0,39})((?:[ \t]+[A-Za-z-]+)*)(?:[ \t]+"([^\n]*)")?[ \t]*\n?$`)
 
-func (admonitionParser) Trigger() []byte             { return []byte{'!', '?'} }
+var tabHead = lazyregexp.New(`^===[!+]?[ \t]+"([^\n]*)"[ \t]*\n?$`)
+
+func (admonitionParser) Trigger() []byte             { return []byte{'!', '?', '='} }
 func (admonitionParser) CanInterruptParagraph() bool { return true }
 func (admonitionParser) CanAcceptIndentedLine() bool { return false }
 
@@ -62,6 +72,14 @@ func (p admonitionParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 	at := pc.BlockOffset()
 	if at < 0 || len(line)-at < 4 || line[at+1] != line[at] || line[at+2] != line[at] || len(line) > maxBraces {
 		return nil, parser.NoChildren
+	}
+	if line[at] == '=' {
+		m := tabHead().FindSubmatch(line[at:])
+		if m == nil {
+			return nil, parser.NoChildren
+		}
+		reader.AdvanceToEOL()
+		return &division{title: resolved(m[1])}, parser.HasChildren
 	}
 	m := admonitionHead.FindSubmatchIndex(line[at:])
 	if m == nil {
@@ -162,6 +180,9 @@ func (p fenceParser) node(name string, a *attributes, title string) ast.Node {
 		}
 		return n
 	}
+	if name == "tab" {
+		return &division{title: resolved([]byte(title))}
+	}
 	if name != "" {
 		a.classes = append([]string{name}, a.classes...)
 	}
@@ -204,7 +225,7 @@ func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context
 func (fenceParser) Close(ast.Node, text.Reader, parser.Context) {}
 
 func (blockRenderer) division(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	tag := "div"
+	tag, title := "div", n.(*division).title
 	if n.(*division).figure {
 		tag = "figure"
 	}
@@ -215,5 +236,8 @@ func (blockRenderer) division(w util.BufWriter, _ []byte, n ast.Node, entering b
 	_, _ = w.WriteString("<" + tag)
 	html.RenderAttributes(w, n, nil)
 	_, _ = w.WriteString(">\n")
+	if title != "" {
+		_, _ = w.WriteString("<p><strong>" + stdhtml.EscapeString(title) + "</strong></p>\n")
+	}
 	return ast.WalkContinue, nil
 }

@@ -100,6 +100,9 @@ func (d *draft) placeBlocks(root ast.Node) {
 func (d *draft) placeParagraph(p *ast.Paragraph) {
 	if p.Lines().Len() == 1 {
 		switch strings.ToLower(strings.TrimSpace(string(blockText(p, d.src, 1)))) {
+		case "--- middle", "--- back": // parts of an Internet-Draft
+			p.Parent().RemoveChild(p.Parent(), p)
+			return
 		case `\newpage`, `\pagebreak`:
 			replace(p, &pageBreak{})
 			return

@@ -121,10 +121,11 @@ func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, enterin
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
+	p := preparedCode{lines: chroma.SplitTokensIntoLines([]chroma.Token{{Type: chroma.Text, Value: string(blockText(n, src, 0))}})}
+	p.noteColumns(n)
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
 	_, _ = w.WriteString("><code>")
-	p := preparedCode{lines: chroma.SplitTokensIntoLines([]chroma.Token{{Type: chroma.Text, Value: string(blockText(n, src, 0))}})}
 	p.write(w)
 	_, _ = w.WriteString("</code></pre>\n")
 	return ast.WalkSkipChildren, nil
@@ -150,6 +151,7 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 			n.SetAttributeString(attrStart, []byte(strconv.Itoa(p.first)))
 		}
 	}
+	p.noteColumns(n)
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
 	_, _ = w.WriteString("><code")
@@ -213,22 +215,11 @@ func lineStart(line []chroma.Token, n int) string {
 	return start.String()
 }
 
-// isLong counts columns: a tab has four, a character beyond the Latin ones may
-// have two.
+// isLong reports whether a line may be too long for the page.
 func isLong(line []chroma.Token) bool {
 	columns := 0
 	for _, t := range line {
-		for _, r := range t.Value {
-			switch {
-			case r == '\t':
-				columns += 4
-			case r >= 0x1100:
-				columns += 2
-			default:
-				columns++
-			}
-		}
-		if columns > longLine {
+		if columns += columnsOf(t.Value); columns > longLine {
 			return true
 		}
 	}

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -11,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork"
+	"presswork/internal/lazyregexp"
 )
 
 // comment is what is not printed: %%Obsidian's comments%%, {/* those of MDX */},
@@ -129,14 +129,14 @@ const maxImport = 2000
 // esmParser parses the imports and exports of MDX, up to a blank line.
 type esmParser struct{ commentBlockParser }
 
-var esmForm = regexp.MustCompile(`^(?:import\s*(?:["'][^"'\n]+["']|[\s\w$*{},]{1,1000}\bfrom\s*["'][^"'\n]+["'])\s*(?:;|\n|$)|` +
+var esmForm = lazyregexp.New(`^(?:import\s*(?:["'][^"'\n]+["']|[\s\w$*{},]{1,1000}\bfrom\s*["'][^"'\n]+["'])\s*(?:;|\n|$)|` +
 	`export\s+(?:(?:const|let|var)\s+[^=\n]{1,200}=|default\s|(?:async\s+)?function\b|class\s|[{*]))`)
 
 func (esmParser) Trigger() []byte { return []byte{'i', 'e'} }
 
 func (esmParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
-	if dialectOf(pc) != MDX || parent.Kind() != ast.KindDocument || pc.BlockOffset() != 0 || !esmForm.Match(reader.Source()[segment.Start:min(len(reader.Source()), segment.Start+maxImport)]) {
+	if dialectOf(pc) != MDX || parent.Kind() != ast.KindDocument || pc.BlockOffset() != 0 || !esmForm().Match(reader.Source()[segment.Start:min(len(reader.Source()), segment.Start+maxImport)]) {
 		return nil, parser.NoChildren
 	}
 	reader.AdvanceToEOL()

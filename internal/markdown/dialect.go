@@ -5,6 +5,8 @@ import (
 	"regexp"
 
 	"github.com/yuin/goldmark/parser"
+
+	"presswork/internal/lazyregexp"
 )
 
 // The dialects are the programs that a document may be written for, where it
@@ -23,8 +25,8 @@ const (
 func Dialects() []string { return []string{GFM, Pandoc, Obsidian, MDX} }
 
 var (
-	vaultLink = regexp.MustCompile(`!\[\[[^\[\]\n]{1,300}\]\]|\[\[[^\s\[\]|][^\[\]|\n]{0,200}\|[^\[\]|\n]{1,200}\]\]`)
-	esm       = regexp.MustCompile(`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`)
+	vaultLink = lazyregexp.New(`!\[\[[^\[\]\n]{1,300}\]\]|\[\[[^\s\[\]|][^\[\]|\n]{0,200}\|[^\[\]|\n]{1,200}\]\]`)
+	esm       = lazyregexp.New(`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`)
 	component = regexp.MustCompile(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
 )
 
@@ -32,9 +34,9 @@ var (
 // document holds.
 func detect(src []byte) string {
 	switch {
-	case bytes.Contains(src, []byte("[[")) && vaultLink.Match(src):
+	case bytes.Contains(src, []byte("[[")) && vaultLink().Match(src):
 		return Obsidian
-	case (bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))) && esm.Match(src) && component.Match(src):
+	case (bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))) && esm().Match(src) && component.Match(src):
 		return MDX
 	}
 	return ""

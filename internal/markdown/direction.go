@@ -101,9 +101,11 @@ func Direction(lang string) string {
 	return "ltr"
 }
 
-// isRTL reports whether a letter is of a script written from right to left.
-func isRTL(r rune) bool {
-	return r >= 0x590 && r < 0x900 || r >= 0xfb1d && r < 0xfe00 || r >= 0xfe70 && r < 0xff00 || r >= 0x10800 && r < 0x11000 || r >= 0x1e800 && r < 0x1f000
+// IsRTL reports whether a character is of a script written from right to left, or
+// turns the text behind it.
+func IsRTL(r rune) bool {
+	return r >= 0x590 && r < 0x900 || r >= 0xfb1d && r < 0xfe00 || r >= 0xfe70 && r < 0xff00 || r >= 0x10800 && r < 0x11000 || r >= 0x1e800 && r < 0x1f000 ||
+		r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // isUpright reports whether a letter is of a script that has no italics: all
@@ -142,7 +144,7 @@ func (l *letters) add(text []byte) {
 		switch {
 		case r < 'A' || !unicode.IsLetter(r):
 			continue
-		case isRTL(r):
+		case IsRTL(r):
 			l.rtl++
 			if l.first == "" {
 				l.first = "rtl"

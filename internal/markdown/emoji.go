@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"html"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -59,7 +60,8 @@ func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	if end < 1 || bytes.ContainsAny(line[:end], " \t\n*`[]<") {
 		return nil
 	}
-	name := string(line[:end])
+	// As formatters write it, and GitHub reads it.
+	name := strings.ReplaceAll(string(line[:end]), `\_`, "_")
 	character, ok := emojiByName()[name]
 	if !ok {
 		return nil
@@ -73,4 +75,26 @@ func (inlineRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering 
 		_, _ = w.WriteString(html.EscapeString(node.(*emoji).character))
 	}
 	return ast.WalkContinue, nil
+}
+
+var (
+	shortcode      = regexp.MustCompile(`:[a-z0-9_+-]{1,60}:`)
+	tagOrShortcode = regexp.MustCompile(`<[^>]*>|` + shortcode.String())
+)
+
+// emojiInHTML puts emoji for the shortcodes in raw HTML, outside of code, as GitHub
+// does.
+func emojiInHTML(block []byte) []byte {
+	if !shortcode.Match(block) {
+		return block
+	}
+	code := 0
+	return tagOrShortcode.ReplaceAllFunc(block, func(found []byte) []byte {
+		if found[0] == '<' {
+			code = max(0, code+codeDepth(found))
+		} else if character, ok := emojiByName()[string(found[1:len(found)-1])]; ok && code == 0 {
+			return []byte(character)
+		}
+		return found
+	})
 }

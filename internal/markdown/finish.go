@@ -154,12 +154,23 @@ func printableLink(href string) bool {
 	return false
 }
 
-// checkLinks warns of links to anchors that are not there.
+// checkLinks warns of links to anchors that are not there, once for each anchor.
 func (d *draft) checkLinks(ids map[string]bool) {
+	times := map[string]int{}
 	for _, l := range d.links {
-		if !ids[l.target] && l.target != "top" {
-			d.warn(presswork.LinkBroken, l.line, fmt.Sprintf("link to %q, but nothing in the document has that anchor", clip("#"+l.target)))
+		times[l.target]++
+	}
+	for _, l := range d.links {
+		n := times[l.target]
+		if n == 0 || ids[l.target] || l.target == "top" {
+			continue
 		}
+		times[l.target] = 0
+		again := ""
+		if n > 1 {
+			again = fmt.Sprintf(" (%d times)", n)
+		}
+		d.warn(presswork.LinkBroken, l.line, fmt.Sprintf("link to %q%s, but nothing in the document has that anchor", clip("#"+l.target), again))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"presswork"
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -84,16 +85,18 @@ type frontBlock struct {
 var (
 	yamlFence    = regexp.MustCompile(`^---[ \t]*\r?\n?$`)
 	yamlFenceEnd = regexp.MustCompile(`^(---|\.\.\.)[ \t]*\r?\n?$`)
-	firstPair    = regexp.MustCompile(`^["']?[\p{L}_][^:\n]*:(\s|$)`)
+	// draftPart begins a part of an Internet-Draft (kramdown-rfc), in place of the fence.
+	draftPart = lazyregexp.New(`^--- (?:abstract|middle|back|note_[^\n]{1,100})[ \t]*\r?\n?$`)
+	firstPair = regexp.MustCompile(`^["']?[\p{L}_][^:\n]*:(\s|$)`)
 
 	tomlFence     = regexp.MustCompile(`^\+\+\+[ \t]*\r?\n?$`)
 	firstTOMLPair = regexp.MustCompile(`^(\[{1,2}[^\[\]]+\]{1,2}|["']?[\p{L}\p{N}_-][^=\n]*=)`)
 )
 
 // splitFrontMatter finds the front matter. A rule (---) that only looks like
-// it, because no "key:" follows, is left to Markdown, and so is a +++ without a
-// "key =". The size tells how long
-// an oversized block is.
+// it, because no "key:" follows, is left to Markdown, as are a +++ without a "key ="
+// and either of them where no second one follows. The size is the length of the block, also
+// of one that is too large.
 func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	fence, fenceEnd, pair := yamlFence, yamlFenceEnd, firstPair
@@ -112,7 +115,16 @@ func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 				return frontBlock{}, 0, false
 			}
 			start = offset
+		case !b.toml && draftPart().Match(line):
+			if offset > maxFrontMatter {
+				return frontBlock{}, offset, false
+			}
+			begins := offset - len(line)
+			return frontBlock{text: src[start:begins], rest: src[begins:], lines: lines - 1}, offset, true
 		case fenceEnd.Match(line):
+			if offset > maxFrontMatter {
+				return frontBlock{}, offset, false
+			}
 			if comments && !pairs { // "# Text" between two rules is a heading
 				return frontBlock{}, 0, false
 			}
@@ -124,9 +136,6 @@ func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 				return frontBlock{}, 0, false
 			}
 			pairs = true
-		}
-		if offset > maxFrontMatter && pairs {
-			return frontBlock{}, offset, false
 		}
 	}
 	return frontBlock{}, 0, false

@@ -96,13 +96,17 @@ func TestTOMLErrorsNameTheLine(t *testing.T) {
 func TestWhatIsNotFrontMatterStaysMarkdown(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"# x\n---\na: b\n---\n", "---\nHello world\n---\n", "---\n- a: b\n---\n", "----\na: b\n---\n", "---\ntitle: x\n", "--- x\na: b\n---\n", "",
-		"---\n# A heading between rules\n---\n", "---\nNote: a paragraph\nof two lines: [x\n---\n", "+++\nHello = there, world\n", "+++\ntext\n+++\n", "++++\na = 1\n++++\n", "+++\n\n+++ b\n"} {
+		"---\n# A heading between rules\n---\n", "---\nNote: a paragraph\nof two lines: [x\n---\n", "+++\nHello = there, world\n", "+++\ntext\n+++\n", "++++\na = 1\n++++\n", "+++\n\n+++ b\n", "---\nNote: a rule\n" + strings.Repeat("a line\n", 10_000)} {
 		m, err := markdown.FrontMatter([]byte(src))
 		if err != nil || string(m.Body) != src || m.BodyLine != 1 {
 			t.Errorf("%q: got body %q at line %d, %v", src, m.Body, m.BodyLine, err)
 		}
 	}
-	m, err := markdown.FrontMatter([]byte("\ufeff---\r\ntitle: x\r\n...\r\nbody"))
+	m, err := markdown.FrontMatter([]byte("---\ntitle: x\n--- abstract\n\nAn Internet-Draft.\n\n--- middle\n"))
+	if err != nil || m.Options.Title != "x" || string(m.Body) != "--- abstract\n\nAn Internet-Draft.\n\n--- middle\n" || m.BodyLine != 3 {
+		t.Errorf("front matter that a part of a draft ends: %+v, %v", m, err)
+	}
+	m, err = markdown.FrontMatter([]byte("\ufeff---\r\ntitle: x\r\n...\r\nbody"))
 	if err != nil || m.Options.Title != "x" || string(m.Body) != "body" || m.BodyLine != 4 {
 		t.Errorf("a byte order mark and CRLF: %+v, %v", m, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"presswork"
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -23,11 +24,13 @@ const (
 
 var (
 	// bookInclude is mdBook's: {{#include file:lines}}.
-	bookInclude = regexp.MustCompile(`^\{\{#(?:rustdoc_)?include[ \t]+([^{}\n]{1,600}?)[ \t]*\}\}$`)
+	bookInclude = lazyregexp.New(`^\{\{#(?:rustdoc_)?include[ \t]+([^{}\n]{1,600}?)[ \t]*\}\}$`)
 	// bangInclude is that of pandoc-include and others: !include file.
-	bangInclude = regexp.MustCompile("^!include(?:`([^`\n]{0,200})`)?[ \t]+(\"[^\"\n]{1,500}\"|[^\\s\"<>`]{1,500})$")
+	bangInclude = lazyregexp.New("^!include(?:`([^`\n]{0,200})`)?[ \t]+(\"[^\"\n]{1,500}\"|[^\\s\"<>`]{1,500})$")
+	// quartoInclude is Quarto's: {{< include file >}}.
+	quartoInclude = lazyregexp.New(`^\{\{<[ \t]+include[ \t]+"?([^"{}<>\n]{1,600}?)"?[ \t]+>\}\}$`)
 	// noteEmbed is Obsidian's: ![[Note#Heading]].
-	noteEmbed = regexp.MustCompile(`^!\[\[([^\[\]|\n#]{1,300})(?:#([^\[\]|\n^]{1,200}))?\]\]$`)
+	noteEmbed = lazyregexp.New(`^!\[\[([^\[\]|\n#]{1,300})(?:#([^\[\]|\n^]{1,200}))?\]\]$`)
 	// fenceHead is a fence of code with what follows it on the line.
 	fenceHead = regexp.MustCompile("^(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 	// fenceInclude is in braces behind a fence: {.include} or {.go include=file}.
@@ -57,7 +60,7 @@ type includer struct {
 func (d *draft) expand(dialect string) error {
 	src := d.src
 	some := bytes.Contains(src, []byte("#include")) || bytes.Contains(src, []byte("!include")) || bytes.Contains(src, []byte(".include")) ||
-		bytes.Contains(src, []byte("include=")) || bytes.Contains(src, []byte("rustdoc_include")) || dialect == Obsidian && bytes.Contains(src, []byte("![["))
+		bytes.Contains(src, []byte("include=")) || bytes.Contains(src, []byte("rustdoc_include")) || bytes.Contains(src, []byte("{{< include ")) || dialect == Obsidian && bytes.Contains(src, []byte("![["))
 	if d.options.Include == nil || !some || dialect == GFM {
 		return nil
 	}
@@ -138,15 +141,18 @@ func (in *includer) raw(text []byte, prefix string) {
 // directive writes the file that a line names and reports whether it does. In code
 // a file is written as it is.
 func (in *includer) directive(line []byte, prefix string, code bool) bool {
-	if m := bookInclude.FindSubmatch(line); m != nil {
+	if m := bookInclude().FindSubmatch(line); m != nil {
 		name, part, _ := strings.Cut(string(m[1]), ":")
 		return in.file(name, func(b []byte) ([]byte, error) { return cutLines(b, part) }, prefix, code, true)
 	}
-	if m := bangInclude.FindSubmatch(line); m != nil {
+	if m := quartoInclude().FindSubmatch(line); m != nil {
+		return in.file(string(m[1]), func(b []byte) ([]byte, error) { return cutLines(b, "") }, prefix, code, true)
+	}
+	if m := bangInclude().FindSubmatch(line); m != nil {
 		// In code it may well be the code's own: PlantUML has it, and YAML.
 		return in.file(strings.Trim(string(m[2]), `"`), func(b []byte) ([]byte, error) { return cutLines(b, lineOptions(string(m[1]))) }, prefix, code, !code)
 	}
-	if m := noteEmbed.FindSubmatch(line); m != nil && in.obsidian && !code && !isImageName(m[1]) {
+	if m := noteEmbed().FindSubmatch(line); m != nil && in.obsidian && !code && !isImageName(m[1]) {
 		name := strings.TrimSpace(string(m[1]))
 		if path.Ext(name) != ".md" {
 			name += ".md"
@@ -178,6 +184,10 @@ func (in *includer) list(first string, names []byte, last, prefix string) {
 	}
 }
 
+// chunkOption is what the include of R Markdown's chunks says: whether they are
+// shown.
+var chunkOption = regexp.MustCompile(`^(?:TRUE|FALSE|[TF])\b`)
+
 // codeFile writes the head of a fence and, into it, the file that its attributes
 // name.
 func (in *includer) codeFile(line, info []byte, prefix string) {
@@ -187,7 +197,7 @@ func (in *includer) codeFile(line, info []byte, prefix string) {
 		return
 	}
 	a, size := readBraces(append(bytes.Clone(info[at:]), '\n'))
-	if name, ok := a.get("include"); ok && size > 0 {
+	if name, ok := a.get("include"); ok && size > 0 && !chunkOption.MatchString(name) {
 		before := line[:len(line)-len(bytes.TrimLeft(line, " \t>"))]
 		from, _ := a.get("startline")
 		to, _ := a.get("endline")

@@ -2,7 +2,11 @@ package markdown
 
 import (
 	"bytes"
+	"html"
+	"slices"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 // maxTag bounds the tag of a component, in bytes.
@@ -15,23 +19,23 @@ func plainComponents(src []byte) []byte {
 	src = plainTags(src)
 	var out strings.Builder
 	out.Grow(len(src))
-	var within []int // how far what is in each open component is indented, -1 before its first line
+	var indents []int // how far what is in each open component is indented, -1 before its first line
 	fence := ""
 	for line := range strings.Lines(string(src)) {
 		text := strings.TrimLeft(line, " \t")
 		indent := len(line) - len(text)
-		n := len(within)
+		n := len(indents)
 		switch {
 		case strings.TrimSpace(text) == "":
 			out.WriteString(line)
 			continue
-		case fence == "" && strings.HasPrefix(text, "</") && component.MatchString(text):
-			within = within[:max(0, n-1)]
-		case n > 0 && within[n-1] < 0:
-			within[n-1] = indent
+		case fence == "" && strings.HasPrefix(text, "</") && within().MatchString(text):
+			indents = indents[:max(0, n-1)]
+		case n > 0 && indents[n-1] < 0:
+			indents[n-1] = indent
 		}
-		if n = len(within); n > 0 && within[n-1] > 0 {
-			line = line[min(indent, within[n-1]):]
+		if n = len(indents); n > 0 && indents[n-1] > 0 {
+			line = line[min(indent, indents[n-1]):]
 		} else if n == 0 && fence == "" && strings.HasPrefix(text, "</") {
 			line = text
 		}
@@ -44,16 +48,16 @@ func plainComponents(src []byte) []byte {
 		case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"):
 			fence = text[:3]
 		case opensComponent(text):
-			within = append(within, -1)
+			indents = append(indents, -1)
 		}
 	}
 	return []byte(out.String())
 }
 
-// opensComponent reports whether a line begins with the tag of a component, and does
-// not close it.
+// opensComponent reports whether a line begins with the tag of a component, or of an element
+// that holds blocks, and does not close it.
 func opensComponent(text string) bool {
-	if len(text) < 3 || text[0] != '<' || text[1] < 'A' || text[1] > 'Z' {
+	if m := within().FindStringIndex(text); len(text) < 3 || m == nil || m[0] != 0 || text[1] == '/' {
 		return false
 	}
 	name := text[1 : 1+strings.IndexFunc(text[1:]+">", func(r rune) bool { return strings.ContainsRune(" />\n", r) })]
@@ -93,16 +97,27 @@ func plainTags(src []byte) []byte {
 		code = code != (c == '`')
 		if c == '<' && !code && at+1 < len(src) && src[at+1] >= 'A' && src[at+1] <= 'Z' {
 			if tag, end := plainTag(src, at); tag != "" {
+				if strings.HasPrefix(tag, "<Frame>") || strings.HasPrefix(tag, "<Frame ") { // HTML's would drop what it encloses
+					tag = "<Figure" + tag[len("<Frame"):]
+				}
 				out.WriteString(tag)
 				at = end
 				continue
 			}
+		}
+		if closing := []byte("</Frame>"); c == '<' && !code && bytes.HasPrefix(src[at:], closing) {
+			out.WriteString("</Figure>")
+			at += len(closing)
+			continue
 		}
 		out.WriteByte(c)
 		at++
 	}
 	return out.Bytes()
 }
+
+// literal is an attribute's value that is a string of JavaScript and nothing more.
+var literal = lazyregexp.New("^\\{\\s*(?:\"([^\"\\\\\n]*)\"|'([^'\\\\\n]*)'|`([^`\\\\$]*)`)\\s*\\}")
 
 // plainTag reads a tag, and writes it on one line, its line ends behind it, without
 // what is in braces.
@@ -124,6 +139,12 @@ func plainTag(src []byte, at int) (tag string, end int) {
 			}
 		case c == '"' || c == '\'' || c == '`':
 			quote = c
+		case c == '{' && depth == 0 && i > at && src[i-1] == '=' && literal().Match(src[i:min(len(src), i+maxTag)]):
+			m := literal().FindSubmatch(src[i:min(len(src), i+maxTag)])
+			out.WriteString(`"` + html.EscapeString(string(bytes.ReplaceAll(slices.Concat(m[1:]...), []byte("\n"), []byte(" ")))) + `"`)
+			lines += bytes.Count(m[0], []byte("\n"))
+			i += len(m[0]) - 1
+			continue
 		case c == '{':
 			if depth++; depth == 1 { // with the name before it
 				kept := strings.TrimRightFunc(out.String(), func(r rune) bool { return r != ' ' })

@@ -198,6 +198,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err := d.expand(dialect); err != nil {
 		return Document{}, err
 	}
+	d.plainTemplates()
 	src = d.src
 	d.references = o.Labels != nil || HasLabels(src)
 	var err error
@@ -289,6 +290,9 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 		escapeRawHTML(root, d.src)
 	} else {
 		tameRawHTML(root, d.src)
+		if d.dialect == MDX {
+			d.labelComponents(root)
+		}
 	}
 	d.dropComments(root)
 	d.placeBlocks(root)

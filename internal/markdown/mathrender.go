@@ -25,8 +25,9 @@ const (
 	// much of it.
 	maxMathBytes = 16 << 20
 	// maxMathTime bounds the rendering of one document's formulas. A thousand
-	// take about a second.
-	maxMathTime = 10 * time.Second
+	// take about a second, and ten times as long on a machine that has as much
+	// other work for each of its cores.
+	maxMathTime = 30 * time.Second
 )
 
 // FormulaMark begins the alternative text of a formula, so that it can be distinguished

@@ -50,6 +50,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs(embedAttr).Matching(number).OnElements("span", "div")
 	p.AllowAttrs(attrLine).Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("img")
 	p.AllowAttrs(attrStart).Matching(regexp.MustCompile(`^[0-9]{1,6}$`)).OnElements("pre")
+	p.AllowAttrs(attrColumns).Matching(number).OnElements("pre")
 	p.AllowAttrs("colspan", "rowspan", "span").Matching(number).OnElements("th", "td", "col", "colgroup")
 	p.AllowAttrs("scope").Matching(regexp.MustCompile(`^(row|col|rowgroup|colgroup)$`)).OnElements("th")
 	p.AllowAttrs("start", "value").Matching(regexp.MustCompile(`^-?[0-9]{1,9}$`)).OnElements("ol", "li")
@@ -161,11 +162,12 @@ func tameRawHTML(root ast.Node, src []byte) {
 	for _, n := range wild {
 		rawToText(n)
 	}
-	freeReservedClasses(root, src)
+	rewriteRawHTML(root, src)
 }
 
-// freeReservedClasses takes the classes of the print sheet out of raw HTML.
-func freeReservedClasses(root ast.Node, src []byte) {
+// rewriteRawHTML takes the classes of the print sheet out of raw HTML, and makes its
+// shortcodes emoji.
+func rewriteRawHTML(root ast.Node, src []byte) {
 	var raw []ast.Node
 	eachNode(root, func(n ast.Node) {
 		if n.Kind() == ast.KindRawHTML || n.Kind() == ast.KindHTMLBlock {
@@ -186,7 +188,7 @@ func freeReservedClasses(root ast.Node, src []byte) {
 			if n.HasClosure() {
 				block = append(block, n.ClosureLine.Value(src)...)
 			}
-			if clean := withoutReservedClasses(block); !bytes.Equal(clean, block) {
+			if clean := emojiInHTML(withoutReservedClasses(block)); !bytes.Equal(clean, block) {
 				replace(n, &rawBlock{html: clean})
 			}
 		}

@@ -25,7 +25,7 @@ func (p page) arranged() string {
 	if !p.footnotes() {
 		return ""
 	}
-	return `<div class="foot foot-empty"><div class="foot-note"><p><a class="foot-number"></a></p></div></div>`
+	return `<div class="foot foot-empty foot-continued foot-last"><div class="foot-note"><p><a class="foot-number"></a></p></div></div>`
 }
 
 // arrangement is the script that arranges a page before it is printed; "" when it

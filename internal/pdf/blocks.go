@@ -17,6 +17,13 @@ type block struct {
 	heading int
 	// breaks reports that a page ends with it in any case, chapter that one begins.
 	breaks, chapter bool
+	// unsound reports that tags in it are missing or too many.
+	unsound bool
+}
+
+// paragraph reports whether it is one.
+func (b block) paragraph() bool {
+	return strings.HasPrefix(b.html, "<p>") || strings.HasPrefix(b.html, "<p ")
 }
 
 // voids are the elements without an end tag.
@@ -27,7 +34,8 @@ var voids = []string{"area", "base", "br", "col", "embed", "hr", "img", "input",
 func cutBlocks(body string) []block {
 	var blocks []block
 	var b block
-	start, at, depth := 0, 0, 0
+	start, at := 0, 0
+	var open []string // elements
 	end := func() {
 		if b.html = body[start:at]; b.html != "" {
 			blocks = append(blocks, b)
@@ -39,13 +47,13 @@ func cutBlocks(body string) []block {
 		length := len(z.Raw())
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
-			outer := depth == 0
+			outer := len(open) == 0
 			if outer {
 				end()
 			}
 			name, hasAttr := z.TagName()
 			if kind == html.StartTagToken && !slices.Contains(voids, string(name)) {
-				depth++
+				open = append(open, string(name))
 			}
 			if outer && len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' {
 				b.heading = int(name[1] - '0')
@@ -56,12 +64,33 @@ func cutBlocks(body string) []block {
 				b.note(string(key), string(value), outer)
 			}
 		case html.EndTagToken:
-			depth = max(depth-1, 0)
+			name, _ := z.TagName()
+			before := len(open)
+			open = closed(open, string(name))
+			b.unsound = b.unsound || len(open) != before-1
 		}
 		at += length
 	}
 	end()
 	return blocks
+}
+
+// implied are the elements that end with their parent.
+var implied = []string{"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot"}
+
+// closed is what an end tag leaves open of some elements. One that ends none of them is
+// ignored, as it is by browsers. So is one that would end others: browsers open some of
+// these anew behind it, so that all the rest is one block.
+func closed(open []string, name string) []string {
+	for i, last := range slices.Backward(open) {
+		if last == name {
+			return open[:i]
+		}
+		if !slices.Contains(implied, last) {
+			break
+		}
+	}
+	return open
 }
 
 // note takes what matters of an attribute: of the block's own tag, or of one

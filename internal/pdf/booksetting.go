@@ -24,12 +24,16 @@ type bookSetting struct {
 const (
 	// From facingLetters on, about three pages, a document that was not said to be a
 	// book has facing pages, and where its chapters are as long as longChapter on
-	// average they begin on right-hand pages: shorter ones would leave more paper
-	// white than printed.
+	// average they begin on pages of their own: shorter ones would leave more paper
+	// white than printed. Those pages are on the right from rightLetters on, about eight
+	// pages: who prints less binds nothing, and wonders at a white page.
 	facingLetters = 8000
 	longChapter   = 5000
-	// proseShare is how much of a literary text is in paragraphs.
-	proseShare = 0.6
+	rightLetters  = 20_000
+	// proseShare is how much of a literary text is in paragraphs, and technicalLetters how
+	// many letters it has at least for each of its tables and blocks of code.
+	proseShare       = 0.6
+	technicalLetters = 10_000
 	// dropCapLetters is how long a paragraph is whose first letter stands beside
 	// three of its lines.
 	dropCapLetters = 260
@@ -55,12 +59,16 @@ func bookSettingOf(o presswork.Options, theme themes.Theme, body markdown.Docume
 	}
 	said := o.As == asBook
 	prose, all := proseIn(body.HTML)
-	if !said && float64(prose) < proseShare*float64(all) {
+	technical := strings.Count(body.HTML, "<pre") + strings.Count(body.HTML, "<table")
+	if !said && (float64(prose) < proseShare*float64(all) || technical*technicalLetters > all) {
 		return b
 	}
 	b.text, b.pages = true, said || all >= facingLetters
 	if n := len(chaptersOf(body.Headings)); o.ChapterStart == "" && b.pages && n > 1 && all/n >= longChapter {
-		b.start = "right"
+		b.start = "page"
+		if said || all >= rightLetters {
+			b.start = "right"
+		}
 	}
 	return b
 }

@@ -129,8 +129,11 @@ func TestWhatIsABook(t *testing.T) {
 		"another theme":     {content: novel(12), theme: "light", lacks: `class="book" drop-cap leaf @page:left presswork-running`},
 		"said to be one":    {content: "# A\n\nText.", theme: "light", o: presswork.Options{As: "book"}, holds: `class="book" @page:left`, lacks: "drop-cap leaf"},
 		"a list":            {content: list, theme: "silk", lacks: `class="book" @page:left`},
+		"a specification":   {content: novel(12) + strings.Repeat("\n\n```\ncode\n```\n", 30), theme: "silk", lacks: `class="book" @page:left drop-cap`},
+		"with an example":   {content: novel(12) + "\n\n```\ncode\n```\n", theme: "silk", holds: `class="book" @page:left drop-cap`},
 		"short":             {content: "# A\n\n" + strings.Repeat("Once a short text. ", 40), theme: "silk", holds: `class="book" drop-cap`, lacks: "@page:left presswork-running"},
 		"short chapters":    {content: "# A\n\n" + strings.Repeat("## B\n\nA short text, but several.\n\n"+strings.Repeat("Words. ", 200)+"\n\n", 12), theme: "silk", holds: `@page:left presswork-running`, lacks: "data-chapter leaf"},
+		"few pages":         {content: strings.Repeat("# A\n\n"+strings.Repeat("Once a text. ", 600)+"\n\n", 2), theme: "silk", holds: `@page:left data-chapter`, lacks: "leaf"},
 		"its own header":    {content: novel(12), theme: "silk", o: presswork.Options{HeaderText: new("H")}, lacks: "presswork-running", holds: "leaf"},
 		"chapters on pages": {content: novel(12), theme: "light", o: presswork.Options{ChapterStart: "page"}, holds: "data-chapter", lacks: `class="book" leaf`},
 		"only binding":      {content: "# A\n", theme: "light", o: presswork.Options{Binding: "10mm"}, holds: "@page:left", lacks: `class="book" text-align:left`},
@@ -162,7 +165,7 @@ func TestPicturesAreNoLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if html := composed.Page.HTML; strings.Count(html, "<p data-pictures>") != 1 || !strings.Contains(html, "p[data-pictures]") {
+	if html := composed.Page.HTML; strings.Count(html, "<p data-pictures>") != 1 || !strings.Contains(html, "main > p[data-pictures]:is(p){margin-block") || !strings.Contains(html, "p[data-pictures] + p:is(p)") {
 		t.Error(html)
 	}
 }

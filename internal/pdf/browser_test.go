@@ -7,11 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
 	"presswork/internal/test/browsertest"
+	"presswork/internal/test/wait"
 	"presswork/themes"
 )
 
@@ -34,12 +34,12 @@ var shared = sync.OnceValues(func() (*chromium.Browser, error) {
 var started atomic.Pointer[chromium.Browser]
 
 // embedded are the themes of the binary.
-var embedded = sync.OnceValues(func() (*themes.Catalogue, error) { return themes.Open(themes.Options{}) })
+var embedded = sync.OnceValue(func() *themes.Catalogue { return themes.Open(themes.Options{}) })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if b := started.Load(); b != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		if err := b.Stop(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, "stopping the browser:", err)
 			code = 1
@@ -77,9 +77,6 @@ func needsBrowser(t testing.TB) {
 // catalogue are the themes of the binary.
 func catalogue(t testing.TB) *themes.Catalogue {
 	t.Helper()
-	c, err := embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := embedded()
 	return c
 }

@@ -21,6 +21,9 @@ const (
 	// longestWord is how many letters of a word stay together in a cell:
 	// markdown lets longer ones break.
 	longestWord = 18
+	// tallText is how many letters a table of few rows holds that may be divided
+	// all the same, because its rows are of many lines.
+	tallText = 800
 )
 
 // tableSize is one way to set a table.
@@ -36,6 +39,7 @@ func tableSizes() []tableSize {
 // tableWidths is what a table's columns hold.
 type tableWidths struct {
 	columns []column
+	letters int // of all cells
 	// spans reports that cells reach over columns or rows, holdsMore that some hold
 	// other things than text.
 	spans, holdsMore bool
@@ -171,6 +175,7 @@ func measure(table string) tableWidths {
 	spans, holdsMore := false, false
 	at, span, letters, word, depth := -1, 1, 0, 0, 0
 	longest := 0 // word of the cell
+	all := 0     // letters
 	inCell, inHead := false, false
 	closeWord := func() {
 		word = min(word, longestWord)
@@ -181,6 +186,7 @@ func measure(table string) tableWidths {
 	}
 	closeCell := func() {
 		closeWord()
+		all += letters
 		if at >= 0 && at < len(columns) && span == 1 {
 			c := &columns[at]
 			c.cell = max(c.cell, letters)
@@ -238,14 +244,25 @@ func measure(table string) tableWidths {
 					word, letters = 2, letters+2
 					closeWord()
 				default:
-					word++
-					letters++
+					word += lettersOf(r)
+					letters += lettersOf(r)
 				}
 			}
 		}
 	}
 	closeCell()
-	return tableWidths{columns, spans, holdsMore}
+	return tableWidths{columns, all, spans, holdsMore}
+}
+
+// lettersOf is how many Latin letters a character of an alphabet is as wide as.
+func lettersOf(r rune) int {
+	switch {
+	case r >= 0x1000 && r <= 0x109f: // Myanmar
+		return 2
+	case r >= 0x12000 && r <= 0x1342f: // cuneiform, hieroglyphs
+		return 4
+	}
+	return 1
 }
 
 // wideRune reports whether a character is as wide as two letters.

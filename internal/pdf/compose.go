@@ -20,7 +20,7 @@ import (
 
 // engineVersion is part of every key. It goes up when the same HTML would be
 // printed or packed into something else.
-const engineVersion = 4
+const engineVersion = 5
 
 // compose is Compose without a memory.
 func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
@@ -107,7 +107,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	if book.pages {
 		sheet.mirror(o)
 	}
-	fitted, doubtful := fitSections(text, sheet)
+	fitted, doubtful := fitSections(text, sheet, theme.Token("--code-size"))
 	page := page{options: o, theme: theme, sheet: sheet, meta: meta, subtitle: head.subtitle, date: date, lang: lang, upright: body.Upright,
 		book: book, headings: body.Headings}
 	opened, leaves := book.openChapters(fillCells(fitted), body.Headings, lang)
@@ -137,7 +137,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	switch {
 	case composed.divisible:
 		page.body = "" // not to be remembered
-		composed.banners = page.banners
+		composed.banners, composed.top = page.banners, sheet.textTop()
 	case body.Parts > markdown.MaxParts:
 		return Composed{}, tooMuchAtOnce(body.Parts, "it is set as a book, has a stylesheet or a theme of its own, page ranges, or pages without header or footer")
 	}

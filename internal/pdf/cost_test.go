@@ -45,11 +45,8 @@ func TestStylesheetsAreBounded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "heavy.css"), []byte(":root{--primary:#00f;--base-100:#fff;--base-content:#000}"+background(4000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	themed, err := themes.Open(themes.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = pdf.New(pdf.Options{Themes: themed}).Compose(t.Context(), pdf.Document{Content: []byte(strings.Repeat("p\n\n", 5000)), Theme: "heavy"})
+	themed := themes.Open(themes.Options{Dir: dir})
+	_, err := pdf.New(pdf.Options{Themes: themed}).Compose(t.Context(), pdf.Document{Content: []byte(strings.Repeat("p\n\n", 5000)), Theme: "heavy"})
 	if presswork.CodeOf(err) != presswork.ContentTooComplex || !strings.Contains(err.Error(), "theme heavy") {
 		t.Errorf("a theme: %v", err)
 	}

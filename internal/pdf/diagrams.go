@@ -44,8 +44,6 @@ func (c *Converter) drawer(theme themes.Theme, o presswork.Options) func(context
 }
 
 const (
-	// legible is how small a diagram may become: its texts then have 7 pt.
-	legible = 2.0 / 3
 	// worthTurning is how much larger a turned page must make it.
 	worthTurning = 1.25
 	// pageShare is how much of a page's height a diagram may take, with space for
@@ -101,17 +99,21 @@ func diagramSheet(svg string, s sheet) sheet {
 	z := html.NewTokenizer(strings.NewReader(svg))
 	z.Next()
 	var width, height float64
+	smallest := float64(diagramText)
 	for _, a := range z.Token().Attr {
 		switch a.Key {
 		case "width":
 			width, _ = strconv.ParseFloat(a.Val, 64)
 		case "height":
 			height, _ = strconv.ParseFloat(a.Val, 64)
+		case diagram.TextAttribute:
+			smallest, _ = strconv.ParseFloat(a.Val, 64)
 		}
 	}
-	if !(width > 0 && height > 0) {
+	if !(width > 0 && height > 0 && smallest > 0) {
 		return s
 	}
+	legible := min(1, diagram.SmallestText/smallest) // how small it may become
 	const pixel = 25.4 / 96
 	size := func(s sheet) float64 {
 		across, along := s.width-s.left-s.right, (s.height-s.top-s.bottom)*pageShare

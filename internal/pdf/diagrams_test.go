@@ -13,10 +13,10 @@ import (
 	"presswork/themes"
 )
 
-// drawn is a renderer whose diagrams all have one size.
-func drawn(width, height int) *diagram.Renderer {
+// drawn is a renderer whose diagrams all have one size, and texts of one.
+func drawn(width, height int, smallest float64) *diagram.Renderer {
 	return diagram.New(diagram.Options{Script: func(context.Context, string, ...string) ([]json.RawMessage, error) {
-		return []json.RawMessage{json.RawMessage(fmt.Sprintf(`{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d}`, width, height))}, nil
+		return []json.RawMessage{json.RawMessage(fmt.Sprintf(`{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d,"text":%g}`, width, height, smallest))}, nil
 	}})
 }
 
@@ -25,18 +25,20 @@ func TestWideDiagramsTurnTheirPage(t *testing.T) {
 	const src = "text\n\n## Flow\n\n```mermaid\ngraph LR\n```\n"
 	for name, c := range map[string]struct {
 		width, height int
+		smallest      float64
 		options       presswork.Options
 		want          string
 	}{
-		"fits":             {500, 300, presswork.Options{}, "<div class=\"diagram\"><svg role"},
-		"is legible":       {800, 300, presswork.Options{}, "<div class=\"diagram\"><svg role"},
-		"too wide":         {1200, 300, presswork.Options{}, "<div class=\"turned\">\n<h2 id=\"flow\">Flow</h2>\n<div class=\"diagram\"><svg style=\"max-height:"},
-		"too high as well": {1200, 2000, presswork.Options{}, "<style>@page sheet-1{size:278.667mm 467.0"},
-		"a wide sheet":     {1300, 300, presswork.Options{Landscape: new(true)}, "<div class=\"diagram\"><svg role"},
-		"much too wide":    {4000, 300, presswork.Options{}, "<style>@page sheet-1{size:772.556mm 210mm}</style>"},
-		"without end":      {20_000, 300, presswork.Options{}, "<style>@page sheet-1{size:1188mm 210mm}</style>"},
+		"fits":             {500, 300, 14, presswork.Options{}, "<div class=\"diagram\"><svg role"},
+		"is legible":       {800, 300, 14, presswork.Options{}, "<div class=\"diagram\"><svg role"},
+		"has small texts":  {800, 300, 10, presswork.Options{}, "<div class=\"turned\">\n<h2 id=\"flow\">Flow</h2>\n<div class=\"diagram\"><svg style=\"max-height:"},
+		"too wide":         {1200, 300, 14, presswork.Options{}, "<div class=\"turned\">\n<h2 id=\"flow\">Flow</h2>\n<div class=\"diagram\"><svg style=\"max-height:"},
+		"too high as well": {1200, 2000, 14, presswork.Options{}, "<style>@page sheet-1{size:278.667mm 467.0"},
+		"a wide sheet":     {1300, 300, 14, presswork.Options{Landscape: new(true)}, "<div class=\"diagram\"><svg role"},
+		"much too wide":    {4000, 300, 14, presswork.Options{}, "<style>@page sheet-1{size:772.556mm 210mm}</style>"},
+		"without end":      {20_000, 300, 14, presswork.Options{}, "<style>@page sheet-1{size:1188mm 210mm}</style>"},
 	} {
-		html := composeDrawn(t, drawn(c.width, c.height), pdf.Document{Content: []byte(src), Options: c.options})
+		html := composeDrawn(t, drawn(c.width, c.height, c.smallest), pdf.Document{Content: []byte(src), Options: c.options})
 		if !strings.Contains(html, c.want) {
 			t.Errorf("%s: %s", name, html[strings.Index(html, "<main>"):])
 		}
@@ -59,7 +61,7 @@ func TestAPreviewHasItsNameWithAndWithoutDiagrams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := converter(t, pdf.Options{Diagrams: drawn(100, 100)}).Preview(t.Context(), themes.Default)
+	other, err := converter(t, pdf.Options{Diagrams: drawn(100, 100, 14)}).Preview(t.Context(), themes.Default)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"presswork"
 	"presswork/internal/markdown"
@@ -19,6 +20,10 @@ const (
 	// usualSection is that of a document that must be divided where no page ends in
 	// any case. What a page takes grows with the number of pages before it.
 	usualSection = 512 << 10
+	// longContents is the size of HTML of contents that are worth a section of their own,
+	// as their section is printed again when the places of all headings are known: some
+	// four pages.
+	longContents = 32 << 10
 	// maxDivided bounds what a document in sections is made of, in parts as
 	// markdown.MaxParts counts them. 8000 pages of short sections have 620 000.
 	maxDivided = 1_000_000
@@ -34,26 +39,42 @@ type division struct {
 	sheet             presswork.Sheet
 	blocks            []block
 	// notes are the footnotes that stand at the foot of pages.
-	notes    []block
+	notes []block
+	// starts are the blocks that sections begin with, one alone where drafts tell the
+	// others.
+	starts   []int
 	sections []*section
-	// linked counts the sections that link to an anchor; exists are the anchors.
-	linked map[string]int
-	exists map[string]bool
+	// exists are the anchors, linked those that something links to; noteOf is which
+	// note has an anchor.
+	exists, linked map[string]bool
+	noteOf         map[string]int
+
+	// finding is held while the end of the next section is found, by a draft.
+	finding sync.Mutex
+	top     float64 // Composed's
 }
 
 // section is some of the blocks on their way into the whole.
 type section struct {
+	from   int // of the division's blocks
 	blocks []block
 	notes  []int // of the division's
 	// opens reports that it begins with a heading that keeps the space above it: only
 	// what is behind a break has none, or the first of all elements.
 	opens bool
+	// follows reports that it begins with a paragraph that comes after another one, for
+	// the rules about that.
+	follows bool
 	// first is the number of its first place for a text, held are the texts in them.
 	first int
 	held  []string
 	// ids and links are those of the blocks and the notes.
 	ids, links map[string]bool
 
+	// wanted is how many pages it has in the whole, 0 where it decides that.
+	wanted int
+	// draft reports that it was printed without tags, because it will be again.
+	draft  bool
 	file   *file.File
 	places map[string]int // pages of the anchors, from 1
 	pages  int
@@ -75,14 +96,14 @@ func tooMuchAtOnce(parts int, why string) *presswork.Error {
 // placeForText is how an element ends that a text is filled into.
 const placeForText = " data-fill></"
 
-// divide cuts a document into sections; nil if that is not worth it.
+// divide tells where to cut a document into sections; nil if that is not worth it.
 func divide(composed Composed) *division {
 	must := composed.parts > markdown.MaxParts
 	if !must && len(composed.Page.HTML) < 2*leastSection {
 		return nil
 	}
 	p := composed.Page
-	d := &division{sheet: p.Sheet, prepare: p.Prepare, linked: map[string]int{}, exists: map[string]bool{}}
+	d := &division{sheet: p.Sheet, prepare: p.Prepare, top: composed.top}
 	var rest string
 	d.head, rest, _ = strings.Cut(p.HTML, "</head>\n")
 	d.body, rest, _ = strings.Cut(rest, "\n")
@@ -92,24 +113,46 @@ func divide(composed Composed) *division {
 	if composed.footnotes {
 		d.takeNotes()
 	}
-	starts := starts(d.blocks, must)
-	if len(starts) < 2 || must && slices.ContainsFunc(d.blocks, func(b block) bool { return len(b.html) > usualSection && !strings.HasPrefix(b.html, "<nav") }) {
-		return nil // a block may be as much as a document that is printed at once
+	d.link()
+	d.starts = starts(d.blocks, must)
+	switch {
+	case len(d.starts) > 1 && !(must && slices.ContainsFunc(d.blocks, func(b block) bool { return len(b.html) > usualSection && !contents(b) })):
+		return d // else a block may be as much as a document that is printed at once
+	case !must && len(rest) >= leastDrafted && !composed.footnotes && !strings.Contains(d.body, "turns") &&
+		!slices.ContainsFunc(d.blocks, func(b block) bool { return b.unsound }):
+		// With notes at the foot of pages a draft takes as long as the print. Where there
+		// are turned pages, Chromium may shrink all that is printed with them.
+		return d
+	}
+	return nil
+}
+
+// add makes a section of the blocks behind those of the last one.
+func (d *division) add(from, to int) *section {
+	s := newSection(d.blocks, from, to)
+	if from > 0 {
+		last := d.sections[len(d.sections)-1]
+		s.first = last.first + len(last.held)
+	}
+	d.linkSection(s)
+	d.sections = append(d.sections, s)
+	return s
+}
+
+// newSection is a section of some blocks.
+func newSection(blocks []block, from, to int) *section {
+	s := &section{from: from, blocks: blocks[from:to]}
+	if from > 0 {
+		first, before := blocks[from], blocks[from-1]
+		s.opens = first.chapter && !before.breaks
+		s.follows = first.paragraph() && before.paragraph()
 	}
 	places := 0
-	for i, from := range starts {
-		s := &section{blocks: d.blocks[from:], first: places, opens: from > 0 && d.blocks[from].chapter && !d.blocks[from-1].breaks}
-		if i+1 < len(starts) {
-			s.blocks = d.blocks[from:starts[i+1]]
-		}
-		for _, b := range s.blocks {
-			places += strings.Count(b.html, placeForText)
-		}
-		s.held = make([]string, places-s.first)
-		d.sections = append(d.sections, s)
+	for _, b := range s.blocks {
+		places += strings.Count(b.html, placeForText)
 	}
-	d.link()
-	return d
+	s.held = make([]string, places)
+	return s
 }
 
 // starts are the blocks that sections begin with.
@@ -121,6 +164,8 @@ func starts(blocks []block, must bool) []int {
 		switch {
 		case i == 0:
 		case endsPage(blocks, i) && sizes[i]-sizes[from] >= leastSection:
+			starts = append(starts, i)
+		case must && contents(blocks[i-1]) && !contents(b) && longEnough(blocks[from:i]):
 			starts = append(starts, i)
 		case must && sizes[i+1]-sizes[from] > usualSection:
 			best := i
@@ -135,6 +180,18 @@ func starts(blocks []block, must bool) []int {
 		}
 	}
 	return starts
+}
+
+// contents reports whether a block is a table of contents, or a list of figures or the like.
+func contents(b block) bool { return strings.HasPrefix(b.html, `<nav class="toc`) }
+
+// longEnough reports whether blocks end with contents that are worth a section of their own.
+func longEnough(blocks []block) bool {
+	size := 0
+	for i := len(blocks) - 1; i >= 0 && contents(blocks[i]); i-- {
+		size += len(blocks[i].html)
+	}
+	return size >= longContents
 }
 
 // endsPage reports whether a page ends before a block in any case. Next to an empty
@@ -175,35 +232,43 @@ func (d *division) takeNotes() {
 	})
 }
 
-// link notes what links to what. A note is in each section that refers to it.
+// link notes what is linked to.
 func (d *division) link() {
-	byID := map[string]int{}
+	d.exists, d.linked, d.noteOf = map[string]bool{}, map[string]bool{}, map[string]int{}
 	for i, n := range d.notes {
 		for _, id := range n.ids {
-			byID[id] = i
+			d.noteOf[id] = i
 		}
 	}
-	for _, s := range d.sections {
-		s.ids, s.links = map[string]bool{}, map[string]bool{}
-		taken := map[int]bool{}
-		for todo := slices.Clone(s.blocks); len(todo) > 0; todo = todo[1:] {
-			for _, id := range todo[0].ids {
-				s.ids[id], d.exists[id] = true, true
-			}
-			for _, id := range todo[0].links {
-				s.links[id] = true
-				if i, ok := byID[id]; ok && !taken[i] {
-					taken[i] = true
-					todo = append(todo, d.notes[i])
-					s.notes = append(s.notes, i)
-				}
-			}
+	for _, b := range slices.Concat(d.blocks, d.notes) {
+		for _, id := range b.ids {
+			d.exists[id] = true
 		}
-		slices.Sort(s.notes)
-		for id := range s.links {
-			d.linked[id]++
+		for _, id := range b.links {
+			d.linked[id] = true
 		}
 	}
+}
+
+// linkSection notes what is in a section, and what it links to. A note is in each
+// section that refers to it.
+func (d *division) linkSection(s *section) {
+	s.ids, s.links = map[string]bool{}, map[string]bool{}
+	taken := map[int]bool{}
+	for todo := slices.Clone(s.blocks); len(todo) > 0; todo = todo[1:] {
+		for _, id := range todo[0].ids {
+			s.ids[id] = true
+		}
+		for _, id := range todo[0].links {
+			s.links[id] = true
+			if i, ok := d.noteOf[id]; ok && !taken[i] {
+				taken[i] = true
+				todo = append(todo, d.notes[i])
+				s.notes = append(s.notes, i)
+			}
+		}
+	}
+	slices.Sort(s.notes)
 }
 
 // page is a section's page, without header and footer. Links to anchors elsewhere
@@ -222,12 +287,12 @@ func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page 
 		}
 	}
 	for id := range s.ids {
-		if d.linked[id] > 0 {
+		if d.linked[id] {
 			want(id)
 		}
 	}
 	for _, h := range chapters {
-		if d.linked[h.ID] == 0 {
+		if !d.linked[h.ID] {
 			want(h.ID)
 		}
 	}
@@ -235,12 +300,15 @@ func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page 
 	slices.Sort(wanted)
 	var out strings.Builder
 	out.WriteString(d.head + "<style>" + noBanners + "</style>\n</head>\n" + d.body + "\n")
-	if s == d.sections[0] {
+	if s.from == 0 {
 		out.WriteString(d.cover)
 	}
 	out.WriteString("<nav hidden>" + strings.Join(standIns, "") + strings.Join(wanted, "") + "</nav>\n<main>\n")
-	if s.opens {
+	switch {
+	case s.opens:
 		out.WriteString("<div hidden></div>\n")
+	case s.follows:
+		out.WriteString("<p hidden></p>\n")
 	}
 	texts := s.held
 	arranged := len(s.notes) > 0
@@ -260,6 +328,9 @@ func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page 
 	}
 	out.WriteString("</main>\n</body>\n</html>\n")
 	page := presswork.Page{HTML: out.String(), Sheet: d.sheet}
+	if s.draft {
+		page.Sheet.Tagged, page.Sheet.Outline = false, false
+	}
 	if arranged {
 		page.Prepare = d.prepare
 	}

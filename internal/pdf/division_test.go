@@ -2,6 +2,7 @@ package pdf_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,8 +58,16 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 	whole := converter(t, pdf.Options{Printer: browser})
 	var log bytes.Buffer
 	divided := converter(t, pdf.Options{Printer: browser, Idle: func() int { return 2 }, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	var paragraphs strings.Builder
+	for i := range 700 { // each page begins with a block
+		fmt.Fprintf(&paragraphs, "Paragraph %d of [the middle](#chapter-7 %q).\n\n", i, strings.Repeat("large ", 100))
+		if i%6 < 2 {
+			paragraphs.WriteString("```\ncode\n```\n\n")
+		}
+	}
 	for name, d := range map[string]pdf.Document{
 		"between pages that it ends": {Content: chapters("\\newpage\n\n"), Options: presswork.Options{HeaderText: new("{title}: {chapter}"), TOC: new(presswork.Depth(2)), Cover: new(true), CropMarks: new(true)}},
+		"where a draft says":         {Content: append([]byte(paragraphs.String()), chapters("")...), Theme: "fantasy", Options: presswork.Options{As: "document", TOC: new(presswork.Depth(2)), Cover: new(true), Footnotes: "end", HeaderText: new("in {chapter}")}},
 		"where chapters begin":       {Content: chapters(""), Theme: "dark", Options: presswork.Options{ChapterStart: "page", Footnotes: "end", FooterText: new("")}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,31 +107,70 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 					}
 				}
 			}
-			if n := strings.Count(poppler(t, "pdffonts", gotPath), "\n"); n != strings.Count(poppler(t, "pdffonts", wantPath), "\n") {
+			// Some faces of that theme are no TrueType: each section has its own.
+			if n := strings.Count(poppler(t, "pdffonts", gotPath), "\n"); d.Theme != "fantasy" && n != strings.Count(poppler(t, "pdffonts", wantPath), "\n") {
 				t.Errorf("%d fonts are embedded", n)
 			}
 		})
 	}
-	if strings.Count(log.String(), "printed in sections") != 2 {
+	if strings.Count(log.String(), "printed in sections") != 3 {
 		t.Errorf("the documents were not printed in sections: %s", &log)
 	}
 }
 
+// A document is not cut within an element, though tags of its HTML are missing or too many.
+func TestBlocksAreWholeElements(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		"whole elements":        {"<p>a</p>\n", "<hr>\n", "<div><p>b</p></div>"},
+		"an end tag of nothing": {"<details>\n</p>\n<p>a</p>\n</details>\n", "<p>b</p>"},
+		"ends that are implied": {"<div><p>a<ul><li>b</ul></div>\n", "<p>b</p>"},
+		"elements that go on":   {"<p>a</p>\n", "<div><b>a</div>\n<p>b</p>\n<h2>c</h2>\n</b>"},
+	} {
+		if diff := cmp.Diff(want, pdf.Blocks(strings.Join(want, ""))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// counting counts the prints of contents, with tags and without, and of text beside them.
+type counting struct {
+	pdf.Printer
+	drafts, contents, beside atomic.Int64
+}
+
+func (c *counting) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+	if strings.Contains(page.HTML, `<nav class="toc"`) {
+		n := &c.drafts
+		if page.Sheet.Tagged {
+			n = &c.contents
+		}
+		n.Add(1)
+		c.beside.Add(int64(strings.Count(page.HTML, "<h2")))
+	}
+	return c.Printer.Print(ctx, page)
+}
+
 // A document that is too much for one print is cut before headings: every chapter is
-// there, the contents name its page, and it can only be opened with its password.
+// there, the contents name its page, and it can only be opened with its password. Long
+// contents are printed twice, and the text is not for it.
 func TestWhatIsTooMuchForOnePrintIsDivided(t *testing.T) {
 	t.Parallel()
-	c := converter(t, pdf.Options{Printer: printer(t), Idle: func() int { return 2 }})
+	browser := &counting{Printer: printer(t)}
+	c := converter(t, pdf.Options{Printer: browser, Idle: func() int { return 2 }})
 	first := strings.ReplaceAll(string(chapters("")), "\n\n[[index]]", "")
-	content := first + strings.Repeat(strings.TrimPrefix(first, "# The book\n"), 3)
+	content := first + strings.Repeat(strings.TrimPrefix(first, "# The book\n"), 3) + "\n\n" + strings.Repeat("### .\n\n", 200)
 	const password = "x"
-	composed, err := c.Compose(t.Context(), pdf.Document{Content: []byte(content), Options: presswork.Options{HeaderText: new("in {chapter}"), TOC: new(presswork.Depth(2)), Footnotes: "end", Password: password}})
+	composed, err := c.Compose(t.Context(), pdf.Document{Content: []byte(content), Options: presswork.Options{HeaderText: new("in {chapter}"), TOC: new(presswork.Depth(3)), Footnotes: "end", Password: password}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := c.Print(t.Context(), pdf.Oversized(composed))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if drafts, contents, beside := browser.drafts.Load(), browser.contents.Load(), browser.beside.Load(); drafts != 1 || contents != 1 || beside != 0 {
+		t.Errorf("the contents were printed %d times as drafts and %d times with tags, beside %d headings", drafts, contents, beside)
 	}
 	path := filepath.Join(t.TempDir(), "out.pdf")
 	if err := os.WriteFile(path, r.PDF, 0o600); err != nil {

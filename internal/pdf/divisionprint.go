@@ -3,6 +3,7 @@ package pdf
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ func (c *Converter) printSections(ctx context.Context, composed Composed) (r Res
 	}
 	whole, err := c.printDivided(ctx, composed, d)
 	if err != nil {
-		if errors.Is(err, errUndivided) {
+		if errors.Is(err, errUndivided) && !errors.Is(err, errNoPageEnd) {
 			c.log.WarnContext(ctx, "the document is printed in one piece: its sections could not be joined", "error", err)
 		}
 		return Result{}, nil, err
@@ -66,28 +67,45 @@ func (c *Converter) printDivided(ctx context.Context, composed Composed, d *divi
 	if composed.revision != nil {
 		chapters = composed.revision.chapters
 	}
-	todo := d.sections
+	err := c.eachIdle(ctx, len(d.blocks), func(ctx context.Context, _ int) error {
+		s, err := c.nextSection(ctx, d)
+		if s == nil || err != nil {
+			return err
+		}
+		s.draft = composed.revision != nil && len(s.held) > 0
+		return c.printSection(ctx, d, s, chapters)
+	})
 	var pages map[string]int
 	var total int
-	for tries := 0; len(todo) > 0; tries++ {
-		if err := c.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error { return c.printSection(ctx, d, todo[i], chapters) }); err != nil {
-			return nil, err
-		}
+	for tries := 0; err == nil; tries++ {
 		pages, total = d.pagesInWhole()
-		if todo = nil; composed.revision == nil {
+		if composed.revision == nil {
 			break
 		}
+		var todo []*section
 		texts := composed.revision.numbers(pages)
 		for _, s := range d.sections {
-			if texts := texts[s.first:][:len(s.held)]; !slices.Equal(s.held, texts) {
-				s.held = texts
+			if texts := texts[s.first:][:len(s.held)]; s.draft || !slices.Equal(s.held, texts) {
+				s.held, s.draft = texts, false
 				todo = append(todo, s)
 			}
 		}
 		const most = 3 // as chromium.Browser.PrintRevised has it
-		if tries == most && len(todo) > 0 {
+		if len(todo) == 0 {
+			break
+		}
+		if tries == most {
 			c.log.WarnContext(ctx, "some page numbers in the contents may be wrong: each print moved the headings")
 			break
+		}
+		err = c.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error { return c.printSection(ctx, d, todo[i], chapters) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range d.sections {
+		if s.wanted > 0 && s.wanted != s.pages {
+			return nil, fmt.Errorf("a section has %d pages, and %d in the whole: %w", s.pages, s.wanted, errUndivided)
 		}
 	}
 	banners, err := c.printBanners(ctx, composed, d, pages, total)

@@ -13,6 +13,8 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
 	"presswork/internal/pdf"
+	"presswork/internal/pdf/file/filetest"
+	"presswork/internal/test/public"
 )
 
 // withoutSystem is a browser that has our fonts only.
@@ -27,20 +29,29 @@ func withoutSystem(t *testing.T) *chromium.Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "presswork-fonts-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	bare := filepath.Join(dir, "fonts.conf")
+	bare := filepath.Join(public.Dir(t), "fonts.conf")
 	ours := regexp.MustCompile(`(?m)^<dir>(/usr|/home|/root).*</dir>\n`).ReplaceAll(text, nil)
-	if err := os.WriteFile(bare, ours, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	public.File(t, bare, string(ours))
 	return printerWith(t, bare)
+}
+
+// Chromium writes glyphs together where they stand exactly as far apart as the font
+// says, as sums of binary numbers: the size of text decides that.
+func TestLinesInInterAreWrittenWhole(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	for _, theme := range []string{"light", "dark", "abyss", "lofi"} {
+		r, _ := convert(t, c, pdf.Document{Content: []byte("minimum minimum minimum\n"), Theme: theme})
+		whole := false
+		for _, object := range filetest.Objects(t, r.PDF) {
+			if strings.Contains(object, "/FlateDecode") {
+				whole = whole || regexp.MustCompile(`<[0-9A-F]{92}> Tj`).Match(filetest.Inflate(t, []byte(object))) // 23 glyphs
+			}
+		}
+		if !whole {
+			t.Errorf("%s: no line of 23 letters is one string", theme)
+		}
+	}
 }
 
 func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {

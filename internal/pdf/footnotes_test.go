@@ -18,9 +18,9 @@ func annotated() (content string, cited int) {
 		cited++
 		length := cited % 5 * 12
 		if cited == 14 {
-			length = 500 // it takes most of a page
+			length = 500 // longer than any page has room for
 		}
-		fmt.Fprintf(&notes, "[^%d]: notes%dx %s\n\n", cited, cited, strings.Repeat("in small type ", length))
+		fmt.Fprintf(&notes, "[^%d]: notes%dx %sends%dx\n\n", cited, cited, strings.Repeat("in small type ", length), cited)
 		return fmt.Sprintf("marks%dx[^%d]", cited, cited)
 	}
 	filler := func(n int) string { return strings.TrimSpace(strings.Repeat("words that fill lines ", n)) }
@@ -28,13 +28,13 @@ func annotated() (content string, cited int) {
 		fmt.Fprintf(&b, "## A heading %s\n\n%s %s %s.\n\n", mark(), filler(20), mark(), filler(6))
 		fmt.Fprintf(&b, "- An item %s\n  - within %s\n- %s\n\n", mark(), mark(), filler(12))
 		fmt.Fprintf(&b, "> Quoted %s %s\n\n| a | b |\n|---|---|\n| c | %s |\n\n", mark(), filler(20), mark())
-		fmt.Fprintf(&b, "%s\n\n%s %s.\n\n%s^[notes%dx within a line]\n\n", filler(30), filler(40), mark(), fmt.Sprintf("marks%dx", cited+1), cited+1)
+		fmt.Fprintf(&b, "%s\n\n%s %s.\n\n%s^[notes%dx within a line ends%dx]\n\n", filler(30), filler(40), mark(), fmt.Sprintf("marks%dx", cited+1), cited+1, cited+1)
 		cited++
 	}
 	return b.String() + notes.String(), cited
 }
 
-// Every note is on the page that refers to it, below its text, but the one that is
+// Every note begins on the page that refers to it, and ends on the next where it is
 // too long for that. They are tagged as notes.
 func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 	t.Parallel()
@@ -42,38 +42,70 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 	for name, d := range map[string]pdf.Document{
 		"as it comes":   {Theme: "light"},
 		"right to left": {Theme: "lofi", Options: presswork.Options{Lang: "he", PageSize: "A5"}},
+		"with a cover":  {Theme: "light", Options: presswork.Options{Cover: new(true), Title: "Notes"}},
 		"other pages":   {Theme: "silk", Options: presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true), Scale: new(0.8), MarginPreset: "narrow", As: "document"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d.Content = []byte(content)
-			result, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), d)
+			_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), d)
 			pages := strings.Split(poppler(t, "pdftotext", "-raw", path, "-"), "\f")
-			last := result.Pages - 1 // the long one ends there
 			for n := 1; n <= cited; n++ {
 				on := func(word string) int {
-					return slices.IndexFunc(pages, func(page string) bool { return strings.Contains(page, fmt.Sprintf("%s%dx", word, n)) })
-				}
-				mark, note := on("marks"), on("notes")
-				for i, page := range pages { // headings are in the contents, too
-					if strings.Contains(page, fmt.Sprintf("marks%dx", n)) {
-						mark = i
+					last := -1 // headings are in the contents, too
+					for i, page := range pages {
+						if strings.Contains(page, fmt.Sprintf("%s%dx", word, n)) {
+							last = i
+						}
 					}
+					return last
 				}
+				mark, note, end := on("marks"), on("notes"), on("ends")
 				switch {
-				case mark < 0 || note < 0:
-					t.Errorf("note %d: its mark is on page %d, it is on page %d", n, mark+1, note+1)
-				case n == 14 && note < last-3:
-					t.Errorf("the long note is on page %d", note+1)
-				case n != 14 && mark != note:
+				case mark < 0 || mark != note:
 					t.Errorf("note %d is on page %d, its mark on page %d", n, note+1, mark+1)
+				case n == 14 && end <= note || n != 14 && end != note && end != note+1:
+					t.Errorf("note %d begins on page %d and ends on page %d", n, note+1, end+1)
+				}
+			}
+			for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") { // from top to bottom
+				if first := strings.Index(page, "notes"); first >= 0 && strings.Contains(page[first:], "marks") {
+					t.Errorf("text stands below the notes of page %d", i+1)
 				}
 			}
 			structure := poppler(t, "pdfinfo", "-struct", path)
-			if got := strings.Count(structure, "Note <note-"); got != cited-1 {
-				t.Errorf("%d are tagged as notes, want %d", got, cited-1)
+			if got := strings.Count(structure, "Note <note-"); got != cited {
+				t.Errorf("%d are tagged as notes, want %d", got, cited)
 			}
 		})
+	}
+}
+
+// Notes far apart stand at the foot of their page, although the pages between them are
+// passed over.
+func TestNotesFarApart(t *testing.T) {
+	t.Parallel()
+	const blocks = 1000
+	var b strings.Builder
+	for n := range blocks {
+		switch n {
+		case 3, blocks / 2, blocks - 3:
+			fmt.Fprintf(&b, "Marked%dx[^%d].\n\n[^%d]: Noted%dx.\n\n", n, n, n, n)
+		case blocks / 4:
+			b.WriteString("\\newpage\n\n")
+		}
+		fmt.Fprintf(&b, "Paragraph %d, %s.\n\n", n, strings.Repeat("which fills a line ", n%9))
+	}
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(b.String())})
+	noted := 0
+	for n, page := range strings.Split(poppler(t, "pdftotext", path, "-"), "\f") {
+		mark, note := strings.Count(page, "Marked"), strings.Count(page, "Noted")
+		if noted += note; mark != note {
+			t.Errorf("page %d has %d notes, and %d marks of notes", n+1, note, mark)
+		}
+	}
+	if noted != 3 {
+		t.Errorf("%d notes are printed, want 3", noted)
 	}
 }
 
@@ -103,6 +135,30 @@ func TestNotesAreNotCutOff(t *testing.T) {
 		if foot := first[len(first)*4/5 : len(first)*9/10]; !slices.Contains(foot, true) {
 			t.Errorf("%q: there is no ink at the foot of the page", content)
 		}
+	}
+}
+
+// A note that does not fit on its page is divided rather than much of the page left white.
+func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
+	t.Parallel()
+	c := converter(t, pdf.Options{Printer: printer(t)})
+	lines := func(marked int) string { // of the first page
+		var content strings.Builder
+		for n := range 60 {
+			fmt.Fprintf(&content, "Line %d.", n)
+			if n == marked {
+				content.WriteString("[^1]")
+			}
+			content.WriteString("\n\n")
+		}
+		content.WriteString("[^1]: " + strings.Repeat("A note of many words that fill its lines. ", 40) + "\n")
+		_, path := convert(t, c, pdf.Document{Content: []byte(content.String())})
+		page, _, _ := strings.Cut(poppler(t, "pdftotext", path, "-"), "\f")
+		return page
+	}
+	marked := strings.Count(lines(-1), "Line ") - 6
+	if page := lines(marked); !strings.Contains(page, fmt.Sprintf("Line %d.", marked)) || !strings.Contains(page, "A note of many words") {
+		t.Errorf("line %d and the beginning of its note are not on the first page:\n%s", marked, page)
 	}
 }
 

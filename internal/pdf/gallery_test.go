@@ -23,25 +23,14 @@ import (
 // pageWidth is that of one page in the gallery, in pixels.
 const pageWidth = 400
 
-// TestGallery prints the sample in every theme, under the race detector in five
-// of them. The colour of the page reaches every edge, and the pictures in
-// docs/themes still show what is printed; PRESSWORK_UPDATE=1 draws them anew.
+// TestGallery prints the sample in every theme. The colour of the page reaches
+// every edge, and the pictures in docs/themes still show what is printed;
+// PRESSWORK_UPDATE=1 draws them anew.
 func TestGallery(t *testing.T) {
 	t.Parallel()
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := converter(t, pdf.Options{Printer: printer(t), Themes: catalogue})
+	c := converter(t, pdf.Options{Printer: printer(t)})
 	pages := map[string][]image.Image{}
-	list := catalogue.List()
-	if raceEnabled {
-		// Each theme takes the same way through the code.
-		list = slices.DeleteFunc(list, func(t themes.Theme) bool {
-			return !slices.Contains([]string{"light", "nord", "retro", "luxury", "dracula"}, t.Name)
-		})
-	}
-	for _, theme := range list {
+	for _, theme := range catalogue(t).List() {
 		pages[theme.Name] = previewPages(t, c, theme.Name)
 		if n := len(pages[theme.Name]); n != 3 && n != 4 {
 			t.Fatalf("%s: %d pages, want a cover and two or three more", theme.Name, n)

@@ -72,10 +72,24 @@ type page struct {
 // root is the start tag of the html element.
 func (p page) root() string {
 	root := `<html lang="` + html.EscapeString(p.lang) + `" dir="` + markdown.Direction(p.lang) + `"`
+	var classes []string
 	if p.upright {
-		root += ` class="upright-script"`
+		classes = append(classes, "upright-script")
+	}
+	if p.runsBothWays() {
+		classes = append(classes, "both-ways")
+	}
+	if len(classes) > 0 {
+		root += ` class="` + strings.Join(classes, " ") + `"`
 	}
 	return root + ` data-theme="` + html.EscapeString(p.theme.Name) + `">`
+}
+
+// runsBothWays reports whether text may run from right to left somewhere. Elsewhere
+// nothing is isolated from the text around it: a paragraph of isolated pieces
+// takes Chromium a thirtieth longer.
+func (p page) runsBothWays() bool {
+	return markdown.Direction(p.lang) == "rtl" || strings.Contains(p.body, " dir=") || strings.ContainsFunc(p.body, markdown.IsRTL)
 }
 
 func (p page) html() string {

@@ -19,3 +19,11 @@ func Oversized(d Composed) Composed {
 	d.parts = markdown.MaxParts + 1
 	return d
 }
+
+// Blocks are those that a document may be cut between.
+func Blocks(body string) (blocks []string) {
+	for _, b := range cutBlocks(body) {
+		blocks = append(blocks, b.html)
+	}
+	return blocks
+}

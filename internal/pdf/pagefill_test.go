@@ -81,3 +81,31 @@ func TestFewContentsTakeNoPage(t *testing.T) {
 		}
 	}
 }
+
+// What nothing holds together begins on the page that it follows on, whatever it is
+// made of.
+func TestWhatMayBeDividedFillsItsPage(t *testing.T) {
+	t.Parallel()
+	many := func(n int, form string) string {
+		return strings.ReplaceAll(strings.Repeat(form, n), "WORDS", strings.Repeat("of many words ", 40))
+	}
+	kinds := map[string]string{
+		"tables of one row":      many(9, "#### FIRST\n\n| A | B |\n|---|---|\n| x | y |\n\n"),
+		"headings without text":  many(16, "#### FIRST\n\n"),
+		"lines in bold":          many(20, "**FIRST**\n\n"),
+		"a table of long rows":   "| A | B |\n|---|---|\n" + many(6, "| FIRST | WORDS |\n"),
+		"a table within a table": "<table><tr><td>\n\n| A |\n|---|\n" + many(24, "| FIRST |\n") + "\n</td></tr></table>",
+	}
+	var content strings.Builder
+	for name, kind := range kinds {
+		content.WriteString(many(20, "FILLED.\\\n") + name + ".\n\n" + kind + "\n\n\\newpage\n\n")
+	}
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(content.String())})
+	text := poppler(t, "pdftotext", "-layout", path, "-")
+	for name := range kinds {
+		_, after, _ := strings.Cut(text, name)
+		if page, _, _ := strings.Cut(after, "\f"); !strings.Contains(page, "FIRST") {
+			t.Errorf("%s begin on the next page", name)
+		}
+	}
+}

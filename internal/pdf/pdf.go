@@ -148,7 +148,8 @@ type Composed struct {
 	// divisible reports that it may be printed in sections; banners are then page.banners.
 	divisible bool
 	banners   func(number, total string) string
-	parts     int // as markdown.MaxParts counts them
+	top       float64 // sheet.textTop
+	parts     int     // as markdown.MaxParts counts them
 }
 
 // Result is a printed document.

@@ -11,13 +11,13 @@ import (
 )
 
 // TestPagesBecomePictures looks at sizes, and at colours that only whole pages have:
-// the sheet's edge, and a gradient.
+// the sheet's edge, a gradient, and one that ends in transparency.
 func TestPagesBecomePictures(t *testing.T) {
 	t.Parallel()
 	b := printer(t)
 	c := converter(t, pdf.Options{Printer: b, Script: b.Script})
 	composed, err := c.Compose(t.Context(), pdf.Document{Content: []byte("---\nas: slides\n---\n# A\n\n---\n\n## B\n\n- x\n"), Theme: "nord", Output: presswork.PNG,
-		Options: presswork.Options{Resolution: new(72)}})
+		Options: presswork.Options{Resolution: new(72), CSS: "ul, ul ::marker { color: transparent } ul { height: 60mm; background: radial-gradient(circle, red, transparent) }"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +44,20 @@ func TestPagesBecomePictures(t *testing.T) {
 				break
 			}
 		}
+	}
+	reddish, dark := 0, 0
+	for y := range second.Bounds().Dy() {
+		for x := range second.Bounds().Dx() {
+			if r, g, _, _ := second.At(x, y).RGBA(); r>>8 > g>>8+8 {
+				reddish++
+				if r>>8 < 0xe0 { // red and the page have more
+					dark++
+				}
+			}
+		}
+	}
+	if reddish < 10_000 || dark > 0 {
+		t.Errorf("of %d pixels of the gradient %d are dark", reddish, dark)
 	}
 	if _, err := converter(t, pdf.Options{Printer: b}).Make(t.Context(), composed); presswork.CodeOf(err) != presswork.InvalidOption {
 		t.Errorf("without a browser for scripts: %v", err)

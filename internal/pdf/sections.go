@@ -10,9 +10,10 @@ import (
 // sideways finds what begins a section for pages of one orientation.
 var sideways = regexp.MustCompile(`<div\b[^<>]*\bclass="(?:[^"]* )?(landscape|portrait)(?: [^"]*)?"[^<>]*>`)
 
-// fitSections fits tables and diagrams to the pages that they stand on: those of
+// fitSections fits tables, diagrams and code to the pages that they stand on: those of
 // a .landscape section, or a .portrait one of a landscape document, are turned.
-func fitSections(body string, s sheet) (fitted string, doubtful bool) {
+// codeSize is the theme's, see fitCode.
+func fitSections(body string, s sheet, codeSize string) (fitted string, doubtful bool) {
 	turned := s
 	turned.width, turned.height = s.height, s.width
 	other := "landscape"
@@ -22,7 +23,7 @@ func fitSections(body string, s sheet) (fitted string, doubtful bool) {
 	var out strings.Builder
 	fit := func(part string, s sheet) {
 		tables, doubt := fitTables(part, s)
-		out.WriteString(fitDiagrams(tables, s))
+		out.WriteString(fitCode(fitDiagrams(tables, s), s, codeSize))
 		doubtful = doubtful || doubt
 	}
 	for from := 0; strings.Contains(body[from:], other); {

@@ -108,6 +108,9 @@ func TestSectionsAreComposed(t *testing.T) {
 			t.Errorf("%s: %.200s, want %s", name, body, c.want)
 		}
 	}
+	if html := compose(t, pdf.Document{Content: []byte(wide)}).Page.HTML; !strings.Contains(html, ":is(.landscape,.portrait,.no-header,.no-footer) > :first-child{margin-top: 0}") {
+		t.Error("the heading that begins a section has space above it")
+	}
 	if html := compose(t, pdf.Document{Content: []byte("# plain\n")}).Page.HTML; strings.Contains(html, "no-header") || strings.Contains(html, "columns") {
 		t.Error("a page without sections has their rules")
 	}

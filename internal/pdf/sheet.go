@@ -64,7 +64,7 @@ func sheetOf(o presswork.Options, normal [4]float64) (sheet, error) {
 	if err := s.readSize(o.PageSize); err != nil {
 		return s, err
 	}
-	if isTrue(o.Landscape) {
+	if isTrue(o.Landscape) && s.width < s.height {
 		s.width, s.height = s.height, s.width
 	}
 	if err := s.readMargins(o, normal); err != nil {
@@ -190,6 +190,13 @@ const rise = 5
 // area of the text.
 func (s sheet) strips() (beside, above, below float64) {
 	return min(overhang, s.left, s.right), min(rise, s.top), min(rise, s.bottom)
+}
+
+// textTop is where Chromium says that the text of a page begins, in points above the
+// foot: as if the page had no margins and were not scaled.
+func (s sheet) textTop() float64 {
+	_, above, _ := s.strips()
+	return (s.height + 2*s.bleed - above/s.scale) / pointInMM
 }
 
 // css is the @page rule of the sheet.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -114,6 +115,17 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 		} else if shown := strings.Contains(before, "header"); shown != (margins != "none") {
 			t.Errorf("%s: the header is shown: %v", margins, shown)
 		}
+	}
+}
+
+// A turned table has no page before it for a title alone, and none behind it for a page
+// break.
+func TestTurnedPagesLeaveNoBlankOnes(t *testing.T) {
+	t.Parallel()
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{
+		Content: []byte("---\ntitle: Prices\nauthor: A. Clerk\ndate: 2026-11-22\n---\n\n" + grid(15, 2, "1,234.5 kg") + "\n\\newpage\n\nAfter.\n")})
+	if sizes := regexp.MustCompile(`size: +[0-9.]+ x [0-9.]+`).FindAllString(poppler(t, "pdfinfo", "-f", "1", "-l", "9", path), -1); len(sizes) != 2 {
+		t.Errorf("the pages are %q, want one turned and one upright", sizes)
 	}
 }
 

@@ -14,13 +14,16 @@ func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 	t.Parallel()
 	const word, plain = "Donaudampfschifffahrtsgesellschaft", " und dann "
 	src := "Die [" + word + "](https://example.com)" + strings.Repeat(plain+word, 60) + " *" + word + "*.\n\n| Verwaltung | Verwaltung |\n|---|---|\n| " + word + " | x |\n"
+	// Chromium writes Inter by the line and Work Sans by the letter, and says in Source
+	// Sans what the hyphen is.
+	themes := map[string]string{"tagged": "light", "untagged": "cmyk", "PDF/A": "nord"}
 	for name, o := range map[string]presswork.Options{
 		"tagged": {Lang: "de"}, "untagged": {Lang: "de", Tagged: new(false)}, "PDF/A": {Lang: "de", PDFA: new(presswork.PDFALevel("2u"))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := converter(t, pdf.Options{Printer: printer(t)})
-			_, path := convert(t, c, pdf.Document{Content: []byte(src), Options: o})
+			_, path := convert(t, c, pdf.Document{Content: []byte(src), Theme: themes[name], Options: o})
 			text := poppler(t, "pdftotext", path, "-")
 			divided := strings.Count(text, "\u00ad\n")
 			if divided == 0 {

@@ -25,7 +25,7 @@ func fitTables(body string, s sheet) (fitted string, doubtful bool) {
 	}
 	var out strings.Builder
 	out.Grow(len(body) + 1024)
-	for {
+	for alone := true; ; { // nothing but what is before shares a page with it
 		start := strings.Index(body, "<table")
 		if start < 0 {
 			break
@@ -36,15 +36,38 @@ func fitTables(body string, s sheet) (fitted string, doubtful bool) {
 		widths := measure(table)
 		class, turn := fit(widths, upright/s.scale, turned/s.scale)
 		doubtful = doubtful || !widths.surelyFits(upright/s.scale)
+		if widths.letters > tallText && strings.Count(table, "<tr") <= 8 {
+			class += " tall"
+		}
 		table = withSizeClass(table, class)
 		if !turn {
 			out.WriteString(before + table)
+			alone = false
 			continue
 		}
 		lead := leadIn(before)
+		if alone && isFewWords(before) {
+			lead = 0
+		}
+		alone = true
 		out.WriteString(before[:lead] + turnedStart + "\n" + before[lead:] + table + "\n</div>")
 	}
 	return out.String() + body, doubtful
+}
+
+// isFewWords reports whether some blocks are too little for a page of their own: a title,
+// a sentence or two.
+func isFewWords(blocks string) bool {
+	const most = 300 // letters
+	if len(blocks) > 10*most || letters(visible("<"+blocks)) > most || strings.Count(blocks, "<div") != strings.Count(blocks, "</div") {
+		return false
+	}
+	for _, holds := range []string{"<ul", "<ol", "<dl", "<li", "<block", "<details", "<nav", "<pre", "<img", "<svg", "<figure", "<section", `class="page-break"`, `class="columns`} {
+		if strings.Contains(blocks, holds) {
+			return false
+		}
+	}
+	return true
 }
 
 // leadIn is where that begins which turns with a table because it speaks of it:

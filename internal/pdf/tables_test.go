@@ -23,17 +23,19 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 	}{
 		"narrow":                {grid(3, 2, "abc"), `<table>`, presswork.Options{}},
 		"many narrow columns":   {grid(12, 2, "abc"), `<table>`, presswork.Options{}},
-		"a column of prose":     {grid(2, 2, "words "+strings.Repeat("and words ", 30)), `<table>`, presswork.Options{}},
+		"a column of prose":     {grid(2, 2, "words "+strings.Repeat("and words ", 30)), `<table class="tall">`, presswork.Options{}},
 		"words that stay whole": {grid(14, 2, "some words here"), "<div class=\"turned\">\n<table class=\"wider\">", presswork.Options{}},
 		"smaller":               {grid(8, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{}},
 		"smallest":              {grid(9, 2, "1,234.5 kg"), `<table class="wider">`, presswork.Options{}},
 		"turned":                {grid(13, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wide\">", presswork.Options{}},
 		"not turned sideways":   {grid(13, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{Landscape: new(true)}},
-		"beyond all measure":    {grid(90, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wider crowded\">", presswork.Options{}},
+		"beyond all measure":    {grid(90, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wider crowded tall\">", presswork.Options{}},
 		"Han is twice as wide":  {grid(13, 2, "文字組"), `<table class="wider">`, presswork.Options{}},
+		"so is Burmese":         {grid(11, 2, "ကခဂ"), `<table class="wider">`, presswork.Options{}},
+		"cuneiform is wider":    {grid(14, 2, "𒀀"), `<table class="wider">`, presswork.Options{}},
 		"with its headings":     {"# Prices\n\n## In euros\n\n" + grid(13, 2, "1,234.5 kg"), "<div class=\"turned\">\n<h1 id=\"prices\">Prices</h1>\n<h2 id=\"in-euros\">In euros</h2>\n<table class=\"wide\">", presswork.Options{}},
 		"without the contents":  {"# Prices\n\n## In euros\n\n" + grid(13, 2, "1,234.5 kg"), "<h1 id=\"prices\">Prices</h1>\n<nav class=\"toc\"", presswork.Options{TOC: new(presswork.Depth(2))}},
-		"with its heading":      {"text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<p>text</p>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p data-lead>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
+		"with its heading":      {"- text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<ul>\n<li>text</li>\n</ul>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p data-lead>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
 	} {
 		c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"} // whatever the preset
 		html := compose(t, pdf.Document{Content: []byte(c.table), Options: c.options}).Page.HTML
@@ -53,7 +55,7 @@ func TestShortCellsAreNotBroken(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ table, want string }{
 		"beside prose":          {table("Date", 1, 1), `<table class="nb1">`},
-		"beside much prose":     {table("Date", 6, 6), `<table class="wider nb1 nb2 nb3 nb4 nb5 nb6">`},
+		"beside much prose":     {table("Date", 6, 6), `<table class="wider nb1 nb2 nb3 nb4 nb5 nb6 tall">`},
 		"under heads of a line": {table("Date it opened", 10, 1), `<table class="wider folded nb1 nb2 nb3 nb4 nb5 nb6 nb7 nb8 nb9 nb10">`},
 	} {
 		html := compose(t, pdf.Document{Content: []byte(c.table)}).Page.HTML

@@ -1,6 +1,8 @@
 package pdf_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"regexp"
@@ -169,6 +171,37 @@ func TestContentsInTheHTML(t *testing.T) {
 	}
 	if got := html(source, presswork.Options{}); strings.Contains(got, "data-fill") {
 		t.Error("a page without contents asks to be filled in")
+	}
+}
+
+// farAway prints as if all headings stood on page 1234.
+type farAway struct {
+	pdf.Printer
+	printed []byte
+}
+
+func (f *farAway) PrintRevised(ctx context.Context, page presswork.Page, revise func([]byte) ([]string, error)) ([]byte, error) {
+	return f.Printer.PrintRevised(ctx, page, func(printed []byte) ([]string, error) {
+		texts, err := revise(printed)
+		for i := range texts {
+			texts[i] = "1234"
+		}
+		f.printed = printed
+		return texts, err
+	})
+}
+
+// Numbers of four digits stand on one line, and the line to them is drawn on its page: as
+// a layer of its own, every page would ask for it.
+func TestEntriesOfLongContentsAreSimple(t *testing.T) {
+	t.Parallel()
+	browser := &farAway{Printer: printer(t)}
+	_, path := convert(t, converter(t, pdf.Options{Printer: browser}), pdf.Document{Content: []byte("# A\n\n## Heavy\n\n### Light\n"), Options: presswork.Options{TOC: new(presswork.Depth(3))}})
+	if page := pageTexts(t, path)[0]; !regexp.MustCompile(`Heavy +1234\n\s*Light +1234\n`).MatchString(page) {
+		t.Errorf("the contents are %q", page)
+	}
+	if n := bytes.Count(browser.printed, []byte("/S /Transparency")); n > 0 {
+		t.Errorf("%d layers", n)
 	}
 }
 

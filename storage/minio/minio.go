@@ -15,6 +15,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"presswork/storage"
 )
@@ -76,6 +77,9 @@ func New(o Options) (*Store, error) {
 	}
 	if o.AccessKey == "" || o.SecretKey == "" {
 		return nil, errors.New("storage/minio: AccessKey and SecretKey must be set")
+	}
+	if err := s3utils.CheckValidBucketName(o.Bucket); err != nil {
+		return nil, fmt.Errorf("storage/minio: bucket %q: %w", o.Bucket, err)
 	}
 	s := &Store{Options: o}
 	client, err := s.connect(o.Endpoint)

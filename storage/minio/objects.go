@@ -3,6 +3,7 @@ package minio
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -121,10 +122,12 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 		}
 		opts.Set("Range", value)
 	}
-	// No time-out here: it would also end the reading. The transport bounds
-	// the wait for the head of the answer.
+	// No time-out for the whole: that would also bound the reading. The transport
+	// bounds the wait for the head of the answer, and a download that for each part.
+	ctx, cancel := context.WithCancelCause(ctx)
 	r, o, header, err := s.client.GetObject(ctx, s.Bucket, key, opts)
 	if err = ended(ctx, err); err != nil {
+		cancel(nil)
 		return nil, storage.Info{}, failed("get", key, err)
 	}
 	info := infoOf(o)
@@ -132,11 +135,24 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 	// Of a part, o has the part's size.
 	if _, total, ok := strings.Cut(header.Get("Content-Range"), "/"); ok {
 		if info.Size, err = strconv.ParseInt(total, 10, 64); err != nil {
+			cancel(nil)
 			r.Close()
 			return nil, storage.Info{}, fmt.Errorf("get %s: content-range: %w", key, err)
 		}
 	}
-	return r, info, nil
+	d := &download{body: r, cancel: cancel, patience: s.CallTimeout, left: o.Size}
+	d.ended = func(err error) error { return ended(ctx, err) }
+	d.damaged = func() error {
+		s.Log.ErrorContext(ctx, "a stored object is not what was put", "key", key)
+		return fmt.Errorf("get %s: %w", key, storage.ErrCorrupt)
+	}
+	d.late = time.AfterFunc(s.CallTimeout, func() {
+		cancel(fmt.Errorf("the object store at %s sent nothing for %s", s.Endpoint, s.CallTimeout))
+	})
+	if o.Size == info.Size && info.SHA256 != "" {
+		d.hash, d.digest = sha256.New(), info.SHA256
+	}
+	return d, info, nil
 }
 
 // Stat implements storage.Store.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -54,17 +55,33 @@ type Keeper struct {
 	Options
 	kick chan struct{} // asks the loop for a sweep
 
+	sweeps, failed, expired, shrunk atomic.Int64 // see Counts
+
 	mu      sync.Mutex
 	cancel  context.CancelFunc // ends the loop; nil until Start
 	done    chan struct{}
 	stopped bool
 
 	touchMu sync.Mutex
-	touched map[string]time.Time
+	touched map[string]time.Time // what was used since the last sweep, and when
 
 	fullMu sync.Mutex
 	fullAt time.Time
 	full   error
+}
+
+// Counts are what the sweeps of this process have done since its start.
+type Counts struct {
+	// Sweeps ended well, Failed did not. While another node sweeps there is neither.
+	Sweeps, Failed int64
+	// Expired are the objects deleted since their time was over, Shrunk those for the
+	// cap.
+	Expired, Shrunk int64
+}
+
+// Counts returns them.
+func (k *Keeper) Counts() Counts {
+	return Counts{k.sweeps.Load(), k.failed.Load(), k.expired.Load(), k.shrunk.Load()}
 }
 
 // New wires a Keeper.
@@ -152,9 +169,14 @@ func (k *Keeper) loop(ctx context.Context) {
 }
 
 // Record notes that an object was stored, or is about to be: what is noted first
-// is found by a sweep even when the process dies in between.
-func (k *Keeper) Record(ctx context.Context, key string, size int64) error {
-	return k.record(ctx, entry{key: key, size: size, made: k.Now()})
+// is found by a sweep even when the process dies in between. Copies are the keys of those
+// of its copies that are noted with it.
+func (k *Keeper) Record(ctx context.Context, key string, size int64, copies ...string) error {
+	entries := []entry{{key: key, size: size, made: k.Now()}}
+	for _, c := range copies {
+		entries = append(entries, entry{key: c, size: size, made: entries[0].made})
+	}
+	return k.record(ctx, entries...)
 }
 
 // MetaUntil is the attribute with the time an artifact expires, in RFC 3339, if
@@ -168,10 +190,10 @@ func (k *Keeper) RecordUntil(ctx context.Context, key string, size int64, until 
 	return k.record(ctx, entry{key, size, k.Now(), until})
 }
 
-func (k *Keeper) record(ctx context.Context, e entry) error {
-	total, err := k.add(ctx, "", e)
+func (k *Keeper) record(ctx context.Context, entries ...entry) error {
+	total, err := k.add(ctx, "", entries...)
 	if err != nil {
-		return fmt.Errorf("record %s: %w", e.key, err)
+		return fmt.Errorf("record %s: %w", entries[0].key, err)
 	}
 	if k.MaxBytes > 0 && total > k.MaxBytes {
 		k.wake()
@@ -179,36 +201,39 @@ func (k *Keeper) record(ctx context.Context, e entry) error {
 	return nil
 }
 
-// touchEvery is how exactly the last use of an object is known.
-const (
-	touchEvery = time.Minute
-	touchLimit = 10_000
-)
+// touchLimit bounds how many objects a node remembers as used until its next sweep.
+const touchLimit = 10_000
 
-// Touch notes that an object was used: the cap takes it later. At most one
-// note a minute and object is sent.
-func (k *Keeper) Touch(ctx context.Context, key string) error {
+// Touch notes that an object was used: the cap takes it later. The index learns it at
+// this node's next sweep, and never where the node dies before.
+func (k *Keeper) Touch(key string) {
 	if !capped(key) {
-		return nil
+		return
 	}
-	now := k.Now()
 	k.touchMu.Lock()
-	recent := now.Sub(k.touched[key]) < touchEvery
-	if !recent {
-		if len(k.touched) >= touchLimit {
-			clear(k.touched) // costs some notes too many, and bounds the memory
-		}
-		k.touched[key] = now
+	defer k.touchMu.Unlock()
+	if len(k.touched) >= touchLimit/2 {
+		k.wake()
 	}
+	if len(k.touched) < touchLimit {
+		k.touched[key] = k.Now()
+	}
+}
+
+// tellTouched writes into the index what was used.
+func (k *Keeper) tellTouched(ctx context.Context) error {
+	k.touchMu.Lock()
+	used := make([]redis.Z, 0, len(k.touched))
+	for key, at := range k.touched {
+		used = append(used, redis.Z{Score: float64(at.UnixMilli()), Member: key})
+	}
+	clear(k.touched)
 	k.touchMu.Unlock()
-	if recent {
+	if len(used) == 0 {
 		return nil
 	}
-	z := redis.Z{Score: float64(now.UnixMilli()), Member: key}
-	if err := k.Redis.ZAddArgs(ctx, usedKey, redis.ZAddArgs{XX: true, GT: true, Members: []redis.Z{z}}).Err(); err != nil {
-		return fmt.Errorf("touch %s: %w", key, err)
-	}
-	return nil
+	// What was deleted meanwhile stays so.
+	return k.Redis.ZAddArgs(ctx, usedKey, redis.ZAddArgs{XX: true, GT: true, Members: used}).Err()
 }
 
 // Forget notes that an object was deleted.

@@ -16,6 +16,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/retention"
 )
@@ -180,6 +181,9 @@ func TestKeeperDeletesWhatIsPastItsRetention(t *testing.T) {
 	k.pass(time.Hour)
 	sweep(t, keeper)
 	k.stored(t, "artifacts/new.pdf", "sources/live/assets/0", "sources/live/content.md", "sources/unknown/content.md")
+	if got, want := keeper.Counts(), (retention.Counts{Sweeps: 4, Expired: 5}); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
 }
 
 func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
@@ -225,14 +229,15 @@ func TestKeeperDeletesTheLeastRecentlyUsedAndNoMoreThanNeeded(t *testing.T) {
 		k.pass(time.Minute)
 	}
 	k.pass(2 * time.Hour)
-	if err := keeper.Touch(t.Context(), "artifacts/a.pdf"); err != nil {
-		t.Fatal(err)
-	}
+	keeper.Touch("artifacts/a.pdf")
 	sweep(t, keeper)
 	k.stored(t, "artifacts/a.pdf", "artifacts/c.pdf", "renders/b.pdf", "renders/d.pdf",
 		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
 	k.add(t, keeper, "artifacts/e.pdf", "artifacts/f.pdf")
 	sweep(t, keeper)
+	if got, want := keeper.Counts(), (retention.Counts{Sweeps: 2, Shrunk: 2}); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
 	k.stored(t, "artifacts/a.pdf", "artifacts/e.pdf", "artifacts/f.pdf", "renders/d.pdf",
 		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
 }
@@ -251,9 +256,7 @@ func TestKeeperSparesTheYoung(t *testing.T) {
 	k.add(t, keeper, young...)
 	// Used last, and still the only one that may go.
 	k.pass(time.Minute)
-	if err := keeper.Touch(t.Context(), "artifacts/old.pdf"); err != nil {
-		t.Fatal(err)
-	}
+	keeper.Touch("artifacts/old.pdf")
 	sweep(t, keeper)
 	k.stored(t, young...)
 }
@@ -368,8 +371,12 @@ func TestKeeperRemembersWhatItCouldNotDelete(t *testing.T) {
 	k.add(t, k.keeper(), "artifacts/1.pdf")
 	k.pass(2 * time.Hour)
 	k.opts.Store = outage{k.store}
-	if err := k.keeper().Sweep(t.Context()); err == nil {
+	keeper := k.keeper()
+	if err := keeper.Sweep(t.Context()); err == nil {
 		t.Error("the sweep says nothing of the outage")
+	}
+	if got, want := keeper.Counts(), (retention.Counts{Failed: 1}); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
 	}
 	k.stored(t, "artifacts/1.pdf")
 	k.opts.Store = k.store
@@ -386,7 +393,7 @@ func TestKeeperSweepsByItselfUntilStopped(t *testing.T) {
 	if err := keeper.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); k.rdb.HLen(t.Context(), "pw:{keep}:size").Val() > 1; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(wait.Patience); k.rdb.HLen(t.Context(), "pw:{keep}:size").Val() > 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("not swept within 10 s")
 		}

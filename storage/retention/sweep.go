@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,6 +22,9 @@ const batch = 100
 // more than the cap, the least recently used of those that are old
 // enough. While another node sweeps it does nothing.
 func (k *Keeper) Sweep(ctx context.Context) error {
+	if err := k.tellTouched(ctx); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
 	token := rand.Text()
 	ok, err := k.acquire(ctx, token)
 	if err != nil || !ok {
@@ -33,9 +37,11 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 		case errors.Is(err, errLockLost):
 			return nil
 		case err != nil:
+			k.failed.Add(1)
 			return fmt.Errorf("sweep: %w", err)
 		}
 	}
+	k.sweeps.Add(1)
 	return nil
 }
 
@@ -74,7 +80,7 @@ func (s sweep) expire(ctx context.Context) error {
 						continue
 					}
 				}
-				if err := s.delete(ctx, key, "retention"); err != nil {
+				if err := s.delete(ctx, key, "retention", &s.expired); err != nil {
 					return err
 				}
 			}
@@ -131,7 +137,7 @@ func (s sweep) shrink(ctx context.Context) error {
 				young++
 				continue
 			}
-			if err := s.delete(ctx, key, "size cap"); err != nil {
+			if err := s.delete(ctx, key, "size cap", &s.shrunk); err != nil {
 				return err
 			}
 		}
@@ -140,10 +146,11 @@ func (s sweep) shrink(ctx context.Context) error {
 
 // delete takes the object first and the entry second: after a crash between
 // the two the next sweep deletes what is not there, which is no error.
-func (s sweep) delete(ctx context.Context, key, reason string) error {
+func (s sweep) delete(ctx context.Context, key, reason string, count *atomic.Int64) error {
 	if err := s.Store.Delete(ctx, key); err != nil {
 		return err
 	}
+	count.Add(1)
 	s.Log.InfoContext(ctx, "deleted a stored object", "key", key, "reason", reason)
 	return s.remove(ctx, key)
 }

@@ -3,7 +3,6 @@ package storagetest
 import (
 	"bytes"
 	"crypto/rand"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"presswork/internal/test/freeport"
 )
 
 // MinIOVersion is the server that `make setup-test` builds, as a version of the
@@ -50,14 +51,9 @@ func StartMinIOIn(t testing.TB, dir string) *MinIO {
 	}
 	m := &MinIO{t: t, program: minioProgram(t), dir: dir, Endpoint: Endpoint{AccessKey: "presswork", SecretKey: rand.Text()}}
 	t.Cleanup(m.Kill)
-	for range 3 { // another process may take the port first
-		m.Address = freePort(t)
-		if m.start() {
-			return m
-		}
-	}
-	t.Fatal("no MinIO server started")
-	return nil
+	m.Address = "127.0.0.1:" + freeport.Take(t)
+	m.Restart()
+	return m
 }
 
 // Kill ends the server at once, as kill -9 does. Killing twice is harmless.
@@ -78,14 +74,6 @@ func (m *MinIO) Signal(signal syscall.Signal) {
 	}
 }
 
-// Restart starts a killed server on its objects and waits until it is ready.
-func (m *MinIO) Restart() {
-	m.t.Helper()
-	if !m.start() {
-		m.t.Fatal("the MinIO server did not start again")
-	}
-}
-
 func minioProgram(t testing.TB) string {
 	t.Helper()
 	program := os.Getenv("PRESSWORK_MINIO")
@@ -102,8 +90,8 @@ func minioProgram(t testing.TB) string {
 	return program
 }
 
-// start reports whether the server became ready; false when it has ended.
-func (m *MinIO) start() bool {
+// Restart starts a killed server on its objects and waits until it is ready.
+func (m *MinIO) Restart() {
 	m.t.Helper()
 	m.out = &bytes.Buffer{}
 	m.cmd = exec.Command(m.program, "server", "--quiet", "--address", m.Address, filepath.Join(m.dir, "data"))
@@ -122,31 +110,21 @@ func (m *MinIO) start() bool {
 		cmd.Wait()
 		close(exited)
 	}()
-	client := http.Client{Timeout: time.Second}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+	// It starts within seconds, but for a machine that has much else to do.
+	client := http.Client{Timeout: 5 * time.Second}
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 		select {
 		case <-exited:
-			m.t.Logf("minio: %s", m.out)
-			return false
+			m.t.Fatalf("the MinIO server ended: %s", m.out)
 		case <-time.After(20 * time.Millisecond):
 		}
 		if r, err := client.Get("http://" + m.Address + "/minio/health/ready"); err == nil {
 			r.Body.Close()
 			if r.StatusCode == http.StatusOK {
-				return true
+				return
 			}
 		}
 	}
-	m.t.Fatal("the MinIO server was not ready within 30 s")
-	return false
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	m.Kill() // nobody writes its output any more
+	m.t.Fatalf("the MinIO server was not ready within 2 min: %s", m.out)
 }

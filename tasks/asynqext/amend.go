@@ -29,6 +29,10 @@ type amended struct {
 	lines  string
 	// ours holds the digest of our form by what was added and Asynq's digest.
 	ours sync.Map
+	// delays holds how far ahead the times of retries were when they were computed, by
+	// task and time: one that Redis did not take is sent again, and by then somebody may
+	// have set the clock.
+	delays sync.Map
 }
 
 func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
@@ -55,11 +59,17 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 		cmd.SetErr(noScript{})
 		return noScript{}
 	}
+	retry := [2]any{}
 	if isRetry(keys) {
-		args = append(args, fromNow(argv[2]))
+		retry = [2]any{keys[0], argv[2]}
+		delay, _ := a.delays.LoadOrStore(retry, fromNow(argv[2]))
+		args = append(args, delay)
 	}
 	own := redis.NewCmd(ctx, args...)
 	err := next(ctx, own)
+	if err == nil || !IsOutage(err) {
+		a.delays.Delete(retry)
+	}
 	whole.SetVal(own.Val())
 	cmd.SetErr(err)
 	return err
@@ -90,7 +100,8 @@ func (a *amended) addition(keys []string, argv []any) string {
 	case len(keys) == 1 && part == "completed" && second == taskPrefix(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
 	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == pendingKey(q) && second == taskPrefix(q):
-		return lines + serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
+		// There is mostly nothing to put back, and it is asked for all the time.
+		return lines + "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n" + serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
 	case len(keys) == 2 && keys[1] == pendingKey(q) && keys[0] == taskKey(q, second):
 		return lines + serverTime + "ARGV[3] = nanos()\n"
 	case isRetry(keys):

@@ -236,29 +236,61 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 	var running sync.WaitGroup
 	running.Add(6)
 	release := make(chan struct{})
-	wait := asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
+	held := asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
 		running.Done()
 		<-release
 		return nil
 	})
 	srv := asynq.NewServerFromRedisClient(dial(t, w.address), asynq.Config{Queues: map[string]int{string(plain): 1}, Concurrency: 4, Logger: silent{}})
-	if err := srv.Start(wait); err != nil {
+	if err := srv.Start(held); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(srv.Shutdown)
-	w.serve(t, wait)
+	w.serve(t, held)
 	running.Wait()
 	same("after the dequeue")
+	for _, id := range []string{"a", "b", "c"} {
+		if !done(t, ours, id) || done(t, ours, id) {
+			t.Errorf("task %s is not taken from its queue, or twice", id)
+		}
+	}
 	close(release)
 	for _, id := range []string{"a", "b", "c"} {
 		w.handled(t, id)
 	}
+	wait.Until(t, "Asynq's tasks have ended", func() bool { return w.rdb.LLen(t.Context(), activeKey(plain)).Val() == 0 })
+	for _, q := range []Queue{plain, render} {
+		var left []string
+		for _, key := range w.rdb.Keys(t.Context(), keyOf(q, "*")).Val() {
+			_, part := partOf(key)
+			name, day, _ := strings.Cut(part, ":")
+			if kept := w.rdb.TTL(t.Context(), key).Val(); day != "" && (kept > countsKept || kept < countsKept-48*time.Hour) {
+				t.Errorf("%s is kept for %s", key, kept)
+			}
+			left = append(left, name)
+		}
+		slices.Sort(left)
+		if total := w.rdb.Get(t.Context(), keyOf(q, "processed")).Val(); total != "3" || !slices.Equal(slices.Compact(left), []string{"processed"}) {
+			t.Errorf("after the end of three tasks %s has counted %s and has %v", q, total, left)
+		}
+	}
+}
+
+// done ends a task by DoneLua.
+func done(t *testing.T, rdb redis.Scripter, id string) bool {
+	t.Helper()
+	ended, err := redis.NewScript(DoneLua+"return done(ARGV[1], 1)").Run(t.Context(), rdb, DoneKeys(render, id, time.Now()), id).Bool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
 }
 
 // TestAsynqSaysWhatWeReadOfItsKeys compares what is read by key with what Asynq's
 // inspector says.
 func TestAsynqSaysWhatWeReadOfItsKeys(t *testing.T) {
 	t.Parallel()
+	wait.ForDay()
 	w := setup(t)
 	for range 3 {
 		w.enqueue(t)

@@ -22,8 +22,9 @@ type Completion struct {
 	log *slog.Logger
 
 	mu sync.Mutex
-	// dropped counts, by task id, the ends that shall not be written.
-	dropped map[string]int
+	// dropped holds, by task id, the ends that shall not be written: the number of each drop.
+	dropped map[string][]int
+	drops   int
 }
 
 const (
@@ -33,7 +34,7 @@ const (
 
 // NewCompletion makes a Completion, to be hooked into the client of Asynq's server.
 func NewCompletion(log *slog.Logger) *Completion {
-	return &Completion{log: log, dropped: map[string]int{}}
+	return &Completion{log: log, dropped: map[string][]int{}}
 }
 
 // Hook returns the hook for the client of Asynq's server.
@@ -44,7 +45,7 @@ func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.Pr
 	if !ok {
 		return next(ctx, cmd)
 	}
-	if c.drops(id) {
+	if c.drop(id) {
 		return nil
 	}
 	err := c.insist(ctx, cmd, next)
@@ -102,25 +103,37 @@ func completedTask(cmd redis.Cmder) (id string, ok bool) {
 func (c *Completion) Drop(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dropped[id]++
+	c.drops++
+	c.dropped[id] = append(c.dropped[id], c.drops)
 }
 
-// Keep forgets the ends of this task that were to be dropped.
-func (c *Completion) Keep(id string) {
+// Drops is how many ends were to be dropped so far.
+func (c *Completion) Drops() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.dropped, id)
+	return c.drops
 }
 
-// drops reports whether this end of the task is to be dropped, and counts it.
-func (c *Completion) drops(id string) bool {
+// Keep forgets the ends of this task that were to be dropped when Drops was so many.
+func (c *Completion) Keep(id string, drops int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dropped[id] == 0 {
+	c.set(id, slices.DeleteFunc(c.dropped[id], func(n int) bool { return n <= drops }))
+}
+
+// drop reports whether this end of the task is to be dropped, and counts it.
+func (c *Completion) drop(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.dropped[id]) == 0 {
 		return false
 	}
-	if c.dropped[id]--; c.dropped[id] == 0 {
+	c.set(id, c.dropped[id][1:])
+	return true
+}
+
+func (c *Completion) set(id string, dropped []int) {
+	if c.dropped[id] = dropped; len(dropped) == 0 {
 		delete(c.dropped, id)
 	}
-	return true
 }

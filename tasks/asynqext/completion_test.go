@@ -170,3 +170,29 @@ func TestOurOwnScriptsAreNoEndsOfTasks(t *testing.T) {
 		t.Error("done is not recognised")
 	}
 }
+
+func TestOnlyDropsFromBeforeARunAreForgotten(t *testing.T) {
+	t.Parallel()
+	c := newCompletion()
+	written := 0
+	end := c.Hook().ProcessHook(func(context.Context, redis.Cmder) error {
+		written++
+		return nil
+	})
+	for _, want := range []struct {
+		before, after, written int
+	}{{0, 0, 1}, {2, 0, 1}, {1, 1, 0}} {
+		for range want.before {
+			c.Drop("a")
+		}
+		drops := c.Drops()
+		for range want.after {
+			c.Drop("a")
+		}
+		c.Keep("a", drops)
+		written = 0
+		if err := end(t.Context(), doneCommand("a")); err != nil || written != want.written {
+			t.Errorf("%d drops before a run and %d after its beginning: %d ends written (%v), want %d", want.before, want.after, written, err, want.written)
+		}
+	}
+}

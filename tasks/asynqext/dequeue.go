@@ -49,8 +49,20 @@ type DequeueOptions struct {
 	// Announced has the queues whose tasks are announced by who enqueues them, each on
 	// its channel. They are not waited for by BLMOVE and have no turns. Nil for none.
 	Announced map[Queue]string
+	// Begin begins what is dequeued, but for the announced queues. Nil for nothing.
+	Begin *Begin
 	// Log gets a warning when a Redis refuses BLMOVE. Mandatory.
 	Log *slog.Logger
+}
+
+// Begin is what is written together with a dequeue, in one round trip and one sync of the disk.
+// It touches keys that it names itself, which no cluster allows.
+type Begin struct {
+	// Lua is the body of a function of the task's id, its type, and argv.
+	Lua string
+	// Argv is called before each dequeue. Begun gets the id of what was dequeued and what the
+	// function returned, if it returned a table; where it failed, all that it wrote before stays.
+	Argv func() (argv []any, begun func(id string, answer []any))
 }
 
 // Dequeuer makes Asynq's polling wait for work instead. Its hook recognises
@@ -79,11 +91,16 @@ type Dequeuer struct {
 	announcements map[Queue]chan struct{}
 	// unsupported: Redis refused BLMOVE.
 	unsupported atomic.Bool
+	script      *redis.Script
 }
 
 // NewDequeuer makes a Dequeuer, which takes tasks until ctx ends.
 func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
-	d := &Dequeuer{o: o, ctx: ctx, announcements: map[Queue]chan struct{}{}}
+	lua := "local begin\n" + dequeueLua
+	if o.Begin != nil {
+		lua = "local function begin(id, type, argv)\n" + o.Begin.Lua + "\nend\n" + dequeueLua
+	}
+	d := &Dequeuer{o: o, ctx: ctx, announcements: map[Queue]chan struct{}{}, script: redis.NewScript(lua)}
 	for q := range o.Announced {
 		d.announcements[q] = make(chan struct{}, 1)
 	}
@@ -181,8 +198,14 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 		return next(ctx, cmd)
 	}
 	_, argv := scriptOf(cmd)
-	reply, err := dequeueScript.Run(ctx, d.o.Redis, []string{pendingKey(q), pausedKey(q), activeKey(q), leaseKey(q), ringKey(q)},
-		argv[0], argv[1], linePrefix(q)).Slice()
+	argv = []any{argv[0], argv[1], linePrefix(q)}
+	begun := func(string, []any) {}
+	if d.o.Begin != nil {
+		var more []any
+		more, begun = d.o.Begin.Argv()
+		argv = append(argv, more...)
+	}
+	reply, err := d.script.Run(ctx, d.o.Redis, []string{pendingKey(q), pausedKey(q), activeKey(q), leaseKey(q), ringKey(q)}, argv...).Slice()
 	if err != nil {
 		answer.SetErr(err)
 		return err
@@ -192,6 +215,10 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 	if why := unfit(q, id, message); why != nil {
 		d.o.SetAside(q, id, why)
 		return errUnfit
+	}
+	if len(reply) > 2 {
+		made, _ := reply[2].([]any)
+		begun(id, made)
 	}
 	answer.SetVal(message)
 	return nil
@@ -215,6 +242,7 @@ func (d *Dequeuer) wait(q Queue) bool {
 		select {
 		case <-announcements:
 		case <-time.After(time.Duration(seconds * float64(time.Second))):
+			return d.missed(q)
 		case <-d.ctx.Done():
 			return false
 		}
@@ -236,6 +264,16 @@ func (d *Dequeuer) wait(q Queue) bool {
 	}
 	d.sleep(outageWait)
 	return false
+}
+
+// missed reports whether an announced queue may have something that was not heard of.
+func (d *Dequeuer) missed(q Queue) bool {
+	n, err := d.o.Redis.Exists(d.ctx, pendingKey(q)).Result()
+	if err == nil && n == 0 {
+		d.Looked(q)
+		return false
+	}
+	return d.ctx.Err() == nil
 }
 
 // Listen receives the announcements of a queue until ctx ends: each ends a wait, and so does the

@@ -2,6 +2,7 @@ package asynqext
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -64,4 +65,32 @@ func TestPausedQueueRests(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.handled(t, id)
+}
+
+func TestADequeueBeginsWhatItTakes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lua, want string
+	}{
+		"an answer": {`redis.call('SET', 'begun', id) return {type, argv[1]}`, "[t x]"},
+		"none":      {`return nil`, ""},
+		"a failure": {`redis.call('NONSENSE') return {type}`, ""},
+	} {
+		w := setup(t)
+		answered, handled := "", make(chan string, 1)
+		var of string
+		w.serveBegun(t, &Begin{Lua: c.lua, Argv: func() ([]any, func(string, []any)) {
+			return []any{"x"}, func(id string, answer []any) { of, answered = id, fmt.Sprint(answer) }
+		}}, func(context.Context, *asynq.Task) error {
+			handled <- answered // it is there before the handler begins
+			return nil
+		})
+		id := w.enqueue(t)
+		if got := wait.Receive(t, name, handled); got != c.want || got != "" && of != id {
+			t.Errorf("%s: the handler began with %q of task %q", name, got, of)
+		}
+		if begun := w.rdb.Get(t.Context(), "begun").Val(); c.want != "" && begun != id {
+			t.Errorf("%s: began %q, want %s", name, begun, id)
+		}
+	}
 }

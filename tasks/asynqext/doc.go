@@ -20,9 +20,9 @@
 //     asynq:servers:{host:pid:server} by the end of its last heartbeat, two beats
 //     ahead. heartbeat.go. TestAsynqSaysWhatWeReadOfItsKeys.
 //  3. The field msg is a protobuf message that is registered as asynq.TaskMessage
-//     with the fields id, queue, timeout and deadline. A task past its deadline
+//     with the fields id, queue, timeout and deadline, and begins with the task's type. A task past its deadline
 //     never reaches the handler, and its slot would stay taken (#751).
-//     internal/proto, processor.go. TestAsynqsMessagesAreRead,
+//     internal/proto, processor.go. TestAsynqsMessagesAreRead, TestADequeueBeginsWhatItTakes,
 //     TestTasksThatCannotBeRunAreArchivedAndStopNobody.
 //
 // # The commands
@@ -44,9 +44,11 @@
 //     ends with the lease. When one fails, Asynq repeats it with a context that has
 //     been cancelled already, so that it never succeeds (syncer.go; compare #642):
 //     Completion repeats it instead. A second end is answered by "NOT FOUND", and an
-//     end writes nothing more. processor.go.
+//     end writes nothing more. What is done is taken off by DoneLua as well, which is for tasks
+//     without retention and unique keys. processor.go.
 //     TestEveryEndOfATaskOfThePinnedAsynqIsRecognised,
-//     TestTheEndOfATaskIsWrittenThroughAnOutage, TestASecondEndOfATaskIsNotFound.
+//     TestTheEndOfATaskIsWrittenThroughAnOutage, TestASecondEndOfATaskIsNotFound,
+//     TestOurScriptsLeaveWhatAsynqsDo.
 //  8. Times that machines compare are arguments of scripts, at the places that Amend
 //     sets anew, or the scores of the heartbeat's ZADD; Asynq takes them from the
 //     sender's clock. The score of a retry is its third argument.

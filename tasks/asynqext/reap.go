@@ -18,17 +18,20 @@ const (
 )
 
 // reapScript: KEYS active, lease, pending; ARGV how many seconds a lease may
-// have left, task key prefix, crash cap. It puts the tasks of dead workers back at
-// the head of the queue, drops entries whose task is gone, and answers how many it
-// put back, then the ids of tasks that have crashed too often; those it leaves in place.
-var reapScript = redis.NewScript(serverTime + `
+// have left, task key prefix, crash cap, what the ids of harmless tasks begin with. It
+// puts the tasks of dead workers back at the head of the queue, drops entries whose task
+// is gone, and answers how many it put back, then the ids of tasks that have crashed too
+// often; those it leaves in place.
+var reapScript = redis.NewScript(`
+if redis.call('EXISTS', KEYS[2]) == 0 then return {0, {}} end -- all that an idle queue costs
+` + serverTime + `
 local back, condemned = 0, {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', clock[1] + ARGV[1], 'LIMIT', 0, 100)) do
   local task = ARGV[2] .. id
   if redis.call('EXISTS', task) == 0 then
     redis.call('LREM', KEYS[1], 0, id)
     redis.call('ZREM', KEYS[2], id)
-  elseif redis.call('HINCRBY', task, 'x_crashes', 1) < tonumber(ARGV[3]) then
+  elseif redis.call('HINCRBY', task, 'x_crashes', 1) < tonumber(ARGV[3]) or id:sub(1, #ARGV[4]) == ARGV[4] then
     redis.call('LREM', KEYS[1], 0, id)
     redis.call('ZREM', KEYS[2], id)
     redis.call('RPUSH', KEYS[3], id)
@@ -43,9 +46,10 @@ return {back, condemned}
 
 // Reap puts the tasks of dead workers back at the head of their queue, and returns
 // how many, and the ids of those that have taken CrashCap workers with them: they stay
-// active until Remove. The script is atomic, so that workers need no leader.
-func Reap(ctx context.Context, rdb redis.Scripter, q Queue) (back int64, condemned []string, err error) {
-	answer, err := reapScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)}, leaseLeft.Seconds(), taskPrefix(q), CrashCap).Slice()
+// active until Remove. Tasks whose ids begin with harmless are put back however often
+// their workers died. The script is atomic, so that workers need no leader.
+func Reap(ctx context.Context, rdb redis.Scripter, q Queue, harmless string) (back int64, condemned []string, err error) {
+	answer, err := reapScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)}, leaseLeft.Seconds(), taskPrefix(q), CrashCap, harmless).Slice()
 	if err != nil {
 		return 0, nil, err
 	}

@@ -67,6 +67,12 @@ type waits struct{ atomic.Int64 }
 // changes.
 func (w *world) serve(t testing.TB, h asynq.HandlerFunc) *waits {
 	t.Helper()
+	return w.serveBegun(t, nil, h)
+}
+
+// serveBegun is serve with something to begin with each dequeue.
+func (w *world) serveBegun(t testing.TB, begin *Begin, h asynq.HandlerFunc) *waits {
+	t.Helper()
 	taking, stop := context.WithCancel(context.Background())
 	rdb, blocking, log := dial(t, w.address), dial(t, w.address), slog.New(slog.DiscardHandler)
 	ended := &waits{}
@@ -78,7 +84,7 @@ func (w *world) serve(t testing.TB, h asynq.HandlerFunc) *waits {
 		return err
 	}))
 	d := NewDequeuer(taking, DequeueOptions{
-		Redis: rdb, Blocking: blocking, Slots: unlimited{}, SetAside: func(_ Queue, id string, why error) { t.Errorf("task %s: %v", id, why) }, Log: log,
+		Redis: rdb, Blocking: blocking, Slots: unlimited{}, SetAside: func(_ Queue, id string, why error) { t.Errorf("task %s: %v", id, why) }, Begin: begin, Log: log,
 	})
 	for _, h := range []redis.Hook{d.Hook(), Turns(rdb), NewCompletion(log).Hook(), Amend("")} {
 		rdb.AddHook(h)

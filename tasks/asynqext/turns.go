@@ -48,11 +48,11 @@ join(KEYS[3], ARGV[4])
 return 1
 `)
 
-// dequeueScript: KEYS pending, paused, active, lease, ring; ARGV lease score,
-// task key prefix, line's prefix. Answers the id and the message of the task
-// whose turn it is, or nil. Its turn it is for the owner with the fewest tasks
+// dequeueLua: KEYS pending, paused, active, lease, ring; ARGV lease score,
+// task key prefix, line's prefix, then those of Begin. Answers the id and the message of the task
+// whose turn it is and what Begin makes of it, or nil. Its turn it is for the owner with the fewest tasks
 // running, of these the one served longest ago.
-var dequeueScript = redis.NewScript(joinRing + `
+const dequeueLua = joinRing + `
 if redis.call('EXISTS', KEYS[2]) == 1 then return false end
 -- head is the first task of an owner's line that waits. An entry that is not
 -- pending is dropped, but not before the time in its score: until then its task
@@ -110,10 +110,9 @@ if waiting > 1 and owner and redis.call('ZSCORE', ARGV[3] .. owner, id) then
   -- From the end it is nearer to: ids sort by time, and the list is all but sorted.
   if id > redis.call('LINDEX', KEYS[1], math.floor(waiting / 2)) then from = 1 end
 end
-redis.call('LREM', KEYS[1], from, id)
-
 local task = ARGV[2] .. id
 redis.call('LPUSH', KEYS[3], id)
+redis.call('LREM', KEYS[1], from, id)
 redis.call('HSET', task, 'state', 'active')
 redis.call('HDEL', task, 'pending_since')
 redis.call('ZADD', KEYS[4], ARGV[1], id)
@@ -122,8 +121,15 @@ if owner then
   redis.call('ZREM', KEYS[5], owner)
   if redis.call('EXISTS', ARGV[3] .. owner) == 1 then join(KEYS[5], owner) end
 end
-return {id, redis.call('HGET', task, 'msg')}
-`)
+local message, begun = redis.call('HGET', task, 'msg'), nil
+-- The type is the first field of the message, and shorter than 128 bytes.
+if begin and message and string.byte(message, 1) == 10 then
+  local ok
+  ok, begun = pcall(begin, id, string.sub(message, 3, 2 + string.byte(message, 2)), {unpack(ARGV, 4)})
+  if not ok then begun = nil end
+end
+return {id, message, begun}
+`
 
 // rejoinScript: KEYS task, ring; ARGV id, line's prefix, seconds. It puts a task
 // that is about to be tried again at the end of its owner's line, where it may

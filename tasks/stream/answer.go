@@ -28,6 +28,8 @@ const missedAtOnce = 16
 type Answer struct {
 	// ID is the call's: another's, where an idempotency key joined it.
 	ID string
+	// Joined reports whether the call was there already.
+	Joined bool
 
 	client *Client
 	lane   Lane

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -54,13 +53,13 @@ func TestWhoComesLateReadsALongAnswerInPieces(t *testing.T) {
 	b.call(t, c)
 	const entries = 400
 	frame := strings.Repeat("y", 2*stream.MaxUnread/entries)
-	// As a run leaves it.
-	if _, err := b.rdb.Pipelined(t.Context(), func(p redis.Pipeliner) error {
-		for n := 1; n <= entries; n++ {
-			p.XAdd(t.Context(), &redis.XAddArgs{Stream: stream.FramesKey(c.ID), ID: fmt.Sprint(n, "-0"), Values: []any{"d", frame, "l", n / entries}})
+	// As a run leaves it; each write has a second on a busy machine.
+	for n := 1; n <= entries; n++ {
+		if err := b.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: stream.FramesKey(c.ID), ID: fmt.Sprint(n, "-0"), Values: []any{"d", frame, "l", n / entries}}).Err(); err != nil {
+			t.Fatal(err)
 		}
-		return p.HSet(t.Context(), stream.CallKey(c.ID), "run", 1, "seq", entries, "state", "over").Err()
-	}); err != nil {
+	}
+	if err := b.rdb.HSet(t.Context(), stream.CallKey(c.ID), "run", 1, "seq", entries, "state", "over").Err(); err != nil {
 		t.Fatal(err)
 	}
 	late := b.call(t, c)
@@ -78,13 +77,9 @@ func TestLeavingEndsTheRun(t *testing.T) {
 	b.serve(t, untilLeft(causes))
 	a := b.call(t, stream.Call{})
 	begun(t, a)
-	at := time.Now()
 	a.Close()
 	if err := wait.Receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
 		t.Errorf("cause %v", err)
-	}
-	if took := time.Since(at); took > 10*time.Second { // of a run without an end
-		t.Errorf("took %s", took)
 	}
 }
 

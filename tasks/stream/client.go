@@ -29,7 +29,7 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 		}
 		return nil, err
 	}
-	if !made {
+	if answer.Joined = !made; !made {
 		answer.lookUp()
 	}
 	return answer, nil
@@ -46,7 +46,7 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 		memory = joinMemory
 	}
 	made, err = makeCallScript.Run(ctx, c.rdb, []string{callKey(call.ID), waitersKey(call.ID), framesKey(call.ID)},
-		waiter, waiterTTL.Milliseconds(), b, callTTL.Milliseconds(), memory.Milliseconds()).Bool()
+		waiter, waiterTTL.Milliseconds(), b, callTTL.Milliseconds(), memory.Milliseconds(), c.channel).Bool()
 	if err != nil {
 		return false, unavailable(err)
 	}

@@ -22,6 +22,9 @@ const reissueAfter = 15 * time.Second
 type Client struct {
 	rdb redis.UniversalClient
 	o   ClientOptions
+	// channel is where all frames for this client are published: one message then has
+	// those of many calls.
+	channel string
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -34,11 +37,6 @@ type Client struct {
 
 	mu      sync.Mutex
 	answers map[string]map[*Answer]time.Time
-	// changed are calls whose subscription may have to begin or to end. One
-	// goroutine sees to it, so that nobody waits for the connection with the lock
-	// held.
-	changed []string
-	wake    chan struct{}
 	ended   error
 }
 
@@ -59,8 +57,8 @@ type ClientOptions struct {
 func NewClient(rdb redis.UniversalClient, o ClientOptions) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Client{
-		rdb: rdb, o: o, ctx: ctx, cancel: cancel, outage: outageLimit,
-		answers: map[string]map[*Answer]time.Time{}, wake: make(chan struct{}, 1),
+		rdb: rdb, o: o, channel: "pw:answers:" + newID(), ctx: ctx, cancel: cancel, outage: outageLimit,
+		answers: map[string]map[*Answer]time.Time{},
 	}
 }
 
@@ -68,7 +66,6 @@ func NewClient(rdb redis.UniversalClient, o ClientOptions) *Client {
 func (c *Client) Start() {
 	c.sub = c.rdb.Subscribe(c.ctx)
 	c.running.Go(c.run)
-	c.running.Go(c.subscribe)
 	c.running.Go(c.renew)
 }
 
@@ -90,8 +87,7 @@ func (c *Client) Stop() {
 	c.running.Wait()
 }
 
-// listen begins to receive a call's frames. What is published before the
-// subscription stands is looked up then.
+// listen begins to receive a call's frames.
 func (c *Client) listen(call Call) (*Answer, error) {
 	id := call.ID
 	a := &Answer{
@@ -104,54 +100,9 @@ func (c *Client) listen(call Call) (*Answer, error) {
 	}
 	if c.answers[id] == nil {
 		c.answers[id] = map[*Answer]time.Time{}
-		c.change(id)
 	}
 	c.answers[id][a] = time.Now()
 	return a, nil
-}
-
-// change is called with the lock held.
-func (c *Client) change(id string) {
-	c.changed = append(c.changed, id)
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// subscribe keeps the subscriptions those of the calls that somebody waits for.
-func (c *Client) subscribe() {
-	subscribed := map[string]bool{}
-	for {
-		select {
-		case <-c.ctx.Done():
-			return
-		case <-c.wake:
-		}
-		var begin, end []string
-		c.mu.Lock()
-		for _, id := range c.changed {
-			wanted := len(c.answers[id]) > 0
-			switch {
-			case wanted && !subscribed[id]:
-				subscribed[id] = true
-				begin = append(begin, framesKey(id))
-			case !wanted && subscribed[id]:
-				delete(subscribed, id)
-				end = append(end, framesKey(id))
-			}
-		}
-		c.changed = nil
-		c.mu.Unlock()
-		// An error is that of the connection, which go-redis makes anew and
-		// subscribes again; what was missed is looked up then.
-		if len(end) > 0 {
-			_ = c.sub.Unsubscribe(c.ctx, end...)
-		}
-		if len(begin) > 0 {
-			_ = c.sub.Subscribe(c.ctx, begin...)
-		}
-	}
 }
 
 // leave forgets an answer, and notifies the call's worker when nobody waits for it
@@ -181,64 +132,70 @@ func (c *Client) unlisten(a *Answer) {
 	delete(c.answers[a.ID], a)
 	if len(c.answers[a.ID]) == 0 {
 		delete(c.answers, a.ID)
-		c.change(a.ID)
 	}
 }
 
 func (c *Client) run() {
+	// An error is that of the connection, which go-redis makes anew and subscribes again.
+	_ = c.sub.Subscribe(c.ctx, c.channel)
 	for m := range c.sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer)) {
 		switch m := m.(type) {
 		case *redis.Message:
-			c.route(m.Channel, m.Payload)
+			c.route(m.Payload)
 		case *redis.Subscription:
-			if m.Kind == "subscribe" {
-				// What was published before it stood is in the stream.
-				for _, a := range c.of(idOfFrames(m.Channel)) {
-					a.lookUp()
-				}
-			}
+			// What was published before it stood is in the streams.
+			c.lookUp()
 		}
 	}
 }
 
-// idOfFrames is the call whose frames a channel carries.
-func idOfFrames(channel string) string {
-	const before = len("pw:{")
-	if len(channel) < before+idLength {
-		return ""
-	}
-	return channel[before : before+idLength]
-}
-
-func (c *Client) of(id string) []*Answer {
+// lookUp makes every answer look for frames that were missed.
+func (c *Client) lookUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	answers := make([]*Answer, 0, len(c.answers[id]))
-	for a := range c.answers[id] {
-		answers = append(answers, a)
-	}
-	return answers
-}
-
-// route hands on a published piece, "seq last data", or the news that the stream is to
-// be read: the call was written again, or the piece is too large to be published.
-func (c *Client) route(channel, message string) {
-	if message == "look" {
-		for _, a := range c.of(idOfFrames(channel)) {
+	for _, set := range c.answers {
+		for a := range set {
 			a.lookUp()
 		}
-		return
 	}
-	number, rest, _ := strings.Cut(message, " ")
-	last, data, _ := strings.Cut(rest, " ")
-	seq, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		c.o.Log.Error("a frame has no number", "channel", channel)
-		return
+}
+
+// route hands on what was published: for each of some calls "id seq last", the frames
+// of the entry, and an empty line. "id look" is the news that the stream is to be read:
+// the call was written again, or the entry is too large to be published.
+func (c *Client) route(message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(message) > 0 {
+		var head, data string
+		head, message, _ = strings.Cut(message, "\n")
+		data, message = cutEntry(message)
+		id, entry, _ := strings.Cut(head, " ")
+		if entry == "look" {
+			for a := range c.answers[id] {
+				a.lookUp()
+			}
+			continue
+		}
+		number, last, _ := strings.Cut(entry, " ")
+		seq, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			c.o.Log.Error("a frame has no number", "call_id", id)
+			return
+		}
+		for a := range c.answers[id] {
+			a.receive(seq, piece{[]byte(data), last == "1"})
+		}
 	}
-	for _, a := range c.of(idOfFrames(channel)) {
-		a.receive(seq, piece{[]byte(data), last == "1"})
+}
+
+// cutEntry cuts a message after the frames of its first entry, of which there may be none.
+func cutEntry(message string) (frames, rest string) {
+	if after, none := strings.CutPrefix(message, "\n"); none {
+		return "", after
 	}
+	frames, rest, _ = strings.Cut(message, "\n\n")
+	return frames, rest
 }
 
 // renew writes now and then that somebody still waits for each call, and finds
@@ -278,10 +235,10 @@ func (c *Client) renewAll() {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, renewEvery)
 	defer cancel()
-	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+	err := runAll(ctx, c.rdb, renewScript, func(p redis.Pipeliner) error {
 		for i, w := range all {
-			all[i].state = renewScript.Eval(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)},
-				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds())
+			all[i].state = renewScript.EvalSha(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)},
+				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds(), c.channel)
 			_ = w.sendInput(ctx, p) // an error is the pipeline's
 		}
 		return nil

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"presswork"
+	"presswork/internal/test/public"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks/stream"
@@ -156,12 +156,7 @@ type proxy struct {
 
 func startProxy(t *testing.T, address string) (*proxy, string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pwp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	sock := filepath.Join(dir, "s")
+	sock := filepath.Join(public.Dir(t), "s")
 	l, err := net.Listen("unix", sock)
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,9 @@ type Run struct {
 	Begun bool
 
 	fence  string
+	keys   []any  // callKeys, as arguments of a command
 	memory string // how long the answer is remembered, in ms
+	to     string // the channels of those who waited when the run began
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	writer *writer
@@ -207,7 +209,7 @@ func (r *Run) notify() {
 	}
 }
 
-// take moves what is pending on its way and gives the command that writes it; ok
+// take moves what is pending on its way and gives what is to be written; ok
 // is false when there is nothing to write, or when the run may not any more.
 func (r *Run) take() (w write, ok bool) {
 	r.mu.Lock()
@@ -218,11 +220,11 @@ func (r *Run) take() (w write, ok bool) {
 		return write{}, false
 	}
 	if r.missing {
-		w := write{run: r, restores: true, args: []any{
-			r.fence, r.Attempt, r.memory, callTTL.Milliseconds(), waiterTTL.Milliseconds(), r.seq,
+		w := write{run: r, restores: []any{
+			r.fence, r.Attempt, r.memory, callTTL.Milliseconds(), waiterTTL.Milliseconds(), r.seq, r.to,
 		}}
 		for _, entry := range r.kept {
-			w.args = append(w.args, entry)
+			w.restores = append(w.restores, entry)
 		}
 		return w, true
 	}
@@ -234,22 +236,17 @@ func (r *Run) take() (w write, ok bool) {
 		r.dirty = false
 		return write{}, false
 	}
-	last := "0"
-	if r.closing {
-		last = "1"
-	}
-	return write{run: r, args: []any{r.fence, r.seq + 1, r.sending, last, publishedBytes}}, true
+	return write{run: r, entry: r.sending, seq: r.seq + 1, last: r.closing}, true
 }
 
 // written settles what take gave by Redis's answer; more reports whether there is
 // something to write again.
 func (r *Run) written(w write) (more bool) {
-	answer, err := w.answer.Int()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.notify()
 	switch {
-	case err != nil:
+	case w.err != nil:
 		if r.failing.IsZero() {
 			r.failing = time.Now()
 		}
@@ -257,13 +254,13 @@ func (r *Run) written(w write) (more bool) {
 			r.lose(r.writer.outageLasts())
 		}
 		return true
-	case answer == 0:
+	case w.answer == 0:
 		r.lose(errCallLost)
 		return true
-	case answer < 0:
+	case w.answer < 0:
 		r.missing = true
 		return true
-	case w.restores:
+	case w.restores != nil:
 		r.missing = false
 	default:
 		r.seq++

@@ -1,6 +1,10 @@
 package stream
 
-import "github.com/redis/go-redis/v9"
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+)
 
 // Volatile begins every script of a call. It keeps what the script writes out of
 // the append-only file and from replicas. A call lives as long as its caller's
@@ -17,20 +21,43 @@ local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `
 
+// runAll runs a pipeline of one script by its hash, and once more where Redis did not know it:
+// hundreds of copies of its text would hold up the frames of all calls.
+func runAll(ctx context.Context, rdb redis.UniversalClient, s *redis.Script, fill func(redis.Pipeliner) error) error {
+	_, err := rdb.Pipelined(ctx, fill)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if err = s.Load(ctx, rdb).Err(); err == nil {
+			_, err = rdb.Pipelined(ctx, fill)
+		}
+	}
+	return err
+}
+
+// listening begins the scripts by which a client waits for a call: what is written to it is
+// published on the channels in "to". Where there is none nodes of version 0.1 wait, which
+// listen to the channel with the name of the call's frames.
+const listening = `
+local function listen(call, channel)
+  local to = redis.call('HGET', call, 'to')
+  if to and not string.find(to, channel, 1, true) then redis.call('HSET', call, 'to', to .. ' ' .. channel) end
+end
+`
+
 // makeCall writes a call that is not there yet, and counts its waiter. KEYS:
 // call, waiters, frames. ARGV: waiter, how long it counts in ms, call, ms to live, ms
-// to remember it for those who join. Answers 1 when this waiter made it. A call
+// to remember it for those who join, the waiter's channel. Answers 1 when this waiter made it. A call
 // whose run ends because everybody left is made anew: its fence, which is not that run's,
 // keeps that run from writing.
-var makeCallScript = redis.NewScript(volatileNow + `
+var makeCallScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'state')
 if f[2] == 'left' then redis.call('DEL', unpack(KEYS)) end
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
 if f[1] and f[2] ~= 'left' then
   if f[1] == ARGV[1] then return 1 end
+  listen(KEYS[1], ARGV[6])
   return 0
 end
-redis.call('HSET', KEYS[1], 'by', ARGV[1], 'call', ARGV[3], 'memory', ARGV[5])
+redis.call('HSET', KEYS[1], 'by', ARGV[1], 'call', ARGV[3], 'memory', ARGV[5], 'to', ARGV[6])
 if f[2] == 'left' then redis.call('HSET', KEYS[1], 'fence', ARGV[1]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
@@ -85,10 +112,10 @@ end
 // beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence,
 // "1" when those who wait may not be counted.
 // Answers why not ("gone", "over", "left"), or "", attempt, frames so far, call,
-// memory. A call that everybody has left is forgotten, so that a retry makes it
+// memory, the channels of those who wait ("" for nodes of version 0.1). A call that everybody has left is forgotten, so that a retry makes it
 // anew.
 var beginCallScript = redis.NewScript(volatileNow + `
-local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive')
+local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive', 'to')
 if not f[1] then return {'gone'} end
 if f[2] == 'over' then return {'over'} end
 if f[2] == 'left' or ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
@@ -101,54 +128,98 @@ if f[4] ~= ARGV[1] then
   redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 end
 if f[7] then redis.call('HSET', KEYS[1], 'alive', now) end
-return {'', tostring(run), f[3] or '0', f[1], f[6]}
+return {'', tostring(run), f[3] or '0', f[1], f[6], f[8] or ''}
 `)
 
-// frame appends to the answer. KEYS: call, frames, waiters. ARGV: fence, seq,
-// data, "1" for the last, how many bytes may be published. A repeat after a lost answer changes nothing. Answers
-// 1; 0 when the run may not write; -1 when Redis has lost the call or frames
-// before this one, in a restart for example: restoreScript comes first then.
-var frameScript = redis.NewScript(Volatile + `
-local f = redis.call('HMGET', KEYS[1], 'fence', 'state', 'seq', 'memory')
-if not f[1] then return -1 end
-if f[1] ~= ARGV[1] then return 0 end
-local seq = tonumber(ARGV[2])
-if tonumber(f[3] or '0') >= seq then return 1 end
-if f[2] == 'over' then return 0 end
-if tonumber(f[3] or '0') ~= seq - 1 then return -1 end
-redis.call('XADD', KEYS[2], ARGV[2] .. '-0', 'd', ARGV[3], 'l', ARGV[4])
-redis.call('HSET', KEYS[1], 'seq', ARGV[2])
-if ARGV[4] == '1' then
-  redis.call('HSET', KEYS[1], 'state', 'over')
-  redis.call('HDEL', KEYS[1], 'call')
-  for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], f[4]) end
-elseif ARGV[2] == '1' then
-  redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
+// publishing begins the scripts that write to answers. tell takes note of what is to be
+// published of a call to those who wait for it, and publish does so: one message for all calls
+// that are waited for in the same place, because a message costs more than what is in it.
+const publishing = `
+local told = {}
+local function tell(call, frames, to, entry, data)
+  if not to or to == '' then
+    if data then entry = entry .. ' ' .. data end
+    redis.call('PUBLISH', frames, entry)
+    return
+  end
+  local list = told[to]
+  if not list then
+    list = {}
+    told[to] = list
+  end
+  list[#list + 1] = string.sub(call, 5, 30) .. ' ' .. entry
+  list[#list + 1] = data or ''
 end
-if #ARGV[3] > tonumber(ARGV[5]) then redis.call('PUBLISH', KEYS[2], 'look')
-else redis.call('PUBLISH', KEYS[2], ARGV[2] .. ' ' .. ARGV[4] .. ' ' .. ARGV[3]) end
-return 1
+local function publish()
+  for to, list in pairs(told) do
+    list[#list + 1] = ''
+    local message = table.concat(list, '\n')
+    for channel in string.gmatch(to, '%S+') do redis.call('PUBLISH', channel, message) end
+  end
+end
+`
+
+// frame appends to the answers of calls. KEYS: call, frames, waiters of each. ARGV: how
+// many bytes may be published, then fence, seq, data, "1" for the last of each. A repeat
+// after a lost answer changes nothing. Answers for each
+// 1; 0 when the run may not write; -1 when Redis has lost the call or frames
+// before this one, in a restart for example: restoreScript comes first then; or the
+// error that concerns this one alone.
+var frameScript = redis.NewScript(Volatile + publishing + `
+local most = tonumber(ARGV[1])
+local function append(call, frames, waiters, fence, number, data, last)
+  local f = redis.call('HMGET', call, 'fence', 'state', 'seq', 'memory', 'to')
+  if not f[1] then return -1 end
+  if f[1] ~= fence then return 0 end
+  local seq, before = tonumber(number), tonumber(f[3] or '0')
+  if before >= seq then return 1 end
+  if f[2] == 'over' then return 0 end
+  if before ~= seq - 1 then return -1 end
+  redis.call('XADD', frames, number .. '-0', 'd', data, 'l', last)
+  redis.call('HSET', call, 'seq', number)
+  if last == '1' then
+    redis.call('HSET', call, 'state', 'over')
+    redis.call('HDEL', call, 'call')
+    for _, key in ipairs({call, frames, waiters}) do redis.call('PEXPIRE', key, f[4]) end
+  elseif number == '1' then
+    redis.call('PEXPIRE', frames, redis.call('PTTL', call))
+  end
+  if #data > most then tell(call, frames, f[5], 'look')
+  else tell(call, frames, f[5], number .. ' ' .. last, data) end
+  return 1
+end
+local answers = {}
+for i = 1, #KEYS / 3 do
+  local k, a = 3 * i, 4 * i
+  local ok, answer = pcall(append, KEYS[k - 2], KEYS[k - 1], KEYS[k], ARGV[a - 2], ARGV[a - 1], ARGV[a], ARGV[a + 1])
+  if not ok and type(answer) ~= 'table' then answer = {err = answer} end
+  answers[i] = answer
+end
+publish()
+return answers
 `)
 
 // restore writes a call again that Redis has lost while it ran. KEYS: call,
 // frames, waiters. ARGV: fence, attempt, memory, ms to live, ms until its
-// waiters must have come back, seq of the last frame, then the frames up to it
-// that the run still has. No other run may begin, since what it sent would not
+// waiters must have come back, seq of the last frame, the channels of those who wait, then the
+// frames up to it that the run still has. No other run may begin, since what it sent would not
 // follow from these frames; so this one proves in "alive" that it lives. Answers
 // 0 when a later run has the call.
-var restoreScript = redis.NewScript(volatileNow + `
+var restoreScript = redis.NewScript(volatileNow + publishing + `
 local f = redis.call('HMGET', KEYS[1], 'fence', 'run')
 if f[1] and f[1] ~= ARGV[1] and tonumber(f[2]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('HDEL', KEYS[1], 'state', 'call')
 redis.call('HSET', KEYS[1], 'by', 'restored', 'fence', ARGV[1], 'run', ARGV[2], 'memory', ARGV[3], 'seq', ARGV[6], 'alive', now)
+if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'to', ARGV[7]) end
 redis.call('ZADD', KEYS[3], now + tonumber(ARGV[5]), 'restored')
 redis.call('DEL', KEYS[2])
-local first = tonumber(ARGV[6]) - (#ARGV - 6) + 1
-for i = 7, #ARGV do
-  redis.call('XADD', KEYS[2], (first + i - 7) .. '-0', 'd', ARGV[i], 'l', '0')
+local first = tonumber(ARGV[6]) - (#ARGV - 7) + 1
+for i = 8, #ARGV do
+  redis.call('XADD', KEYS[2], (first + i - 8) .. '-0', 'd', ARGV[i], 'l', '0')
 end
 for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
-redis.call('PUBLISH', KEYS[2], 'look')
+tell(KEYS[1], KEYS[2], ARGV[7], 'look', '')
+publish()
 return 1
 `)
 
@@ -187,11 +258,12 @@ return 1
 
 // renew counts a waiter for another while. KEYS: call, waiters. ARGV: waiter, how
 // long it counts in ms, how long ago a run must have been alive that was restored or
-// has inputs. Answers
+// has inputs, the waiter's channel. Answers
 // {"gone"}, {"dead"}, or "", frames so far, attempt ("" before the first).
-var renewScript = redis.NewScript(volatileNow + `
+var renewScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
 if not f[1] then return {'gone'} end
+listen(KEYS[1], ARGV[4])
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
 redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
 if f[4] and f[3] and f[5] ~= 'over' and now - f[4] > tonumber(ARGV[3]) then return {'dead'} end

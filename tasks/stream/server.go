@@ -97,7 +97,10 @@ func (s *Server) begin(ctx context.Context, id string) (*Run, error) {
 		s.log.Debug("a call needs no work", "call_id", id, "reason", answer[0])
 		return nil, nil
 	}
-	run := &Run{ID: id, fence: fence, memory: answer[4], writer: s.writer, flushed: make(chan struct{}, 1), arrived: make(chan struct{}, 1)}
+	run := &Run{
+		ID: id, fence: fence, memory: answer[4], to: answer[5], writer: s.writer, flushed: make(chan struct{}, 1), arrived: make(chan struct{}, 1),
+		keys: []any{callKey(id), framesKey(id), waitersKey(id)},
+	}
 	if run.Attempt, err = strconv.Atoi(answer[1]); err == nil {
 		run.seq, err = strconv.ParseInt(answer[2], 10, 64)
 	}
@@ -232,9 +235,9 @@ func (s *Server) look(ctx context.Context) {
 	}
 	looks := make([]*redis.Cmd, len(runs))
 	after := s.afterOutage()
-	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+	err := runAll(ctx, s.rdb, lookScript, func(p redis.Pipeliner) error {
 		for i, r := range runs {
-			looks[i] = lookScript.Eval(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence, after)
+			looks[i] = lookScript.EvalSha(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence, after)
 		}
 		return nil
 	})

@@ -13,19 +13,30 @@ import (
 const (
 	// writeBatch is how many calls' frames go to Redis at once.
 	writeBatch = 256
+	// commandBytes is about how much one command writes, which Redis holds at once.
+	commandBytes = 1 << 20
 	// writePause is the pause after a write that failed.
 	writePause = 100 * time.Millisecond
+	// busyBatch is how many calls' frames in one round trip are so many that the next
+	// one waits for busyPause: a round trip wakes three processes, which takes more than
+	// its frames when they are few, and a frame may be that late.
+	busyBatch = 4
+	busyPause = time.Millisecond
 )
 
 // writer writes the frames of all runs of a process: whatever has come up
 // since the last round trip goes with the next. So the first frame goes at once,
-// and the busier Redis is, the more frames travel together.
+// and the busier Redis or this process is, the more frames travel together.
 type writer struct {
 	rdb redis.UniversalClient
 	log *slog.Logger
 
 	// outage is outageLimit.
 	outage time.Duration
+	// oneByOne: calls may lie in different slots of a Cluster, and a command has one.
+	oneByOne bool
+	// rest waits after a busy round trip, time.Sleep.
+	rest func(time.Duration)
 
 	stopping chan struct{}
 	running  sync.WaitGroup
@@ -36,7 +47,11 @@ type writer struct {
 }
 
 func newWriter(rdb redis.UniversalClient, log *slog.Logger) *writer {
-	return &writer{rdb: rdb, log: log, outage: outageLimit, stopping: make(chan struct{}), wake: make(chan struct{}, 1)}
+	_, cluster := rdb.(*redis.ClusterClient)
+	return &writer{
+		rdb: rdb, log: log, outage: outageLimit, oneByOne: cluster, rest: time.Sleep,
+		stopping: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
 }
 
 // outageLasts is the cause of the end of runs that Redis has not answered for too long.
@@ -59,7 +74,10 @@ func (w *writer) run() {
 			return
 		case <-w.wake:
 		}
-		for w.flush() {
+		for n := w.flush(); n > 0; n = w.flush() {
+			if n >= busyBatch {
+				w.rest(busyPause)
+			}
 		}
 	}
 }
@@ -77,14 +95,20 @@ func (w *writer) mark(runs ...*Run) {
 
 // write is one entry on its way, or a whole call that Redis has lost.
 type write struct {
-	run      *Run
-	restores bool
-	args     []any
-	answer   *redis.Cmd
+	run *Run
+	// restores are the arguments of restoreScript; nil for an entry.
+	restores []any
+	// entry is the data of seq, which is the last one of its call or not.
+	entry []byte
+	seq   int64
+	last  bool
+	// answer is the script's, or err Redis's.
+	answer int
+	err    error
 }
 
-// flush writes a batch; false when there was nothing to write.
-func (w *writer) flush() bool {
+// flush writes a batch, and returns how many runs it was of.
+func (w *writer) flush() int {
 	w.mu.Lock()
 	n := min(len(w.dirty), writeBatch)
 	batch := w.dirty[:n:n]
@@ -97,7 +121,7 @@ func (w *writer) flush() bool {
 		}
 	}
 	if len(writes) == 0 {
-		return n > 0
+		return n
 	}
 	err := w.send(writes)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -114,23 +138,85 @@ func (w *writer) flush() bool {
 			w.mark(one.run)
 		}
 	}
-	return true
+	return n
 }
 
-// send answers with the first error of the batch; each entry has its own.
+// send answers with the first error of the batch; each write has its own.
 func (w *writer) send(writes []write) error {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
+	var asked []func()
 	_, err := w.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, one := range writes {
-			if one.restores {
-				w.log.Info("Redis has lost a call that runs here; it is written again", "call_id", one.run.ID)
-				writes[i].answer = restoreScript.Eval(ctx, p, callKeys(one.run.ID), one.args...)
+		var entries []*write
+		for i := range writes {
+			one := &writes[i]
+			if one.restores == nil {
+				entries = append(entries, one)
 				continue
 			}
-			writes[i].answer = frameScript.EvalSha(ctx, p, callKeys(one.run.ID), one.args...)
+			w.log.Info("Redis has lost a call that runs here; it is written again", "call_id", one.run.ID)
+			cmd := restoreScript.Eval(ctx, p, callKeys(one.run.ID), one.restores...)
+			asked = append(asked, func() { one.answer, one.err = cmd.Int() })
+		}
+		for len(entries) > 0 {
+			n := w.command(entries)
+			asked = append(asked, appendEntries(ctx, p, entries[:n]))
+			entries = entries[n:]
 		}
 		return nil
 	})
+	for _, answer := range asked {
+		answer()
+	}
+	for i := 0; err == nil && i < len(writes); i++ {
+		err = writes[i].err
+	}
 	return err
+}
+
+// command is how many entries go in one command: a run of a script costs Redis more
+// than what it does for one of them.
+func (w *writer) command(entries []*write) int {
+	if w.oneByOne {
+		return 1
+	}
+	bytes := 0
+	for n, one := range entries {
+		if bytes += len(one.entry); n > 0 && bytes > commandBytes {
+			return n
+		}
+	}
+	return len(entries)
+}
+
+// appendEntries adds the command that writes entries of different calls, and returns
+// what reads its answers.
+func appendEntries(ctx context.Context, p redis.Pipeliner, entries []*write) func() {
+	args := make([]any, 0, 4+7*len(entries))
+	args = append(args, "evalsha", frameScript.Hash(), 3*len(entries))
+	for _, one := range entries {
+		args = append(args, one.run.keys...)
+	}
+	args = append(args, publishedBytes)
+	for _, one := range entries {
+		last := "0"
+		if one.last {
+			last = "1"
+		}
+		args = append(args, one.run.fence, one.seq, one.entry, last)
+	}
+	cmd := p.Do(ctx, args...)
+	return func() {
+		answers, err := cmd.Slice()
+		for i, one := range entries {
+			one.err = err
+			if err != nil {
+				continue
+			}
+			n, ok := answers[i].(int64)
+			if one.answer = int(n); !ok {
+				one.err = fmt.Errorf("an entry was answered by %v", answers[i])
+			}
+		}
+	}
 }

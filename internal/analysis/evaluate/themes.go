@@ -50,10 +50,7 @@ type themeChoice struct {
 
 // themeChoices recommends for every predicted document whose type is in suits.
 func themeChoices(predictions []prediction) ([]themeChoice, error) {
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		return nil, err
-	}
+	catalogue := themes.Open(themes.Options{})
 	var list []recommend.ThemeInfo
 	schemes := map[string]string{}
 	for _, t := range catalogue.List() {

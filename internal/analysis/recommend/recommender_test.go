@@ -19,10 +19,7 @@ import (
 
 func catalogue(t *testing.T) []themes.Theme {
 	t.Helper()
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := themes.Open(themes.Options{})
 	return catalogue.List()
 }
 
@@ -128,10 +125,7 @@ func TestAnInterruptionIsTheOnlyError(t *testing.T) {
 
 // BenchmarkFirstAdvice is what a process pays that has not read the models yet.
 func BenchmarkFirstAdvice(b *testing.B) {
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	catalogue := themes.Open(themes.Options{})
 	text := []byte(strings.Repeat(invitation, 10*1024/len(invitation)))
 	b.ReportAllocs()
 	for b.Loop() {

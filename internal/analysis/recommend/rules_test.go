@@ -384,3 +384,35 @@ func TestAPageIsDarkOnlyWhenSomethingAsksForIt(t *testing.T) {
 		t.Errorf("a ghost story is %s", rec.Primary)
 	}
 }
+
+// Whatever a model answers, it is refused, or what becomes of it is an analysis.
+func FuzzAModelsReading(f *testing.F) {
+	const reading = `{"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},"formality":{"label":"informal","score":0.2},"keywords":["a\u001b b","` + "\ufffd" + `",""],"language":"en"}`
+	for _, seed := range []string{
+		reading, "```json\n" + reading + "\n```", "{" + reading + "}", strings.Replace(reading, "0.8", "1e999", 1), strings.Replace(reading, "0.8", "-1.1", 1),
+		strings.Replace(reading, `"en"`, `"\"><script>"`, 1), strings.Replace(reading, "newsletter", "Newsletter", 1), "}{", "{}", `{"keywords":{}}`, `{"sentiment":null}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, answer string) {
+		r, err := parseReading(answer)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n{") {
+				t.Errorf("%q: %v", answer, err)
+			}
+			return
+		}
+		for _, local := range []string{"other", r.DocumentType} {
+			p := sure(local)
+			p.Language = "und"
+			p = r.over(p)
+			sum := 0.0
+			for _, k := range p.Types {
+				sum += k.Probability
+			}
+			if p.Types[0].Type != r.DocumentType || math.Abs(sum-1) > 1e-9 || !plausibleTag(p.Language) || len(p.Keywords) > 10 {
+				t.Errorf("%q: %+v", answer, p)
+			}
+		}
+	})
+}

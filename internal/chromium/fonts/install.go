@@ -68,7 +68,7 @@ func installIn(base string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(base, 0o755); err != nil {
+	if err := makeBase(base); err != nil {
 		return "", err
 	}
 	if err := reachable(base); err != nil {
@@ -112,6 +112,28 @@ func digest(base string, system []string) string {
 	}
 	h.Write([]byte(configuration(base, system)))
 	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// makeBase makes dir if need be, and what is above it. Where root makes it, the
+// browser's user is to pass through, whatever the umask; what is there stays as it is.
+func makeBase(dir string) error {
+	if os.Geteuid() != 0 {
+		return os.MkdirAll(dir, 0o755)
+	}
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeBase(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, 0o755)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o755)
 }
 
 // reachable refuses, for root, a directory that the browser's user cannot pass

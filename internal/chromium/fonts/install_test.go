@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"presswork/internal/test/public"
 )
 
 func install(t *testing.T, dir string) (config string) {
@@ -18,21 +20,6 @@ func install(t *testing.T, dir string) (config string) {
 		t.Fatal(err)
 	}
 	return config
-}
-
-// passable makes a directory that every user can pass through, as t.TempDir's
-// are not.
-func passable(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "presswork-fonts-test-")
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 // commonDir is where installed installs.
@@ -47,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// prepared is a passable directory in which the fonts lie already, as links to
+// prepared is a public directory in which the fonts lie already, as links to
 // those of the common installation: unpacking them takes seconds under -race.
 func prepared(t *testing.T) (dir, root string) {
 	t.Helper()
@@ -55,7 +42,7 @@ func prepared(t *testing.T) (dir, root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir = passable(t)
+	dir = public.Dir(t)
 	root = filepath.Join(dir, "presswork-fonts-"+digest(dir, systemDirs()))
 	for _, sub := range []string{fontDir, licenseDir} {
 		if err := os.MkdirAll(filepath.Join(root, sub), 0o755); err != nil {
@@ -79,7 +66,7 @@ func prepared(t *testing.T) (dir, root string) {
 
 func TestASecondInstallOnlyLooks(t *testing.T) {
 	t.Parallel()
-	dir := passable(t)
+	dir := filepath.Join(public.Dir(t), "var", "cache")
 	var configs [2]string
 	var all sync.WaitGroup
 	for i := range configs {
@@ -102,6 +89,15 @@ func TestASecondInstallOnlyLooks(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
+	}
+}
+
+// As a hardened machine's root has it.
+func TestInstallUnderAStrictUmask(t *testing.T) {
+	t.Parallel()
+	child := exec.CommandContext(t.Context(), "sh", "-c", `umask 077; exec "$0" -test.run='^TestASecondInstallOnlyLooks$'`, os.Args[0])
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

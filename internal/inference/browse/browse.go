@@ -82,6 +82,13 @@ type Page struct {
 	Links []string `json:"links,omitempty"`
 }
 
+// CheckURL refuses the addresses that are none, or not allowed, as written. Errors:
+// InvalidURL, AddressNotAllowed.
+func (b *Browser) CheckURL(address string) error {
+	_, err := b.fetcher.policy.CheckURL(whole(address))
+	return err
+}
+
 // Read fetches one page. Errors: InvalidURL, AddressNotAllowed, PageUnreachable,
 // PageError, ContentTooLarge, UnsupportedMediaType.
 func (b *Browser) Read(ctx context.Context, address string) (Page, error) {

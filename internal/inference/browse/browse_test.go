@@ -15,6 +15,7 @@ import (
 	"presswork/internal/guard"
 	"presswork/internal/inference"
 	"presswork/internal/inference/browse"
+	"presswork/internal/test/wait"
 )
 
 // site is a local web site by host and path: every name resolves to loopback.
@@ -69,7 +70,7 @@ func policy(t testing.TB, ports ...string) *guard.Policy {
 // browser is one that may reach the site.
 func browser(t testing.TB, s *site, change func(*browse.Options)) *browse.Browser {
 	t.Helper()
-	o := browse.Options{Policy: policy(t, s.port), UserAgent: "Presswork/test"}
+	o := browse.Options{Policy: policy(t, s.port), UserAgent: "Presswork/test", Timeout: wait.Patience}
 	if change != nil {
 		change(&o)
 	}

@@ -5,7 +5,33 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"presswork"
+	"presswork/internal/inference"
 )
+
+// Whatever a search engine answers, it is results or the engine's error.
+func FuzzSearchAnswers(f *testing.F) {
+	for _, seed := range []string{
+		`{"results":[{"title":"T","url":"https://a.test","content":["b",3],"score":"x"},null,[]]}`, `{"results":{"0":1}}`, `[[[`,
+		`<rss><channel><item><title>T</title><link> https://a.test </link></item></channel></rss>`,
+		`<feed><entry><link rel="self" href="a"/><link rel="alternate" href="b"/><content>c</content></entry></feed>`, `<!DOCTYPE a [<!ENTITY b "&b;&b;">]><rss>&b;`,
+	} {
+		f.Add(seed, "results=web.0.results")
+	}
+	f.Fuzz(func(t *testing.T, answer, list string) {
+		at, err := readFields(strings.Split(list, ","))
+		if err != nil {
+			at, _ = readFields(nil)
+		}
+		for _, read := range []func([]byte) ([]inference.SearchResult, error){readFeed, at.read} {
+			if found, err := read([]byte(answer)); err != nil && (len(found) > 0 || presswork.CodeOf(err) != presswork.PageError) {
+				t.Errorf("%d results and %v", len(found), err)
+			}
+		}
+		fillIn(answer, "q", 3)
+	})
+}
 
 func FuzzHTMLToView(f *testing.F) {
 	for _, seed := range []string{

@@ -3,6 +3,7 @@ package inferencetest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (c *call) flush() { c.w.(http.Flusher).Flush() }
 
 // raw writes bytes as they are, at once.
 func (c *call) raw(s string) {
-	c.w.Write([]byte(s))
+	io.WriteString(c.w, s)
 	c.flush()
 }
 
@@ -37,9 +38,14 @@ func (c *call) raw(s string) {
 func (c *call) event(chunk string) { c.raw("data: " + chunk + "\n\n") }
 
 // delta writes a chunk of the first choice with the given fields.
-func (c *call) delta(fields string) {
-	c.event(c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{%s},"logprobs":null,"finish_reason":null}]`, fields)))
+func (c *call) delta(fields string) { c.event(c.choice(fields)) }
+
+func (c *call) choice(fields string) string {
+	return c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{%s},"logprobs":null,"finish_reason":null}]`, fields))
 }
+
+// text is the chunk of a piece of content.
+func (c *call) text(content string) string { return c.choice(`"content":` + quote(content)) }
 
 func (c *call) chunk(fields string) string {
 	return fmt.Sprintf(`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":%q,"system_fingerprint":"fp_scripted01",%s}`, c.body.Model, fields)
@@ -49,7 +55,7 @@ func (c *call) role() { c.delta(`"role":"assistant","content":""`) }
 
 func (c *call) say(texts ...string) {
 	for _, t := range texts {
-		c.delta(`"content":` + quote(t))
+		c.event(c.text(t))
 	}
 }
 
@@ -85,8 +91,15 @@ func (c *call) end(reason string, tokens int) {
 // hang waits until the client goes.
 func (c *call) hang() { <-c.r.Context().Done() }
 
+// shortPause is a pause in which it does not matter whether the client goes.
+const shortPause = 100 * time.Millisecond
+
 // pause waits, and reports false when the client went meanwhile.
 func (c *call) pause(d time.Duration) bool {
+	if d <= shortPause {
+		time.Sleep(d)
+		return c.r.Context().Err() == nil
+	}
 	select {
 	case <-time.After(d):
 		return true

@@ -73,7 +73,7 @@ func (m *Meter) Record(ctx context.Context, id string, u Usage) (first bool, err
 
 // Query asks the ledger.
 type Query struct {
-	// From and To are the first and the last day.
+	// From and To are within the first and the last day.
 	From, To time.Time
 	// Key is whose use is asked for; nil for everybody's.
 	Key *string
@@ -84,7 +84,7 @@ type Query struct {
 // Query sums the ledger up, sorted by day, key and model.
 func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 	var days []string
-	for d := q.From.UTC(); !d.After(q.To.UTC()) && len(days) < MaxDays; d = d.AddDate(0, 0, 1) {
+	for d := q.From.UTC().Truncate(24 * time.Hour); !d.After(q.To) && len(days) < MaxDays; d = d.AddDate(0, 0, 1) {
 		days = append(days, d.Format(Day))
 	}
 	read := make([]*redis.MapStringStringCmd, len(days))

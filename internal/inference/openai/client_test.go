@@ -15,9 +15,10 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
+	"presswork/internal/test/wait"
 )
 
-func TestLeavingFreesTheModelWithinASecond(t *testing.T) {
+func TestLeavingFreesTheModel(t *testing.T) {
 	t.Parallel()
 	for _, scenario := range []string{"hang", "hang-open", "hang-middle", "tokens:1000@20"} {
 		t.Run(scenario, func(t *testing.T) {
@@ -29,21 +30,18 @@ func TestLeavingFreesTheModelWithinASecond(t *testing.T) {
 				_, err := gateway(model(scenario, inference.Plain, base)).Complete(ctx, parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)), func(*inference.Chunk) error { return nil })
 				done <- err
 			}()
-			wait, stop := context.WithTimeout(t.Context(), 10*time.Second)
-			defer stop()
-			if err := server.WaitRequests(wait, 1); err != nil {
+			if err := server.WaitRequests(t.Context(), 1); err != nil {
 				t.Fatal(err)
 			}
 			cancel()
-			begun := time.Now()
-			if e := inference.AsError(<-done); e == nil || e.Status != 499 {
+			if e := inference.AsError(wait.Receive(t, "the end", done)); e == nil || e.Status != 499 {
 				t.Errorf("got %v", e)
 			}
-			if err := server.WaitLeft(wait, 1); err != nil {
+			// The slowest of them would work for 50 s more.
+			soon, stop := context.WithTimeout(t.Context(), 40*time.Second)
+			defer stop()
+			if err := server.WaitLeft(soon, 1); err != nil {
 				t.Fatalf("the upstream still works: %v", err)
-			}
-			if took := time.Since(begun); took > 5*time.Second {
-				t.Errorf("freed after %s", took)
 			}
 		})
 	}
@@ -134,10 +132,10 @@ func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
 	defer web.Close()
 	m := model("m", inference.Plain, web.URL)
 	m.Routing.Retries = new(0)
-	begun := time.Now()
+	// What reads it once for each level takes longer than complete allows.
 	_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
-	if e, took := inference.AsError(err), time.Since(begun); e == nil || e.Status != 502 || took > 30*time.Second {
-		t.Errorf("after %s: %v", took, e)
+	if e := inference.AsError(err); e == nil || e.Status != 502 {
+		t.Error(e)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"unicode/utf8"
 
 	"presswork/internal/inference"
 )
@@ -16,6 +15,11 @@ type decoder struct {
 	// choices is how many answers were asked for.
 	choices int
 	deltas  []inference.Delta
+	// chunk is the last one; the memory of its choices serves the next.
+	chunk chunk
+	// text is the text of the last delta, where that stands in its chunk as it is.
+	text  []byte
+	usual usual
 	// failure is the error of a chunk, as readError takes it.
 	failure []byte
 }
@@ -35,9 +39,9 @@ type chunk struct {
 }
 
 type choice struct {
-	Index   float64                    `json:"index"`
-	Delta   map[string]json.RawMessage `json:"delta"`
-	Message map[string]json.RawMessage `json:"message"` // of a whole answer
+	Index   float64 `json:"index"`
+	Delta   piece   `json:"delta"`
+	Message piece   `json:"message"` // of a whole answer
 	// Text is the answer of /completions.
 	Text     string          `json:"text"`
 	Logprobs json.RawMessage `json:"logprobs"`
@@ -121,10 +125,11 @@ func lenient(b []byte, v any) error {
 
 // unescaped is the text of a JSON string that can be taken as it stands.
 func unescaped(value []byte) (text []byte, ok bool) {
-	if len(value) < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 || !utf8.Valid(value) {
+	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
 		return nil, false
 	}
-	return value[1 : len(value)-1], true
+	text = value[1 : len(value)-1]
+	return text, inference.Unescaped(text)
 }
 
 func null(value []byte) bool { return string(value) == "null" }
@@ -136,13 +141,19 @@ func has(value []byte) bool { return len(value) > 0 && !null(value) }
 // least one. They are used again by the next call. The error is that of text that is
 // not JSON.
 func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
-	d.deltas, d.failure = d.deltas[:0], nil
-	var c chunk
-	if err := lenient(b, &c); err != nil {
+	d.deltas, d.text, d.failure = d.deltas[:0], nil, nil
+	if delta, ok := d.usual.read(b); ok {
+		d.deltas = append(d.deltas, delta)
+		return d.deltas, nil
+	}
+	clear(d.chunk.Choices)
+	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
+	c := &d.chunk
+	if err := lenient(b, c); err != nil {
 		return nil, err
 	}
 	for _, choice := range c.Choices {
-		said := choice.Delta != nil || choice.Message != nil || choice.Text != "" || choice.Finish != ""
+		said := choice.Delta.there || choice.Message.there || choice.Text != "" || choice.Finish != ""
 		if said && choice.Index >= 0 && choice.Index < float64(d.choices) {
 			d.choice(choice)
 		}
@@ -164,6 +175,9 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	case has(c.Groq.Error):
 		d.failure = c.Groq.Error
 	}
+	if d.failure == nil && len(d.deltas) == 1 {
+		d.usual.remember(b, d.text, *first)
+	}
 	return d.deltas, nil
 }
 
@@ -183,10 +197,29 @@ func (d *decoder) choice(c choice) {
 	if has(c.Logprobs) && c.Logprobs[0] == '{' {
 		delta.Logprobs = bytes.ToValidUTF8(c.Logprobs, []byte("\ufffd"))
 	}
-	fields := c.Delta
-	if fields == nil {
-		fields = c.Message
+	said := c.Delta
+	if !said.there {
+		said = c.Message
 	}
+	d.text = said.text
+	if said.reasoning {
+		delta.Reasoning = string(said.text)
+	} else {
+		delta.Content += string(said.text)
+	}
+	fields := said.fields
+	if inner, ok := unescaped(fields["content"]); ok {
+		delta.Content += string(inner)
+		delete(fields, "content")
+	}
+	delete(fields, "role")
+	if len(fields) > 0 { // as nearly never
+		readFields(delta, fields)
+	}
+}
+
+// readFields reads what a piece has besides plain text.
+func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 	// take decodes a field that is known here; those that are left are passed on.
 	take := func(name string, v any) {
 		if value, there := fields[name]; there {
@@ -198,16 +231,11 @@ func (d *decoder) choice(c choice) {
 	var reasoning, other string
 	var calls []call
 	var function *calledFunction
-	if inner, ok := unescaped(fields["content"]); ok { // as nearly always
-		said = content(inner)
-		delete(fields, "content")
-	}
 	take("content", &said)
 	take("reasoning", &reasoning)
 	take("reasoning_content", &other) // some engines send both with the same text
 	take("tool_calls", &calls)
 	take("function_call", &function)
-	delete(fields, "role")
 	delta.Content += string(said)
 	delta.Reasoning = cmp.Or(delta.Reasoning, reasoning, other)
 	for _, c := range calls {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"io"
+	"slices"
 
 	"presswork/internal/inference"
 )
@@ -11,14 +12,36 @@ func Encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 	return encode(u, m, r)
 }
 
-// Decode shows tests what a chunk becomes.
-func Decode(chunk []byte) inference.Delta {
+// Decode shows tests what the last of a stream's chunks becomes.
+func Decode(chunks ...[]byte) (last inference.Delta) {
 	d := decoder{choices: 1}
-	deltas, err := d.decode(chunk)
-	if err != nil {
-		return inference.Delta{}
+	for _, chunk := range chunks {
+		deltas, err := d.decode(chunk)
+		if err != nil {
+			return inference.Delta{}
+		}
+		last = deltas[0]
 	}
-	return deltas[0]
+	return last
+}
+
+// WithText returns a chunk with another text, for the decoder's memory of chunks alone:
+// nil when it would not remember the chunk.
+func WithText(chunk []byte, text string) []byte {
+	d := decoder{choices: 1}
+	if _, err := d.decode(chunk); err != nil || len(d.usual.before) == 0 {
+		return nil
+	}
+	return slices.Concat(d.usual.before, []byte(text), d.usual.after)
+}
+
+// DecodeCost reads a chunk as one of many of a stream, to be measured.
+func DecodeCost(chunk []byte) func() string {
+	d := decoder{choices: 1}
+	return func() string {
+		deltas, _ := d.decode(chunk)
+		return deltas[0].Content
+	}
 }
 
 // Events lists the data of every event.

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"net/http"
 	"slices"
@@ -115,20 +116,20 @@ func (o object) integer(name string, low, high int64) *int64 {
 		return nil
 	}
 	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil {
+	far := errors.Is(err, strconv.ErrRange)
+	if err != nil && !far {
 		f, ferr := strconv.ParseFloat(string(v), 64)
-		if ferr != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		if ferr != nil || f != math.Trunc(f) {
 			o.failType(o.path+name, "a whole number")
 			return nil
 		}
-		n = int64(f)
+		n, far = int64(f), math.Abs(f) > 1<<53
 	}
-	if n < low || n > high {
-		if high == math.MaxInt64 || high == math.MaxInt32 {
-			o.failf(name, "must be at least %d", low)
-		} else {
-			o.failf(name, "must be between %d and %d", low, high)
-		}
+	switch {
+	case !far && n < low && (high == math.MaxInt64 || high == math.MaxInt32):
+		o.failf(name, "must be at least %d", low)
+	case far || n < low || n > high:
+		o.failf(name, "must be between %d and %d", low, high)
 	}
 	return &n
 }

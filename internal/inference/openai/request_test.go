@@ -115,6 +115,8 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 		with(`"service_tier":1`):                                  {presswork.InvalidType, "service_tier", "a string"},
 		with(`"logit_bias":{"5":1}`):                              {presswork.InvalidOption, "logit_bias", "not supported"},
 		with(`"max_tokens":0`):                                    {presswork.InvalidOption, "max_tokens", "at least 1"},
+		with(`"max_tokens":1e12`):                                 {presswork.InvalidOption, "max_tokens", "between 1 and 2147483647"},
+		with(`"seed":18446744073709551615`):                       {presswork.InvalidOption, "seed", "between -9223372036854775808 and 9223372036854775807"},
 		with(`"max_completion_tokens":1.5`):                       {presswork.InvalidType, "max_completion_tokens", "a whole number"},
 		with(`"stop":["1","2","3","4","5"]`):                      {presswork.InvalidOption, "stop", "at most 4"},
 		with(`"stop":[1]`):                                        {presswork.InvalidType, "stop[0]", "a string"},
@@ -135,6 +137,7 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 		with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"http://127.0.0.1:1/x"}}}]`): {presswork.InvalidOption, "tools[0].function.parameters", "another document"},
 		with(`"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}]`):  {presswork.InvalidOption, "tools[1].function.name", "two functions"},
 		with(`"tool_choice":"required"`):                                                                           {presswork.InvalidOption, "tool_choice", "'tools' are given"},
+		with(weather + `,"tool_choice":{"type":"function"}`):                                                       {presswork.InvalidOption, "tool_choice.name", "'name' is missing"},
 		with(weather + `,"tool_choice":"always"`):                                                                  {presswork.InvalidOption, "tool_choice", "required"},
 		with(weather + `,"tool_choice":{"type":"function","function":{"name":"whether"}}`):                         {presswork.InvalidOption, "tool_choice.function.name", `did you mean "weather"`},
 	}

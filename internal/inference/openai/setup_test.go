@@ -9,6 +9,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
+	"presswork/internal/test/wait"
 )
 
 // model is a model whose id is the scenario, on one upstream of the given kind.
@@ -83,7 +84,7 @@ func (a answer) content() string {
 // complete runs a request and collects its response.
 func complete(t *testing.T, g *inference.Gateway, r *inference.Request) (answer, inference.Result, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	c := openai.NewCollector(openai.Head{ID: "chatcmpl-1", RequestID: "req_1", Model: r.Model, Vendor: "presswork", ServiceTier: "on_demand", Created: time.Unix(1770770815, 0)})
 	chunks, finished := 0, false

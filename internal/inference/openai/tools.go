@@ -135,11 +135,14 @@ func (p *parser) allow(r *inference.Request, o object) {
 		o = o.object("function")
 	}
 	chosen := o.str("name")
+	if chosen == "" {
+		o.failf("name", "property 'name' is missing: it names a function of 'tools'")
+	}
 	var names []string
 	for _, t := range r.Tools {
 		names = append(names, t.Name)
 	}
-	if !slices.Contains(names, chosen) || chosen == "" {
+	if !slices.Contains(names, chosen) {
 		o.failf("name", "the function %q is not one of 'tools'%s", bounded(chosen, 64), input.DidYouMean(chosen, names))
 	}
 	r.ToolChoice.Names = append(r.ToolChoice.Names, chosen)

@@ -168,7 +168,62 @@ func FuzzDecode(f *testing.F) {
 		if u := d.Usage; u != nil && (u.PromptTokens < 0 || u.CompletionTokens < 0 || u.PromptTime < 0 || u.CompletionTime < 0) {
 			t.Errorf("%s: usage %+v", chunk, u)
 		}
+		for _, text := range []string{" token", "\u4e16", "a\"b", "a\\u0062", "a\nb", "\xff", ""} {
+			next := openai.WithText(chunk, text)
+			if diff := cmp.Diff(openai.Decode(next), openai.Decode(chunk, next), cmpopts.EquateEmpty()); next != nil && diff != "" {
+				t.Errorf("%s after %s: %s", next, chunk, diff)
+			}
+		}
 	})
+}
+
+// A chunk that differs from the one before in its text alone is not parsed.
+func TestTheUsualChunkIsRemembered(t *testing.T) {
+	t.Parallel()
+	const whole = `{"id":"x","system_fingerprint":"fp","choices":[{"index":0,"delta":%s,"finish_reason":null}]}`
+	for piece, next := range map[string]inference.Delta{
+		`{"content":"a"}`:                    {Content: "b", Fingerprint: "fp"},
+		`{ "content": "a" }`:                 {},
+		`{"content": "a" }`:                  {Content: "b", Fingerprint: "fp"},
+		`{"role":"assistant","content":"a"}`: {Content: "b", Fingerprint: "fp"},
+		`{"reasoning":"a"}`:                  {Reasoning: "b", Fingerprint: "fp"},
+		`{"reasoning_content":"a"}`:          {Reasoning: "b", Fingerprint: "fp"},
+		`{"content":"a","refusal":"no"}`:     {},
+		`{"content":"a\n"}`:                  {},
+		`{"content":""}`:                     {},
+		`{"content":null}`:                   {},
+		`{"tool_calls":[{"index":0}]}`:       {},
+	} {
+		chunk := fmt.Appendf(nil, whole, piece)
+		other := openai.WithText(chunk, "b")
+		if (other != nil) != (next.Fingerprint != "") {
+			t.Errorf("%s: the next chunk would be %q", chunk, other)
+		}
+		if other == nil {
+			continue
+		}
+		if diff := cmp.Diff(next, openai.Decode(chunk, other), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s after %s: %s", other, chunk, diff)
+		}
+		for _, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
+			odd := openai.WithText(chunk, text)
+			if diff := cmp.Diff(openai.Decode(odd), openai.Decode(chunk, odd), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s after %s: %s", odd, chunk, diff)
+			}
+		}
+	}
+	for _, chunk := range []string{
+		`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`,
+		`{"choices":[{"delta":{"content":"a"},"logprobs":{"content":[]}}]}`,
+		`{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`,
+		`{"choices":[{"delta":{"content":"a"},"text":"b"}]}`,
+		`{"choices":[{"delta":{"content":"a"}}],"error":{"message":"a"}}`,
+		`{"choices":[{"delta":{"content":"a"}}],"x":"` + strings.Repeat("x", 4<<10) + `"}`,
+	} {
+		if next := openai.WithText([]byte(chunk), "b"); next != nil {
+			t.Errorf("%s is remembered", chunk)
+		}
+	}
 }
 
 // An upstream's chunk is read as far as it can be.
@@ -176,6 +231,8 @@ func TestAFieldOfAnotherTypeIsPassedOver(t *testing.T) {
 	t.Parallel()
 	for chunk, want := range map[string]inference.Delta{
 		`{"system_fingerprint":7,"choices":[7,{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}],"usage":[]}`:           {Content: "a", Finish: "stop"},
+		`{"choices":[{"delta":{"content":"a","reasoning":"r"}}]}`:                                                                {Content: "a", Reasoning: "r"},
+		`{"choices":[{"delta":{"content": "\u0061" }}]}`:                                                                         {Content: "a"},
 		`{"choices":[{"delta":{"content":[{"type":"text","text":"a"},8,{"text":"b"}]}}],"x_groq":7}`:                             {Content: "ab"},
 		`{"choices":[{"delta":{"content":{},"reasoning":"r","reasoning_content":"r","audio":null,"annotations":[]}}]}`:           {Reasoning: "r"},
 		`{"choices":[{"message":{"role":"assistant","refusal":"no","content":"a"}}]}`:                                            {Content: "a", Extra: json.RawMessage(`{"refusal":"no"}`)},
@@ -214,6 +271,15 @@ func BenchmarkDecodeNormaliseWrite(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if openai.Decode(chunk).Content == "" {
+				b.Fatal("nothing read")
+			}
+		}
+	})
+	b.Run("usual", func(b *testing.B) {
+		b.ReportAllocs()
+		read := openai.DecodeCost(chunk)
+		for b.Loop() {
+			if read() == "" {
 				b.Fatal("nothing read")
 			}
 		}

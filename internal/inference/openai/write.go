@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -36,22 +36,21 @@ type Head struct {
 // what else it knows.
 func HeadOf(r *inference.Request) Head {
 	return Head{
-		ID: newID(r.Text != nil), Model: r.Model, Seed: r.Seed, ServiceTier: r.ServiceTier,
+		Model: r.Model, Seed: r.Seed, ServiceTier: r.ServiceTier,
 		IncludeUsage: r.IncludeUsage, LegacyFunctions: r.LegacyFunctions, Text: r.Text != nil, Choices: r.Choices(),
 	}
 }
 
-// newID makes the id of a completion: "chatcmpl-", or "cmpl-" of a text, and a
-// random UUID.
-func newID(text bool) string {
-	var b [16]byte
-	rand.Read(b[:])
+// SetID gives all answers to a call the same id: "chatcmpl-", or "cmpl-" of a text,
+// and a UUID.
+func (h *Head) SetID(call string) {
+	b := sha256.Sum256([]byte(call))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	kind := "chatcmpl"
-	if text {
+	if h.Text {
 		kind = "cmpl"
 	}
-	return fmt.Sprintf("%s-%x-%x-%x-%x-%x", kind, b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	h.ID = fmt.Sprintf("%s-%x-%x-%x-%x-%x", kind, b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
 // Done is the last event of a stream that came to its end.

@@ -39,6 +39,8 @@ type interpreter struct {
 	python                    *os.Process
 	commands, answers, output *os.File
 	life                      *time.Timer
+	// use tells the watch of the sandbox that code comes.
+	use func()
 	// fonts reports whether it has matplotlib's list of them.
 	fonts bool
 }
@@ -47,7 +49,7 @@ type interpreter struct {
 func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err error) {
 	python, err := findProgram(p.opt.Python)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", p.opt.Setting, err)
 	}
 	var theirs, ours []*os.File
 	pipe := func() (r, w *os.File) {
@@ -64,6 +66,7 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 		closeAll(append(theirs, ours...))
 		return nil, err
 	}
+	used := make(chan struct{})
 	s := start{
 		program: python, argv: []string{python, "-I", "-B", "-c", harness},
 		env: []string{
@@ -71,7 +74,7 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 			// Threads of linear algebra reserve much memory, and would wait for one another.
 			"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
 		},
-		stdin: commandsR, stdout: outputW, stderr: outputW, more: []*os.File{answersW}, inputs: files,
+		stdin: commandsR, stdout: outputW, stderr: outputW, more: []*os.File{answersW}, inputs: files, used: used,
 	}
 	if s.limits, err = (Limits{Memory: p.opt.Memory, CPU: sessionTime, Wall: maxWait}).withDefaults(); err == nil {
 		p.mu.Lock()
@@ -81,7 +84,8 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 		p.mu.Unlock()
 		var proc *process
 		if proc, err = p.opt.Box.start(ctx, s); err == nil {
-			in := &interpreter{p: proc, commands: commandsW, answers: answersR, output: outputR, fonts: len(s.scratch) > 0}
+			in := &interpreter{p: proc, commands: commandsW, answers: answersR, output: outputR, fonts: len(s.scratch) > 0,
+				use: sync.OnceFunc(func() { close(used) })}
 			closeAll(theirs)
 			if err = in.awaitReady(ctx); err == nil {
 				return in, nil
@@ -235,6 +239,7 @@ func (in *interpreter) send(cell int, code string, timeout time.Duration) error 
 	if err != nil {
 		return err
 	}
+	in.use()
 	_ = in.commands.SetWriteDeadline(time.Now().Add(timeout))
 	_, err = in.commands.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
 	return err
@@ -357,11 +362,12 @@ func (c *capped) drain(r *os.File) {
 }
 
 // listFonts lets matplotlib make its list of fonts once, which takes seconds, for
-// the interpreters to come. Perhaps nobody ever draws: all else goes first.
+// the interpreters to come. Perhaps nobody ever draws: all else goes first, for hours
+// where the machine is that busy.
 func (p *Pool) listFonts(ctx context.Context) {
 	out, err := p.opt.Box.Run(ctx, Command{
 		Program: p.opt.Python, Args: []string{"-I", "-B", "-c", "import os; os.nice(19); import matplotlib.font_manager"},
-		Env: []string{"MPLCONFIGDIR=" + WorkDir}, Limits: Limits{Wall: 5 * time.Minute, CPU: 5 * time.Minute},
+		Env: []string{"MPLCONFIGDIR=" + WorkDir}, Limits: Limits{Wall: 24 * time.Hour, CPU: 5 * time.Minute},
 	})
 	if err != nil {
 		if ctx.Err() == nil {

@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork/internal/inference/sandbox"
+	"presswork/internal/test/wait"
 )
 
 // helperVariable makes this program a helper, a process of its own that tests may
@@ -154,10 +154,11 @@ func TestWhatRunsEndsWithItsParent(t *testing.T) {
 	t.Parallel()
 	for range 3 {
 		cmd := startHelper(t, "busy")
-		family := descendants(fmt.Sprint(cmd.Process.Pid))
-		if len(family) < 8 { // two waiting, a session and a program, each bwrap twice
-			t.Fatalf("only %v run", family)
-		}
+		var family []string
+		wait.Until(t, "two waiting, a session and a program run, each bwrap twice", func() bool {
+			family = descendants(fmt.Sprint(cmd.Process.Pid))
+			return len(family) >= 8
+		})
 		cmd.Process.Kill()
 		for _, member := range family {
 			if !strings.Contains(commandLine(member), "bwrap") {
@@ -181,11 +182,5 @@ func commandLine(member string) string {
 func awaitEnd(t *testing.T, member string) {
 	t.Helper()
 	pid, at, _ := strings.Cut(member, " ")
-	deadline := time.Now().Add(time.Minute)
-	for startTime(pid) == at {
-		if time.Now().After(deadline) {
-			t.Fatalf("process %s runs on: %q", pid, commandLine(member))
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	wait.Until(t, "the end of "+pid, func() bool { return startTime(pid) != at })
 }

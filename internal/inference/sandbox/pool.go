@@ -20,6 +20,9 @@ type PoolOptions struct {
 	// Python is the interpreter: a name in /usr/bin or /usr/local/bin, or a path
 	// below /usr. Default "python3".
 	Python string
+	// Setting is what Python is called in the error of a program that cannot be run.
+	// Default "Python".
+	Setting string
 	// Waiting is how many interpreters are kept started for sessions to come. Each
 	// is some 10 MB of memory. Default 2.
 	Waiting int
@@ -37,6 +40,7 @@ type PoolOptions struct {
 
 func (o PoolOptions) withDefaults() (PoolOptions, error) {
 	o.Python = cmp.Or(o.Python, "python3")
+	o.Setting = cmp.Or(o.Setting, "Python")
 	o.Waiting = cmp.Or(o.Waiting, 2)
 	o.Cells = cmp.Or(o.Cells, max(1, runtime.NumCPU()/2))
 	o.Timeout = cmp.Or(o.Timeout, 20*time.Second)

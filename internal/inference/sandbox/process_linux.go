@@ -47,6 +47,8 @@ type start struct {
 	// inputs are put into InputDir; scratch have paths, and can be changed.
 	inputs, scratch []File
 	limits          Limits
+	// used is closed before the first code that is not ours runs; nil where that is at once.
+	used <-chan struct{}
 }
 
 // process is one sandbox with all that runs in it.
@@ -61,7 +63,9 @@ type process struct {
 	folders []*os.File
 	// exited is closed when nothing of it lives, and unwatched soon after.
 	exited, unwatched chan struct{}
-	code              int // the exit status; read after exited only
+	// used is that of start.
+	used <-chan struct{}
+	code int // the exit status; read after exited only
 
 	mu       sync.Mutex
 	exceeded *LimitError
@@ -124,7 +128,7 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	// The kernel ends bwrap when the thread that started it ends (Pdeathsig).
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 
-	p := &process{exited: make(chan struct{}), unwatched: make(chan struct{})}
+	p := &process{exited: make(chan struct{}), unwatched: make(chan struct{}), used: s.used}
 	started := make(chan error, 1)
 	apart(func() {
 		// This thread is bwrap's user, who alone may set limits and look into the

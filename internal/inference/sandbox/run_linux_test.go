@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"presswork/internal/inference/sandbox"
+	"presswork/internal/test/public"
 )
 
 func openBox(t testing.TB) *sandbox.Box {
@@ -188,7 +189,7 @@ func TestLimitsEndAProgram(t *testing.T) {
 		"time":                  {"trap '' TERM INT HUP; while :; do sleep 1; done", sandbox.Limits{Wall: 200 * time.Millisecond}, "time"},
 		"time in a new session": {"setsid sh -c 'setsid sleep 1000 & setsid sleep 1000' & wait", sandbox.Limits{Wall: 200 * time.Millisecond}, "time"},
 		"stdout":                {"yes", sandbox.Limits{Output: 1000}, "output"},
-		"memory of several":     {"for i in 1 2 3 4; do head -c 24000000 /dev/zero | tail & done; sleep 1000", sandbox.Limits{Memory: 32 << 20}, "memory"},
+		"memory of several":     {"for i in 1 2 3 4 5 6 7 8 9 10 11 12; do (x=$(head -c 4000000 /dev/zero | tr '\\0' x); sleep 1000; :) & done; wait", sandbox.Limits{Memory: 32 << 20}, "memory"},
 		"files":                 {"cd /tmp; i=0; while :; do : >$i; i=$((i+1)); done", sandbox.Limits{}, "files"},
 		"files in /dev/shm":     {"cd /dev/shm; i=0; while :; do : >$i; i=$((i+1)); done", sandbox.Limits{}, "files"},
 		"a sparse file":         {"truncate -s 60M a; truncate -s 60M b", sandbox.Limits{}, "output"},
@@ -286,19 +287,8 @@ func TestAMachineWithoutAWallSaysWhy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts programs; `make test` runs this test")
 	}
-	dir, err := os.MkdirTemp("", "presswork-sandbox-test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // for the sandbox's user
-		t.Fatal(err)
-	}
-	broken := dir + "/bwrap"
-	script := "#!/bin/sh\n[ $1 = --help ] || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }\n"
-	if err := os.WriteFile(broken, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	broken := public.Dir(t) + "/bwrap"
+	public.Program(t, broken, "#!/bin/sh\n[ $1 = --help ] || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }\n")
 	for program, want := range map[string]string{
 		"/no/such/bwrap": "apt install bubblewrap",
 		broken:           "uid map: Permission denied",

@@ -15,10 +15,20 @@ import (
 )
 
 // watch ends the sandbox when its processes together are over a limit, which the
-// kernel's limits on each do not see, or when its time is over.
+// kernel's limits on each do not see, or when its time is over. One that waits for code
+// has nothing yet that could be over a limit.
 func (p *process) watch(l Limits) {
 	end := time.NewTimer(l.Wall)
 	defer end.Stop()
+	if p.used != nil {
+		select {
+		case <-p.exited:
+			return
+		case <-end.C:
+			p.exceed("time", l.Wall.String())
+		case <-p.used:
+		}
+	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

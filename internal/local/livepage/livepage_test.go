@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork/internal/local/livepage"
+	"presswork/internal/test/wait"
 )
 
 func start(t *testing.T) *livepage.Server {
@@ -20,7 +20,7 @@ func start(t *testing.T) *livepage.Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
 		if err := s.Stop(ctx); err != nil {
 			t.Error(err)
@@ -137,7 +137,7 @@ func TestEveryChangeIsTold(t *testing.T) {
 	if got := next(); got != `{"error":""}` {
 		t.Errorf("told %s", got)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		t.Error(err)

@@ -1,8 +1,9 @@
 package cite
 
 import (
-	"regexp"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 // locatorTerms are the parts of works that a citation may point to.
@@ -11,7 +12,7 @@ func locatorTerms() []string {
 }
 
 // placeForm is what a locator looks like: 3, iv, 12a, 3–5, 3, 7 and 9.
-var placeForm = regexp.MustCompile(`^(?:[§¶]*\s*)?(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*)(?:\s*(?:--?-?|[–—,&]|\band\b)\s*(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*|ff\b\.?|f\b\.?))*(?:\s?ff?\.?\b)?`)
+var placeForm = lazyregexp.New(`^(?:[§¶]*\s*)?(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*)(?:\s*(?:--?-?|[–—,&]|\band\b)\s*(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*|ff\b\.?|f\b\.?))*(?:\s?ff?\.?\b)?`)
 
 // Locator reads the place that stands behind a key: ", pp. 3–4 and more" is page,
 // "3–4" and " and more". The words are those of the language (BCP 47) or English.
@@ -30,7 +31,7 @@ func (l *Library) Locator(suffix, lang string) (label, locator, rest string) {
 	if explicit {
 		return word, place, rest
 	}
-	m := placeForm.FindString(place)
+	m := placeForm().FindString(place)
 	if m == "" || word == "" && !strings.ContainsAny(m[:1], "0123456789") {
 		return "", "", suffix
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -18,13 +20,13 @@ func letters(n int) string {
 }
 
 var (
-	numeric   = regexp.MustCompile(`^\s*[\pL]{0,3}\d+[\pL]{0,4}(?:\s*[-–,&]\s*[\pL]{0,3}\d+[\pL]{0,4})*\s*$`)
+	numeric   = lazyregexp.New(`^\s*[\pL]{0,3}\d+[\pL]{0,4}(?:\s*[-–,&]\s*[\pL]{0,3}\d+[\pL]{0,4})*\s*$`)
 	digits    = regexp.MustCompile(`\d+`)
-	pageRange = regexp.MustCompile(`^(\pL*)(\d+)\s*(?:--?-?|–|—|‒)\s*(\pL*)(\d+)$`)
+	pageRange = lazyregexp.New(`^(\pL*)(\d+)\s*(?:--?-?|–|—|‒)\s*(\pL*)(\d+)$`)
 	several   = regexp.MustCompile(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
 )
 
-func isNumeric(text string) bool { return numeric.MatchString(text) }
+func isNumeric(text string) bool { return numeric().MatchString(text) }
 
 func firstNumber(text string) string { return digits.FindString(text) }
 
@@ -125,7 +127,7 @@ func (r *renderer) pages(text string) string {
 	var out []string
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
-		m := pageRange.FindStringSubmatch(part)
+		m := pageRange().FindStringSubmatch(part)
 		switch {
 		case m == nil:
 			part = strings.ReplaceAll(strings.ReplaceAll(part, "--", "-"), "-", dash)

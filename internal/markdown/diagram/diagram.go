@@ -30,6 +30,12 @@ const (
 	// maxBroken is how many pages the diagrams of a document may break, or
 	// outlast their time in, before the rest are given up.
 	maxBroken = 4
+	// SmallestText is how small a text may be on paper, in CSS pixels: 7 pt. A
+	// picture is at least so large that its texts are.
+	SmallestText = 7 * 96 / 72.
+	// TextAttribute of the svg element says how large its smallest text is, in CSS
+	// pixels of its full size.
+	TextAttribute = "data-smallest-text"
 	// cacheBytes bounds what a Renderer remembers.
 	cacheBytes = 16 << 20
 )

@@ -80,6 +80,7 @@ func TestWhatIsDrawnCanBeRead(t *testing.T) {
 		"journey\n title Day\n section Work\n  Tea: 5: Anna",
 		"gantt\n dateFormat YYYY-MM-DD\n axisFormat %Y-%m-%d\n tickInterval 1day\n Anna :2026-01-01, 90d",
 		"classDiagram\n Anna --> Berta : knows",
+		"sequenceDiagram\n rect rgb(200, 220, 240)\n Anna->>Berta: Hello\n end",
 	}, dark)
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +90,7 @@ func TestWhatIsDrawnCanBeRead(t *testing.T) {
 		{`<text[^>]*><tspan[^>]*>Work`, `<text[^>]*><tspan[^>]*>Tea`},
 		{`stroke="rgb\(64, 64, 80\)"`},
 		{`<rect[^>]*fill="rgb\(16, 16, 32\)"[^k]*<text[^k]*knows`},
+		{`<rect[^>]*fill="rgb\(200, 220, 240\)" fill-opacity="0\.[1-4]`},
 	} {
 		for _, pattern := range want {
 			if !regexp.MustCompile(pattern).MatchString(p[i].SVG) {

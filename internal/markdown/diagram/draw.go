@@ -41,7 +41,9 @@ type drawing struct {
 	Title  string  `json:"title"`
 	Width  float64 `json:"width"`
 	Height float64 `json:"height"`
-	Error  string  `json:"error"`
+	// Text is the size of the smallest text, 0 without one.
+	Text  float64 `json:"text"`
+	Error string  `json:"error"`
 }
 
 // run draws diagrams in one page, up to the first that breaks it: the error names
@@ -54,7 +56,7 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]s
 	config, sheet := s.config(), s.sheet()
 	var expressions []string
 	for _, name := range names {
-		job, err := json.Marshal(map[string]any{"config": config, "sheet": sheet, "name": name, "source": sources[name]})
+		job, err := json.Marshal(map[string]any{"config": config, "sheet": sheet, "name": name, "source": sources[name], "least": SmallestText})
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-async ({config, sheet, name, source}) => {
+async ({config, sheet, name, source, least}) => {
   // What a shape or a text looks like, with the value each has where nothing is
   // said. Those without one are inherited.
   const inherited = ["fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset",
@@ -59,6 +59,30 @@ async ({config, sheet, name, source}) => {
         text.style.setProperty("fill", luminance(back) > .18 ? "#000000" : "#ffffff", "important");
       }
     }
+  };
+
+  // soften lets the page through what an author has coloured behind the texts of a
+  // sequence, as far as these need it.
+  const soften = (root) => {
+    const [front, page] = [config.themeVariables.textColor, config.themeVariables.background].map((c) => luminance([1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16))));
+    for (const area of root.querySelectorAll("rect.rect")) {
+      const back = channels(getComputedStyle(area).fill);
+      if (!back) continue;
+      let share = 1;
+      while (share > 0 && contrast(front, luminance(back) * share + page * (1 - share)) < 4.5) share -= 0.1;
+      if (share < 1) area.style.setProperty("fill-opacity", share, "important");
+    }
+  };
+
+  // smallestText is the size of the smallest text, in units of the drawing.
+  const smallestText = (root) => {
+    const scale = (e) => { const m = e.getScreenCTM(); return m ? Math.hypot(m.a, m.b) : 0; };
+    let smallest = Infinity;
+    for (const e of root.querySelectorAll("text, tspan")) {
+      if (![...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()) || !e.getClientRects().length) continue;
+      smallest = Math.min(smallest, parseFloat(getComputedStyle(e).fontSize) * scale(e) / scale(root));
+    }
+    return smallest > 0 && smallest < Infinity ? smallest : 0;
   };
 
   // thin takes off the labels of an axis that lie on the one before them.
@@ -137,9 +161,12 @@ async ({config, sheet, name, source}) => {
     });
     thin(root);
     legible(root);
+    soften(root);
+    const smallest = smallestText(root) * scale;
+    const larger = smallest ? Math.max(1, least / smallest) : 1;
     flatten(root);
     return {svg: new XMLSerializer().serializeToString(root), kind, title,
-      width: box.width * scale, height: box.height * scale};
+      width: box.width * scale * larger, height: box.height * scale * larger, text: smallest * larger};
   } catch (e) {
     return {error: String(e?.message ?? e) || "unknown error"};
   } finally {

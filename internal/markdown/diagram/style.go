@@ -24,9 +24,24 @@ type Style struct {
 	Size int
 }
 
+// seen returns the style with lines that can be seen: a theme's rules may be fainter
+// than what a grid or a life line needs.
+func (s Style) seen() Style {
+	const (
+		visible = 1.5
+		step    = 0.05
+	)
+	line := s.Line
+	for share := step; share < 1 && contrast(s.Line, s.Page) < visible; share += step {
+		s.Line = mix(s.Text, line, share)
+	}
+	return s
+}
+
 // config is Mermaid's configuration. What is listed in secure, a diagram's own
 // directives cannot change.
 func (s Style) config() map[string]any {
+	s = s.seen()
 	return map[string]any{
 		"startOnLoad":            false,
 		"securityLevel":          "strict",
@@ -43,6 +58,7 @@ func (s Style) config() map[string]any {
 		"journey": map[string]any{"taskFontFamily": s.Font, "textPlacement": "tspan", "taskFontSize": s.Size + 4, "width": 130, "taskMargin": 12, "leftMargin": 110,
 			"sectionColours": []string{s.Text}, "actorColours": s.Accents},
 		"timeline":         map[string]any{"leftMargin": 20},
+		"c4":               s.c4(),
 		"deterministicIds": true,
 		"fontFamily":       s.Font,
 		"fontSize":         s.Size,
@@ -55,12 +71,20 @@ func (s Style) config() map[string]any {
 
 // sheet mends what no variable of Mermaid's can.
 func (s Style) sheet() string {
+	s = s.seen()
 	var branches strings.Builder
 	for i := range 12 { // Mermaid draws them in the fill of the nodes, and counts from -1
 		fmt.Fprintf(&branches, "[aria-roledescription=mindmap] .section-edge-%d { stroke: %s !important }\n", i-1, s.stroke(i))
+		fmt.Fprintf(&branches, "[aria-roledescription=kanban] .cluster.section-%d rect { fill: %s !important }\n", i-1, s.wash(i))
 	}
 	return branches.String() + strings.NewReplacer("TEXT", s.Text, "LINE", s.Line, "PAGE", s.Page, "FACE", s.wash(2)).Replace(`
 [aria-roledescription=gantt] .tick line { stroke: LINE !important }
+[aria-roledescription=gantt] .tick { opacity: 1 !important }
+[aria-roledescription=gantt] .tick text { font-size: 12px !important }
+[aria-roledescription=c4] text[fill^="#4444"] { fill: TEXT }
+[aria-roledescription=c4] [stroke^="#4444"] { stroke: LINE }
+[aria-roledescription=gitGraph] .commit-cherry-pick[fill] { fill: PAGE !important }
+[aria-roledescription=gitGraph] .commit-cherry-pick[stroke] { stroke: PAGE !important }
 [aria-roledescription=journey] text { fill: TEXT !important }
 [aria-roledescription=journey] rect:is(.task, .journey-section) { stroke: LINE }
 [aria-roledescription=journey] .face { fill: FACE; stroke: TEXT }
@@ -119,6 +143,27 @@ func (s Style) stroke(n int) string {
 	return line
 }
 
+// c4 has the colours of boxes with white text: C4 diagrams know no other.
+func (s Style) c4() map[string]any {
+	colors := map[string]any{}
+	for i, of := range []string{"person", "system", "container", "component"} {
+		for _, shape := range []string{"", "_db", "_queue"} {
+			colors[of+shape+"_bg_color"], colors[of+shape+"_border_color"] = deep(s.accent(i)), s.Line
+			colors["external_"+of+shape+"_bg_color"], colors["external_"+of+shape+"_border_color"] = "#686868", s.Line
+		}
+	}
+	return colors
+}
+
+// deep is a colour, darkened as far as white text needs it.
+func deep(c string) string {
+	const readable = 4.5 // WCAG AA
+	for share := 1.0; contrast(c, "#ffffff") < readable; share -= 0.1 {
+		c = mix(c, "#000000", share)
+	}
+	return c
+}
+
 // variables are the palette of Mermaid's theme "base": areas are washes with
 // Text on them, borders are accents.
 func (s Style) variables() map[string]any {
@@ -131,31 +176,35 @@ func (s Style) variables() map[string]any {
 		"lineColor": mix(s.Text, s.Page, 0.7), "textColor": s.Text, "titleColor": s.Text, "nodeTextColor": s.Text,
 		"mainBkg": s.wash(0), "nodeBorder": border, "clusterBkg": mix(s.Text, s.Page, 0.04), "clusterBorder": s.Line,
 		"edgeLabelBackground": s.Page, "defaultLinkColor": mix(s.Text, s.Page, 0.7),
-		"noteBkgColor": s.wash(2), "noteTextColor": s.Text, "noteBorderColor": s.accent(2),
+		"noteBkgColor": s.wash(2), "noteTextColor": s.Text, "noteBorderColor": s.stroke(2),
 		"actorBkg": s.wash(0), "actorBorder": border, "actorTextColor": s.Text, "actorLineColor": s.Line,
 		"signalColor": s.Text, "signalTextColor": s.Text, "labelTextColor": s.Text, "loopTextColor": s.Text,
-		"labelBoxBkgColor": s.wash(1), "labelBoxBorderColor": s.accent(1), "activationBkgColor": s.wash(1), "activationBorderColor": s.accent(1),
+		"labelBoxBkgColor": s.wash(1), "labelBoxBorderColor": s.stroke(1), "activationBkgColor": s.wash(1), "activationBorderColor": s.stroke(1),
 		"sequenceNumberColor": s.Page,
 		"labelColor":          s.Text, "altBackground": mix(s.Text, s.Page, 0.05), "transitionLabelColor": s.Text, "stateLabelColor": s.Text,
 		"specialStateColor": s.Text, "innerEndBackground": s.Text, "compositeBackground": s.Page, "compositeTitleBackground": s.wash(0),
 		"sectionBkgColor": mix(s.accent(0), s.Page, 0.1), "altSectionBkgColor": s.Page, "sectionBkgColor2": mix(s.accent(1), s.Page, 0.1),
 		"taskBkgColor": s.wash(0), "taskBorderColor": border, "taskTextColor": s.Text, "taskTextDarkColor": s.Text, "taskTextLightColor": s.Text,
-		"taskTextOutsideColor": s.Text, "taskTextClickableColor": s.Text, "activeTaskBkgColor": s.wash(1), "activeTaskBorderColor": s.accent(1),
-		"doneTaskBkgColor": mix(s.Text, s.Page, 0.12), "doneTaskBorderColor": s.Line, "critBkgColor": s.wash(3), "critBorderColor": s.accent(3),
-		"gridColor": s.Line, "todayLineColor": s.accent(3), "excludeBkgColor": mix(s.Text, s.Page, 0.05),
+		"taskTextOutsideColor": s.Text, "taskTextClickableColor": s.Text, "activeTaskBkgColor": s.wash(1), "activeTaskBorderColor": s.stroke(1),
+		"doneTaskBkgColor": mix(s.Text, s.Page, 0.12), "doneTaskBorderColor": s.Line, "critBkgColor": s.wash(3), "critBorderColor": s.stroke(3),
+		"gridColor": s.Line, "excludeBkgColor": mix(s.Text, s.Page, 0.05),
 		"pieTitleTextColor": s.Text, "pieSectionTextColor": s.Text, "pieLegendTextColor": s.Text, "pieStrokeColor": s.Page,
 		"pieOuterStrokeColor": s.Line, "pieOpacity": "1", "pieTitleTextSize": "18px", "pieSectionTextSize": "14px", "pieLegendTextSize": "14px",
+		"packet": map[string]any{"startByteColor": s.Text, "endByteColor": s.Text, "labelColor": s.Text, "titleColor": s.Text,
+			"blockStrokeColor": border, "blockFillColor": s.wash(0), "byteFontSize": "12px", "labelFontSize": "14px"},
+		"radar":               map[string]any{"axisColor": mix(s.Text, s.Page, 0.5), "graticuleColor": s.Text, "graticuleOpacity": 0.1},
+		"commitLabelFontSize": "12px", "tagLabelFontSize": "12px",
 		"commitLabelColor": s.Text, "commitLabelBackground": mix(s.Text, s.Page, 0.06), "tagLabelColor": s.Text, "tagLabelBackground": s.wash(1),
-		"tagLabelBorder": s.accent(1), "branchLabelColor": s.Page,
-		"quadrantTitleFill": s.Text, "quadrantPointFill": s.accent(0), "quadrantPointTextFill": s.Text, "quadrantXAxisTextFill": s.Text,
-		"quadrantYAxisTextFill": s.Text, "quadrantInternalBorderStrokeFill": s.Line, "quadrantExternalBorderStrokeFill": s.Line,
-		"attributeBackgroundColorOdd": s.Page, "attributeBackgroundColorEven": mix(s.Text, s.Page, 0.05), "relationColor": s.Text,
+		"tagLabelBorder": s.stroke(1), "branchLabelColor": s.Page,
+		"quadrantTitleFill": s.Text, "quadrantPointFill": s.stroke(0), "quadrantPointTextFill": s.Text, "quadrantXAxisTextFill": s.Text,
+		"quadrantYAxisTextFill": s.Text, "quadrantInternalBorderStrokeFill": mix(s.Text, s.Page, 0.4), "quadrantExternalBorderStrokeFill": mix(s.Text, s.Page, 0.4),
+		"rowOdd": s.Page, "rowEven": mix(s.Text, s.Page, 0.05), "attributeBackgroundColorOdd": s.Page, "attributeBackgroundColorEven": mix(s.Text, s.Page, 0.05), "relationColor": s.Text,
 		"relationLabelBackground": s.Page, "relationLabelColor": s.Text, "classText": s.Text, "errorTextColor": s.Text,
 		"archEdgeColor": mix(s.Text, s.Page, 0.7), "archEdgeArrowColor": mix(s.Text, s.Page, 0.7), "archGroupBorderColor": mix(s.Text, s.Page, 0.5),
 		"requirementBackground": s.wash(0), "requirementBorderColor": border, "requirementTextColor": s.Text,
 		"xyChart": map[string]any{"backgroundColor": s.Page, "titleColor": s.Text, "xAxisLabelColor": s.Text, "xAxisTitleColor": s.Text,
 			"xAxisTickColor": s.Line, "xAxisLineColor": s.Line, "yAxisLabelColor": s.Text, "yAxisTitleColor": s.Text, "yAxisTickColor": s.Line,
-			"yAxisLineColor": s.Line, "plotColorPalette": s.accent(0) + "," + s.accent(1) + "," + s.accent(2)},
+			"yAxisLineColor": s.Line, "plotColorPalette": s.stroke(0) + "," + s.stroke(1) + "," + s.stroke(2)},
 	}
 	for i := range 4 {
 		v[fmt.Sprintf("quadrant%dFill", i+1)] = mix(s.accent(i), s.Page, 0.12)
@@ -165,16 +214,16 @@ func (s Style) variables() map[string]any {
 		v[fmt.Sprintf("actor%d", i)] = s.accent(i)
 	}
 	for i := range 8 {
-		v[fmt.Sprintf("git%d", i)] = s.accent(i)
-		v[fmt.Sprintf("gitBranchLabel%d", i)] = contrasting(s.accent(i))
+		v[fmt.Sprintf("git%d", i)] = s.stroke(i)
+		v[fmt.Sprintf("gitBranchLabel%d", i)] = contrasting(s.stroke(i))
 		v[fmt.Sprintf("gitInv%d", i)] = s.Text
 		v[fmt.Sprintf("fillType%d", i)] = s.wash(i)
 	}
 	for i := range 12 {
 		v[fmt.Sprintf("pie%d", i+1)] = s.tint(i, 0.5-0.12*float64(i/len(s.Accents)%3))
 		v[fmt.Sprintf("cScale%d", i)] = s.wash(i)
-		v[fmt.Sprintf("cScalePeer%d", i)] = s.accent(i)
-		v[fmt.Sprintf("cScaleInv%d", i)] = s.accent(i)
+		v[fmt.Sprintf("cScalePeer%d", i)] = s.stroke(i)
+		v[fmt.Sprintf("cScaleInv%d", i)] = s.stroke(i)
 		v[fmt.Sprintf("cScaleLabel%d", i)] = s.Text
 	}
 	return v

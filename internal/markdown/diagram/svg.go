@@ -9,6 +9,8 @@ import (
 	"math"
 	"regexp"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -32,10 +34,10 @@ var attributes = set("x y x1 y1 x2 y2 cx cy fx fy r rx ry d points width height 
 
 var (
 	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]*$`)
-	fontValue  = regexp.MustCompile(`^[\w\s,.'"-]{1,500}$`)
+	fontValue  = lazyregexp.New(`^[\w\s,.'"-]{1,500}$`)
 	// callValue are transforms and colours.
 	callValue = regexp.MustCompile(`^(?:\s*(?:translate|rotate|scale|skewX|skewY|matrix|rgba?|hsla?|color)\([\w\s%.,+/-]*\)\s*,?)+$`)
-	reference = regexp.MustCompile(`^url\(["']?#([^"'()\s]{1,200})["']?\)$`)
+	reference = lazyregexp.New(`^url\(["']?#([^"'()\s]{1,200})["']?\)$`)
 )
 
 func set(words string) map[string]bool {
@@ -127,6 +129,9 @@ func (c *cleaner) start(t xml.StartElement) {
 		c.attribute("aria-label", c.label())
 		c.attribute("width", number(c.Width))
 		c.attribute("height", number(c.Height))
+		if c.Text > 0 {
+			c.attribute(TextAttribute, number(c.Text))
+		}
 	}
 	for _, a := range t.Attr {
 		switch {
@@ -151,11 +156,11 @@ func (c *cleaner) start(t xml.StartElement) {
 // our ids.
 func (c *cleaner) value(attribute, value string) (string, bool) {
 	value = strings.TrimSpace(value)
-	if m := reference.FindStringSubmatch(value); m != nil {
+	if m := reference().FindStringSubmatch(value); m != nil {
 		return "url(#" + c.id(m[1]) + ")", true
 	}
 	if attribute == "font-family" {
-		return value, fontValue.MatchString(value)
+		return value, fontValue().MatchString(value)
 	}
 	return value, plainValue.MatchString(value) || callValue.MatchString(value)
 }

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"presswork/internal/lazyregexp"
 )
 
 // elements are those of MathML that Temml writes, and the span that numbers an
@@ -31,7 +33,7 @@ var (
 	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]{1,60}$`)
 	classValue = regexp.MustCompile(`^[\w\s-]{1,100}$`)
 	// styleValue may call the functions of sizes and colours only.
-	styleValue = regexp.MustCompile(`^(?:[\w\s#%.,+'-]|(?:calc|rgba?|hsla?|translate|translateX|translateY|scale|rotate)\([\w\s#%.,+-]*\)){1,120}$`)
+	styleValue = lazyregexp.New(`^(?:[\w\s#%.,+'-]|(?:calc|rgba?|hsla?|translate|translateX|translateY|scale|rotate)\([\w\s#%.,+-]*\)){1,120}$`)
 )
 
 func set(words string) map[string]bool {
@@ -104,7 +106,7 @@ func filterStyle(style string) string {
 	for declaration := range strings.SplitSeq(style, ";") {
 		name, value, _ := strings.Cut(declaration, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if properties[name] && styleValue.MatchString(value) && !hugeNumber.MatchString(value) {
+		if properties[name] && styleValue().MatchString(value) && !hugeNumber.MatchString(value) {
 			kept = append(kept, name+":"+value)
 		}
 	}

@@ -73,7 +73,7 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 		if len(err.Error()) > 300 || strings.Contains(err.Error(), "setting") || strings.ContainsAny(err.Error(), "\n\u0332") {
 			t.Errorf("%.60s: not a line of plain words: %q", src, err)
 		}
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%.60s: took %s", src, took)
 		}
 	}
@@ -154,7 +154,7 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string, display bool) {
 		start := time.Now()
 		formula, err := r.Render(t.Context(), src, display)
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("took %s", took)
 		}
 		if err == nil && (!strings.HasPrefix(formula.MathML, "<math") || strings.Contains(formula.MathML, "<script")) {

@@ -5,15 +5,35 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
 )
 
 var nameEscape = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
 
-// Anchors reads where a PDF's named destinations are: pages by anchor, the
-// first page is 1. Chromium writes one destination for each element that a link
-// of the document points to, shown or not.
+// Place is where an element begins: a page, the first is 1, and how far above its foot,
+// in points.
+type Place struct {
+	Page int
+	Top  float64
+}
+
+// Anchors reads the pages that a PDF's named destinations are on, by anchor.
 func (f *File) Anchors() (map[string]int, error) {
-	numbers, err := f.pageNumbers()
+	places, err := f.Places()
+	if err != nil {
+		return nil, err
+	}
+	pages := make(map[string]int, len(places))
+	for id, place := range places {
+		pages[id] = place.Page
+	}
+	return pages, nil
+}
+
+// Places reads where a PDF's named destinations are, by anchor. Chromium writes one
+// destination for each element that a link of the document points to, shown or not.
+func (f *File) Places() (map[string]Place, error) {
+	pages, err := f.pageNumbers()
 	if err != nil {
 		return nil, err
 	}
@@ -21,10 +41,10 @@ func (f *File) Anchors() (map[string]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
-	pages := map[string]int{}
+	places := map[string]Place{}
 	value := catalog.get("Dests")
 	if value == nil {
-		return pages, nil // no link points into the document
+		return places, nil // no link points into the document
 	}
 	destinations, err := f.dictionary(value)
 	if err != nil {
@@ -32,14 +52,18 @@ func (f *File) Anchors() (map[string]int, error) {
 	}
 	for _, d := range destinations {
 		place, err := readArray(d.value) // [page /XYZ left top zoom]
-		if err != nil || len(place) == 0 {
+		if err != nil || len(place) < 4 {
 			return nil, fmt.Errorf("destination %s: %w", d.key, errObject)
 		}
-		if object, ok := reference(place[0]); ok && numbers[object] > 0 {
-			pages[anchorOf(d.key)] = numbers[object]
+		top, err := strconv.ParseFloat(string(place[3]), 64)
+		if err != nil {
+			return nil, fmt.Errorf("destination %s: %w", d.key, err)
+		}
+		if object, ok := reference(place[0]); ok && pages[object] > 0 {
+			places[anchorOf(d.key)] = Place{pages[object], top}
 		}
 	}
-	return pages, nil
+	return places, nil
 }
 
 // anchorOf undoes the two escapings of a destination's name: PDF's and the

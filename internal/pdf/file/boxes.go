@@ -46,7 +46,7 @@ func (f *File) trim(boxes Boxes) error {
 			page.set("MediaBox", box(boxes.Marks))
 			number, drawn := marks[box(0)]
 			if !drawn {
-				content := deflate(cropMarks(boxes, v))
+				content := f.deflate(cropMarks(boxes, v))
 				number = f.add(fmt.Appendf(nil, "<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream", len(content), content))
 				marks[box(0)] = number
 			}

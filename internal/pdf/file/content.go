@@ -253,7 +253,7 @@ func (f *File) inflate(packed []byte) ([]byte, error) {
 
 // setStream replaces the content of a stream object.
 func (f *File) setStream(number int, d dict, content []byte) {
-	packed := deflate(content)
+	packed := f.deflate(content)
 	d.set("Filter", "/FlateDecode")
 	d.set("Length", fmt.Sprint(len(packed)))
 	f.objects[number] = bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)

@@ -2,9 +2,7 @@ package file
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
-	"strings"
 	"unicode/utf16"
 )
 
@@ -79,7 +77,7 @@ func (j *capJoiner) visit(op operation) error {
 		j.letter = shown{}
 	case "Tj":
 		j.shows++
-		if len(op.operands) == 1 && j.face.width > 0 && op.operands[0][0] == '<' {
+		if len(op.operands) == 1 {
 			j.show(op)
 		}
 		j.before = shown{}
@@ -108,18 +106,17 @@ func (j *capJoiner) begin(op operation) error {
 // behind it.
 func (j *capJoiner) show(op operation) {
 	const most = 2 // glyphs of a drop cap: a quotation mark and a letter
-	operand := op.operands[0]
-	codes := make([]byte, hex.DecodedLen(len(operand)-2))
-	if _, err := hex.Decode(codes, operand[1:len(operand)-1]); err != nil || len(codes) == 0 || len(codes)%j.face.width != 0 {
+	codes, ok := j.face.codes(op.operands[0])
+	if !ok || len(codes) == 0 {
 		return
 	}
-	end := op.start + len(operand)
+	end := op.start + len(op.operands[0])
 	end += bytes.Index(j.in[end:], op.operator) + len(op.operator)
 	if j.before.end > 0 && j.before.size >= dropCapSize*j.size {
-		j.join(shown{op.start, end, j.text(codes[:j.face.width]), j.size}, codes)
+		j.join(shown{op.start, end, j.file.textOf(j.face, codes[:j.face.width]), j.size}, codes)
 		return
 	}
-	switch here := (shown{op.start, end, j.text(codes), j.size}); {
+	switch here := (shown{op.start, end, j.file.textOf(j.face, codes), j.size}); {
 	case j.shows == 1 && len(codes) <= most*j.face.width:
 		if j.span != (textSpan{}) {
 			here.text = j.span.text
@@ -155,19 +152,6 @@ func (j *capJoiner) join(now shown, codes []byte) {
 		fmt.Fprintf(&j.out, "<%X> Tj\n", codes[first:])
 	}
 	j.copied = now.end
-}
-
-// text is what codes stand for.
-func (j *capJoiner) text(codes []byte) string {
-	var b strings.Builder
-	for at := 0; at < len(codes); at += j.face.width {
-		code := int(codes[at])
-		if j.face.width == 2 {
-			code = code<<8 | int(codes[at+1])
-		}
-		b.WriteString(j.file.textMap(j.face.object)[code])
-	}
-	return b.String()
 }
 
 func utf16Bytes(text string) (b []byte) {

@@ -6,6 +6,7 @@ package file
 import (
 	"bytes"
 	"cmp"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,9 @@ type File struct {
 	info    int
 	// textMaps is kept by textMap.
 	textMaps map[int]textMap
-	// unpacker is kept by inflate.
+	// unpacker is kept by inflate, packer by deflate.
 	unpacker io.ReadCloser
+	packer   *zlib.Writer
 }
 
 // maxObjects is far above what Chromium writes: 700 pages of tables have

@@ -151,6 +151,9 @@ func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
 	if err := f.tameDestinations(catalog); err != nil {
 		return nil, fmt.Errorf("destinations: %w", err)
 	}
+	if err := f.scaleShadings(); err != nil {
+		return nil, fmt.Errorf("gradients: %w", err)
+	}
 	if finish.Hyphenated {
 		if err := f.joinWords(); err != nil {
 			return nil, fmt.Errorf("soft hyphens: %w", err)

@@ -22,6 +22,7 @@ func (f *File) rewrite(mark string, begin func(canvas, *rewriting) (visit func(o
 	if err != nil {
 		return err
 	}
+	r := &rewriting{}
 	for _, c := range canvases {
 		d, content, err := f.stream(c.content)
 		if err != nil {
@@ -30,7 +31,8 @@ func (f *File) rewrite(mark string, begin func(canvas, *rewriting) (visit func(o
 		if !bytes.Contains(content, []byte(mark)) {
 			continue
 		}
-		r := &rewriting{in: content}
+		r.in, r.copied = content, 0
+		r.out.Reset()
 		visit, err := begin(c, r)
 		if err != nil {
 			return err

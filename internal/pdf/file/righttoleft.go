@@ -130,8 +130,8 @@ func (r *rightToLeft) visit(op operation) error {
 		r.marks = append(r.marks, m)
 	case "Tj":
 		if n := len(r.marks); n > 0 && r.marks[n-1].end > 0 && len(op.operands) == 1 {
-			if code, ok := hexCode(op.operands[0]); ok {
-				r.marks[n-1].shown += r.file.textMap(r.face.object)[code]
+			if codes, ok := r.face.codes(op.operands[0]); ok {
+				r.marks[n-1].shown += r.file.textOf(r.face, codes)
 			}
 		}
 	case "EMC":

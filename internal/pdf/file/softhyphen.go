@@ -2,12 +2,17 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 )
 
-// softHyphenMark begins what Chromium writes for a soft hyphen: a glyph without
-// width that is to be read as one.
-const softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
+const (
+	// softHyphenMark begins what Chromium writes for a soft hyphen: a glyph without
+	// width that is to be read as one.
+	softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
+	// hyphenMark begins a hyphen whose glyph stands for other characters, too.
+	hyphenMark = "/Span<</ActualText <FEFF2010> >> BDC\n"
+)
 
 // joinWords takes off the soft hyphens at which no line ends, so that copied
 // and searched text has its words whole. Where a line ends, the hyphen that is
@@ -26,9 +31,15 @@ func (f *File) joinWords() error {
 //
 //	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  /Span<</ActualText (n) >> BDC  0 0 Td <0051> Tj
 //
-// within a line, and at its end, perhaps with an underline before the BT,
+// within a line, without the first move where the glyph stands just behind the one
+// before it (the second is then from an earlier place, and stays); and at its end,
+// perhaps with an underline before the BT,
 //
 //	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  ET  BT /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0AB1> Tj ET
+//
+// where the hyphen has a span of its own in fonts that draw several characters alike:
+//
+//	ET  BT /Span<</ActualText <FEFF2010> >> BDC /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0587> Tj EMC ET
 //
 // What is written in another way stays.
 type joiner struct {
@@ -88,6 +99,10 @@ func (j *joiner) ended(op operation) step {
 func (j *joiner) followed(op operation) step {
 	switch string(op.operator) {
 	case "Td":
+		if j.move == "" {
+			j.leaveOut(cmp.Or(j.span, op.start))
+			return nil
+		}
 		if len(op.operands) == 2 && string(op.operands[0]) == "0" && string(op.operands[1]) == "0" {
 			return j.joined
 		}
@@ -129,6 +144,12 @@ func (j *joiner) begun(op operation) step {
 	switch string(op.operator) {
 	case "Tf", "Tm":
 		return j.begun
+	case "BDC":
+		if bytes.HasPrefix(j.in[op.start:], []byte(hyphenMark)) {
+			j.copyTo(op.start)
+			j.out.WriteString(softHyphenMark)
+			j.copied += len(hyphenMark)
+		}
 	case "Tj":
 		if len(op.operands) == 1 && j.isHyphen(op.operands[0]) {
 			j.hyphen = op.start

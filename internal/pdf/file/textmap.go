@@ -2,8 +2,10 @@ package file
 
 import (
 	"bytes"
+	"encoding/hex"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // textMap is what text a font's codes stand for.
@@ -51,6 +53,29 @@ func (f *File) readTextMap(font int) textMap {
 		}
 	}
 	return m
+}
+
+// codes reads a string of the face's codes, <00510046>.
+func (c face) codes(operand []byte) (codes []byte, ok bool) {
+	if c.width == 0 || operand[0] != '<' {
+		return nil, false
+	}
+	codes = make([]byte, hex.DecodedLen(len(operand)-2))
+	_, err := hex.Decode(codes, operand[1:len(operand)-1])
+	return codes, err == nil && len(codes)%c.width == 0
+}
+
+// textOf is what a face's codes stand for.
+func (f *File) textOf(c face, codes []byte) string {
+	var b strings.Builder
+	for at := 0; at < len(codes); at += c.width {
+		code := int(codes[at])
+		if c.width == 2 {
+			code = code<<8 | int(codes[at+1])
+		}
+		b.WriteString(f.textMap(c.object)[code])
+	}
+	return b.String()
 }
 
 // hexCode reads <00FF>.

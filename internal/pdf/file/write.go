@@ -118,7 +118,7 @@ func (w *writer) objectStream(batch []int) {
 		bodies.Write(w.file.objects[n])
 		bodies.WriteByte('\n')
 	}
-	packed := deflate(head.Bytes(), bodies.Bytes())
+	packed := w.file.deflate(head.Bytes(), bodies.Bytes())
 	dict := fmt.Sprintf("<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n", len(batch), head.Len(), len(packed))
 	w.object(number, w.seal.stream(bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil)))
 }
@@ -146,19 +146,25 @@ func (w *writer) crossReferenceStream() {
 			rows = binary.BigEndian.AppendUint16(rows, 0)
 		}
 	}
-	packed := deflate(rows)
+	packed := w.file.deflate(rows)
 	dict := fmt.Sprintf("<</Type /XRef\n/Size %d\n/W [1 4 2]\n/Root %d 0 R\n/Info %d 0 R\n%s\n/Filter /FlateDecode\n/Length %d>> stream\n",
 		len(w.offsets), w.file.root, w.file.info, w.trailer(), len(packed))
 	w.object(number, bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil))
 	fmt.Fprintf(&w.out, "startxref\n%d\n%%%%EOF\n", start)
 }
 
-func deflate(parts ...[]byte) []byte {
+// deflate packs a stream with one writer for all: making one takes as long as packing
+// five pages.
+func (f *File) deflate(parts ...[]byte) []byte {
 	var b bytes.Buffer
-	z := zlib.NewWriter(&b)
-	for _, p := range parts {
-		_, _ = z.Write(p) // into memory: cannot fail
+	if f.packer == nil {
+		f.packer = zlib.NewWriter(&b)
+	} else {
+		f.packer.Reset(&b)
 	}
-	_ = z.Close()
+	for _, p := range parts {
+		_, _ = f.packer.Write(p) // into memory: cannot fail
+	}
+	_ = f.packer.Close()
 	return b.Bytes()
 }

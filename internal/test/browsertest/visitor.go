@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,11 +15,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"presswork/internal/chromium"
+	"presswork/internal/test/public"
+	"presswork/internal/test/wait"
 )
-
-// visitLimit bounds each step of a visit: an element that does not come fails the
-// test by then, however slow the machine is.
-const visitLimit = 45 * time.Second
 
 // Visitor is a browser as a person has it, scripts and all, that reaches nothing but
 // loopback addresses.
@@ -37,7 +36,7 @@ func NewVisitor(t testing.TB) *Visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--headless", "--remote-debugging-port=0", "--user-data-dir=" + PublicDir(t), "--no-first-run", "--disable-gpu",
+	args := []string{"--headless", "--remote-debugging-port=0", "--user-data-dir=" + public.Dir(t), "--no-first-run", "--disable-gpu",
 		"--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--lang=en-US", "--hide-scrollbars",
 		"--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
 		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"}
@@ -68,7 +67,7 @@ func NewVisitor(t testing.TB) *Visitor {
 			t.Fatal(err)
 		}
 		return &Visitor{t: t, browser: b}
-	case <-time.After(visitLimit):
+	case <-time.After(wait.Patience):
 		t.Fatal("the browser does not say where it listens")
 		return nil
 	}
@@ -145,10 +144,10 @@ func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark b
 		}
 	}
 	v.t.Cleanup(visit.end)
-	if err := p.Timeout(visitLimit).Navigate(address); err != nil {
+	if err := p.Timeout(wait.Patience).Navigate(address); err != nil {
 		v.t.Fatal(err)
 	}
-	if err := p.Timeout(visitLimit).WaitLoad(); err != nil {
+	if err := p.Timeout(wait.Patience).WaitLoad(); err != nil {
 		v.t.Fatal(err)
 	}
 	return visit
@@ -213,10 +212,9 @@ func (v *Visit) Requests() []string {
 // See waits for an element of a CSS selector that is shown, and returns it.
 func (v *Visit) See(selector string) *rod.Element {
 	v.t.Helper()
-	e, err := v.Page.Timeout(visitLimit).Element(selector)
-	if err == nil {
-		err = e.WaitVisible()
-	}
+	// Found and shown at once: the page may replace it between two looks.
+	const find = `s => { const e = document.querySelector(s); return e?.checkVisibility({visibilityProperty: true}) ? e : null }`
+	e, err := v.Page.Timeout(wait.Patience).ElementByJS(rod.Eval(find, selector))
 	if err != nil {
 		v.t.Fatalf("no %s: %v", selector, err)
 	}
@@ -228,7 +226,7 @@ func (v *Visit) Click(name string) {
 	v.t.Helper()
 	const find = `name => [...document.querySelectorAll("button,a,summary,label")].findLast(e => e.checkVisibility() && !e.disabled &&
 		(e.getAttribute("aria-label") ?? e.innerText).replace(/\s+/g, " ").trim().startsWith(name)) ?? null`
-	e, err := v.Page.Timeout(visitLimit).ElementByJS(rod.Eval(find, name))
+	e, err := v.Page.Timeout(wait.Patience).ElementByJS(rod.Eval(find, name))
 	if err == nil {
 		err = e.Click(proto.InputMouseButtonLeft, 1)
 	}
@@ -240,24 +238,43 @@ func (v *Visit) Click(name string) {
 // Eval runs a function in the page and returns what it returns, as text.
 func (v *Visit) Eval(js string, args ...any) string {
 	v.t.Helper()
-	r, err := v.Page.Timeout(visitLimit).Eval(js, args...)
+	r, err := v.Page.Timeout(wait.Patience).Eval(js, args...)
 	if err != nil {
 		v.t.Fatalf("%s: %v", js, err)
 	}
 	return r.Value.String()
 }
 
-// Until waits until a function of the page returns true; what names it.
+// Until waits until a function of the page returns true; what names it. One that
+// throws is asked again, since a frame between two documents has no body.
 func (v *Visit) Until(what, js string, args ...any) {
 	v.t.Helper()
-	if err := v.Page.Timeout(visitLimit).Wait(rod.Eval(js, args...)); err != nil {
-		v.t.Fatalf("%s: %v", what, err)
+	p := v.Page.Timeout(wait.Patience)
+	var thrown error
+	for {
+		err := p.Wait(rod.Eval(js, args...))
+		if err == nil {
+			return
+		}
+		if _, ok := errors.AsType[*rod.EvalError](err); !ok {
+			v.t.Fatalf("%s: %v (last thrown: %v)", what, err, thrown)
+		}
+		thrown = err
+		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// Reads waits until all of these words are in the text of the first element of a
+// selector, and returns it.
+func (v *Visit) Reads(selector string, words ...string) string {
+	v.t.Helper()
+	v.Until(selector+" reads "+strings.Join(words, ", "), `(s, words) => words.every(w => document.querySelector(s)?.innerText.includes(w))`, selector, words)
+	return v.Text(selector)
 }
 
 // Text is what is written in the first element of a selector; "" without one.
 func (v *Visit) Text(selector string) string {
-	r, err := v.Page.Timeout(visitLimit).Eval(`s => document.querySelector(s)?.innerText ?? ""`, selector)
+	r, err := v.Page.Timeout(wait.Patience).Eval(`s => document.querySelector(s)?.innerText ?? ""`, selector)
 	if err != nil {
 		return ""
 	}
@@ -267,7 +284,7 @@ func (v *Visit) Text(selector string) string {
 // Picture is what the window shows, a PNG.
 func (v *Visit) Picture() []byte {
 	v.t.Helper()
-	b, err := v.Page.Timeout(visitLimit).Screenshot(false, nil)
+	b, err := v.Page.Timeout(wait.Patience).Screenshot(false, nil)
 	if err != nil {
 		v.t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (u *upstream) waitLeft(w http.ResponseWriter, r *http.Request, model string) {
-	limit := time.After(20 * time.Second)
+	limit := time.After(wait.Patience)
 	for {
 		u.mu.Lock()
 		n, changed := u.left[model], u.changed
@@ -137,7 +137,7 @@ func writeModels(t *testing.T, base string) string {
 		for _, s := range []string{"ears", "voice"} {
 			fmt.Fprintf(&b, "  - {id: %q, capabilities: [transcription, speech], upstreams: [{base_url: %q}]}\n", c.name+"/"+s, base)
 		}
-		entry(c.name+"/narrow", c.name+"/tokens:40@20", ", max_concurrency: 1")
+		entry(c.name+"/narrow", c.name+"/tokens:80@20", ", max_concurrency: 1")
 	}
 	return writeFile(t, "models.yaml", b.String())
 }

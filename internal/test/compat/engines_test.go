@@ -11,7 +11,6 @@ import (
 	"maps"
 	"math"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -23,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/freeport"
 	"presswork/internal/test/wait"
 )
 
@@ -41,12 +41,8 @@ func enginesDir(t *testing.T) string {
 // engine starts a model server beside Presswork, and returns its base address.
 func engine(t *testing.T, program, model string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, port, _ := net.SplitHostPort(l.Addr().String())
-	l.Close()
+	const host = "127.0.0.1"
+	port := freeport.Take(t)
 	cmd := exec.Command(program, "-m", model, "--host", host, "--port", port)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -60,7 +56,7 @@ func engine(t *testing.T, program, model string) string {
 			t.Logf("the engine said:\n%s", said.String())
 		}
 	})
-	base := "http://" + net.JoinHostPort(host, port)
+	base := "http://" + host + ":" + port
 	wait.Until(t, "the engine has loaded its model", func() bool {
 		res, err := http.Get(base + "/health")
 		if err != nil {

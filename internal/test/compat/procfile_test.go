@@ -4,7 +4,6 @@ package compat
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/freeport"
 	"presswork/internal/test/wait"
 )
 
@@ -24,7 +24,7 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	env := append(os.Environ(), "PYTHONPATH="+tools+"/honcho-2.0.0", "PYTHONUNBUFFERED=1", "PRESSWORK="+binary, "UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json")
 	address := map[string]string{}
 	for _, setting := range []string{"REDIS_PORT", "S3_ENDPOINT", "API_PORT", "WORKER1_PORT", "WORKER2_PORT"} {
-		port := freePort(t)
+		port := freeport.Take(t)
 		address[setting] = "127.0.0.1:" + port
 		if setting == "S3_ENDPOINT" {
 			port = address[setting]
@@ -80,15 +80,4 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	if strings.Contains(said(), "connection refused") && strings.LastIndex(said(), "connection refused") > strings.Index(said(), "SIGTERM received") {
 		t.Error("somebody missed Redis or the store at the end")
 	}
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }

@@ -17,6 +17,7 @@ import (
 
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/freeport"
 )
 
 // step is a command of a page and what it prints, or a file that the page shows.
@@ -157,7 +158,7 @@ func TestTheTutorialsAreTrue(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "logo.png"), picture(t), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			port := freePort(t)
+			port := freeport.Take(t)
 			here := strings.NewReplacer("127.0.0.1:8000", "127.0.0.1:"+port, "http://127.0.0.1:8080/v1", model)
 			there := strings.NewReplacer("127.0.0.1:"+port, "127.0.0.1:8000", model, "http://127.0.0.1:8080/v1")
 			s := newShell(t, dir, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+dir, "API_PORT="+port, "PYTHONPATH="+tools+"/python")

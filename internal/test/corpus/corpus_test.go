@@ -110,3 +110,30 @@ func TestMarkdownIsFoundInFolders(t *testing.T) {
 		t.Errorf("all themes: %q, %v", all, err)
 	}
 }
+
+func TestWordsOutsideTheMargins(t *testing.T) {
+	t.Parallel()
+	got := outside(`<page width="595.0" height="842.0">
+    <word xMin="56.7" yMin="60" xMax="80.5" yMax="70">inside</word>
+    <word xMin="500.1" yMin="60" xMax="581" yMax="70">a&amp;b</word>
+    <word xMin="-3.5" yMin="60" xMax="90" yMax="70">left</word>
+  </page><page width="842.0" height="595.0">
+    <word xMin="500.1" yMin="60" xMax="561" yMax="70">landscape</word>`)
+	if diff := cmp.Diff([]string{"a&b", "left"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestDocumentsTakeTurnsInThemes(t *testing.T) {
+	t.Parallel()
+	o := options{themes: []string{"a", "b", "c"}, rotate: 2}
+	paths := []string{"0", "1", "2", "3"}
+	for theme, want := range [][]string{{"0", "1", "3"}, {"0", "2", "3"}, {"1", "2"}} {
+		if diff := cmp.Diff(want, o.turn(theme, paths)); diff != "" {
+			t.Errorf("theme %d (-want +got):\n%s", theme, diff)
+		}
+	}
+	if got := (options{themes: o.themes}).turn(2, paths); !cmp.Equal(got, paths) {
+		t.Errorf("without turns: %q", got)
+	}
+}

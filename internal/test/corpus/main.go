@@ -33,6 +33,7 @@ func start(args []string, stdout, stderr io.Writer) int {
 	theme := flags.String("theme", themes.Default, "themes, with commas between, or all")
 	flags.StringVar(&o.keep, "keep", "", "folder to keep the PDFs in")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "documents at a time")
+	flags.IntVar(&o.rotate, "rotate", 0, "how many of the themes each document is printed in, by turns (default: all)")
 	asJSON := flags.String("json", "", "file for the report as JSON")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -77,10 +78,7 @@ func chosen(list string) ([]string, error) {
 	if list != "all" {
 		return names, nil
 	}
-	catalogue, err := themes.Open(themes.Options{})
-	if err != nil {
-		return nil, err
-	}
+	catalogue := themes.Open(themes.Options{})
 	names = nil
 	for _, t := range catalogue.List() {
 		names = append(names, t.Name)

@@ -1,5 +1,11 @@
 package main
 
+import (
+	"html"
+	"regexp"
+	"strconv"
+)
+
 // The sheet of every document: the share of a page that is empty does not depend
 // on what its front matter asks for.
 const (
@@ -68,4 +74,23 @@ func area(rows []bool) (inked, gap float64) {
 	}
 	height := float64(len(text))
 	return float64(count) / height, 1 - float64(end)/height
+}
+
+var box = regexp.MustCompile(`<page width="([\d.]+)"|<word xMin="(-?[\d.]+)" yMin="[^"]*" xMax="(-?[\d.]+)" yMax="[^"]*">([^<]*)</word>`)
+
+// outside are the words of `pdftotext -bbox` that reach out of the text area to
+// the left or right, by more than signs that hang there.
+func outside(boxes string) (words []string) {
+	const points = 72 / 25.4 // a millimetre
+	const hanging = 12.5 * points
+	number := func(s string) float64 { x, _ := strconv.ParseFloat(s, 64); return x }
+	width := 0.0
+	for _, m := range box.FindAllStringSubmatch(boxes, -1) {
+		if m[1] != "" {
+			width = number(m[1])
+		} else if number(m[2]) < margin*points-hanging || number(m[3]) > width-margin*points+hanging {
+			words = append(words, html.UnescapeString(m[4]))
+		}
+	}
+	return words
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"presswork"
 )
 
 // listed is how many of a document's words or forms are shown.
@@ -14,19 +16,19 @@ const listed = 12
 // table prints a report as Markdown.
 func (r Report) table(w io.Writer) {
 	fmt.Fprintf(w, "%d documents, %d KB, %d words\n\n", r.Documents, r.Bytes/1000, r.Words)
-	fmt.Fprintln(w, "| theme | printed | failures | pages | slivers | > 15 % empty | > 33 % empty | words lost in print | ms a document, median / p95 | ms a page |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
-	for _, t := range r.Themes {
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %s | %s | %d | %.0f / %.0f | %.0f |\n", t.Theme, t.Printed, t.Failures, t.Pages.All, t.Pages.Slivers,
-			share(t.Pages.Gap15, t.Pages.All-t.Printed), share(t.Pages.Gap33, t.Pages.All-t.Printed), t.Lost, t.MedianMS, t.P95MS, t.PageMS)
-	}
-	for _, t := range r.Themes {
-		fmt.Fprintf(w, "\nWarnings in %s:", t.Theme)
-		for _, code := range slices.Sorted(maps.Keys(t.Warnings)) {
-			fmt.Fprintf(w, " %s %d", code, t.Warnings[code])
+	r.grouped(w, "theme", func(p Print) string { return p.Theme })
+	r.grouped(w, "folder", func(p Print) string { return p.Folder })
+	warnings := map[presswork.WarningCode]int{}
+	for _, p := range r.Prints {
+		for code, n := range p.Warnings {
+			warnings[code] += n
 		}
-		fmt.Fprintln(w)
 	}
+	fmt.Fprint(w, "Warnings:")
+	for _, code := range slices.Sorted(maps.Keys(warnings)) {
+		fmt.Fprintf(w, " %s %d", code, warnings[code])
+	}
+	fmt.Fprintln(w)
 	lost := 0
 	for words := range maps.Values(r.Lost) {
 		lost += len(words)
@@ -41,11 +43,66 @@ func (r Report) table(w io.Writer) {
 		notes[path] = fmt.Sprintf("%d: %s", len(found), sample(found))
 	}
 	section(w, "Notes: forms of Markdown that are read as text", notes)
-	for _, t := range r.Themes {
-		fmt.Fprintf(w, "\nRemarkable in %s\n\n", t.Theme)
-		for _, line := range t.Remarkable {
-			fmt.Fprintln(w, "- "+line)
+	fmt.Fprintf(w, "\nRemarkable\n\n")
+	for _, p := range r.Prints {
+		p.remarks(w)
+	}
+}
+
+// grouped prints a row for each group of prints, and one for all.
+func (r Report) grouped(w io.Writer, title string, group func(Print) string) {
+	groups := map[string][]Print{}
+	for _, p := range r.Prints {
+		groups[group(p)] = append(groups[group(p)], p)
+	}
+	fmt.Fprintf(w, "| %s | prints | failures | pages | slivers | > 15 %% empty | > 33 %% empty | words lost in print | words outside the margins | ms a document, median / p95 | ms a page |\n", title)
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		row(w, name, groups[name])
+	}
+	if len(groups) > 1 {
+		row(w, "all", r.Prints)
+	}
+	fmt.Fprintln(w)
+}
+
+func row(w io.Writer, name string, prints []Print) {
+	var pages Pages
+	var documents, each []float64 // ms
+	failures, lost, out := 0, 0, 0
+	for _, p := range prints {
+		if p.Failure != "" {
+			failures++
+			continue
 		}
+		pages.add(p.Pages)
+		lost += len(p.Lost)
+		out += len(p.Outside)
+		documents, each = append(documents, p.MS), append(each, p.MS/float64(p.Pages.All))
+	}
+	slices.Sort(documents)
+	slices.Sort(each)
+	followed := pages.All - len(documents) // by another page
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %s | %s | %d | %d | %.0f / %.0f | %.0f |\n", name, len(prints), failures, pages.All, pages.Slivers,
+		share(pages.Gap15, followed), share(pages.Gap33, followed), lost, out, quantile(documents, .5), quantile(documents, .95), quantile(each, .5))
+}
+
+// remarks name what a reader should look at.
+func (p Print) remarks(w io.Writer) {
+	about := func(format string, args ...any) {
+		fmt.Fprintf(w, "- %s, %s (%s): %s\n", p.Path, p.Theme, p.PDF, fmt.Sprintf(format, args...))
+	}
+	if p.Failure != "" {
+		about("%s", p.Failure)
+	}
+	if len(p.Lost) > 0 {
+		about("the print lacks %d words: %s", len(p.Lost), sample(p.Lost))
+	}
+	if len(p.Outside) > 0 {
+		about("%d words stand outside the margins: %s", len(p.Outside), sample(p.Outside))
+	}
+	if p.Pages.Slivers > 0 || p.Pages.Gap33 > 0 {
+		about("%d pages, %d slivers, %d more than a third empty; page %d to %.0f %%", p.Pages.All, p.Pages.Slivers, p.Pages.Gap33, p.Worst, 100*p.Empty)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -18,38 +19,37 @@ import (
 
 // Report is what a corpus became.
 type Report struct {
-	Documents int      `json:"documents"`
-	Words     int      `json:"words"`
-	Bytes     int      `json:"bytes"`
-	Themes    []Themed `json:"themes"`
+	Documents int `json:"documents"`
+	Words     int `json:"words"`
+	Bytes     int `json:"bytes"`
 	// Lost are words that cmark-gfm shows and our page does not, by document.
 	Lost map[string][]string `json:"lost"`
-	// Failures are why a document was not made into a page or a print.
-	Failures map[string]string `json:"failures"`
 	// Notes are forms of Markdown that are still to be read in a page.
 	Notes map[string][]string `json:"notes"`
+	// Failures are documents of which no page could be made.
+	Failures map[string]string `json:"failures"`
+	Prints   []Print           `json:"prints"`
 }
 
-// Themed is what the documents are in one theme.
-type Themed struct {
-	Theme    string `json:"theme"`
-	Printed  int    `json:"printed"`
-	Failures int    `json:"failures"`
-	Pages    Pages  `json:"pages"`
-	// Lost counts words of the page that the print does not hold.
-	Lost     int                           `json:"lost"`
-	Warnings map[presswork.WarningCode]int `json:"warnings"`
-	// PageTimes are the milliseconds of each document by its pages, and Times
-	// those of each document, both in order of size.
-	PageTimes []float64 `json:"-"`
-	Times     []float64 `json:"-"`
-	// MedianMS and PageMS are the medians, P95MS is of documents.
-	MedianMS float64 `json:"median_ms"`
-	P95MS    float64 `json:"p95_ms"`
-	PageMS   float64 `json:"page_ms"`
-	// Remarkable are documents that lost words in print, and pages that are slivers
-	// or emptier than a third.
-	Remarkable []string `json:"remarkable"`
+// Print is a document in a theme.
+type Print struct {
+	Path   string `json:"path"`
+	Folder string `json:"folder"` // the first one below the corpus
+	Theme  string `json:"theme"`
+	PDF    string `json:"pdf"`
+	// Failure is why there is no print.
+	Failure string  `json:"failure,omitempty"`
+	MS      float64 `json:"ms"`
+	Pages   Pages   `json:"pages"`
+	// Worst is the number of the page that is emptiest at its end, and Empty its
+	// empty share.
+	Worst int     `json:"worst,omitempty"`
+	Empty float64 `json:"empty,omitempty"`
+	// Lost are words of the page that the print does not hold, Outside those that
+	// stand in its left or right margin or beyond.
+	Lost     []string                      `json:"lost,omitempty"`
+	Outside  []string                      `json:"outside,omitempty"`
+	Warnings map[presswork.WarningCode]int `json:"warnings,omitempty"`
 }
 
 // options are the flags.
@@ -58,6 +58,7 @@ type options struct {
 	themes []string
 	keep   string // the folder of the PDFs
 	jobs   int
+	rotate int // how many of the themes each document is printed in; 0: all
 }
 
 // find lists the Markdown files below a folder.
@@ -84,14 +85,22 @@ func run(ctx context.Context, o options) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	for _, theme := range o.themes {
-		themed, err := r.print(ctx, o, theme, paths, pages)
-		if err != nil {
+	for n, theme := range o.themes {
+		if err := r.print(ctx, o, theme, o.turn(n, paths), pages); err != nil {
 			return r, err
 		}
-		r.Themes = append(r.Themes, themed)
 	}
 	return r, nil
+}
+
+// turn are the documents of a theme: all, or those whose turn it is.
+func (o options) turn(theme int, paths []string) (out []string) {
+	for n, path := range paths {
+		if k := len(o.themes); o.rotate == 0 || (theme-n*o.rotate%k+k)%k < o.rotate {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // convert makes each document into an output, in its order.
@@ -100,7 +109,7 @@ func convert(ctx context.Context, o options, output presswork.Output, theme stri
 	if err := c.Start(ctx); err != nil {
 		return err
 	}
-	defer func() { _ = c.Stop(context.WithoutCancel(ctx)) }()
+	defer func() { _ = c.Close() }()
 	if err := c.CheckTheme(theme); err != nil {
 		return err
 	}
@@ -160,49 +169,39 @@ func (r *Report) readPages(ctx context.Context, o options, paths []string) (map[
 }
 
 // print prints documents in a theme and looks at what came out.
-func (r *Report) print(ctx context.Context, o options, theme string, paths []string, pages map[string]words) (Themed, error) {
-	t := Themed{Theme: theme, Warnings: map[presswork.WarningCode]int{}}
-	err := convert(ctx, o, presswork.PDF, theme, paths, func(path string, out local.Output, err error) error {
+func (r *Report) print(ctx context.Context, o options, theme string, paths []string, pages map[string]words) error {
+	return convert(ctx, o, presswork.PDF, theme, paths, func(path string, out local.Output, err error) error {
+		below, _ := filepath.Rel(o.dir, path)
+		folder, _, _ := strings.Cut(filepath.ToSlash(below), "/")
+		p := Print{Path: path, Folder: folder, Theme: theme, PDF: out.Path, Warnings: map[presswork.WarningCode]int{}}
 		for _, w := range out.Warnings {
-			t.Warnings[w.Code]++
+			p.Warnings[w.Code]++
 		}
 		if err != nil {
-			t.Failures++
-			r.Failures[path] = err.Error()
-			return nil
+			p.Failure, err = err.Error(), nil
+		} else {
+			p.MS = float64(out.Times.Render+out.Times.Print) / float64(time.Millisecond)
+			err = p.inspect(ctx, pages[path])
 		}
-		t.Printed++
-		ms := float64(out.Times.Render+out.Times.Print) / float64(time.Millisecond)
-		t.Times = append(t.Times, ms)
-		t.PageTimes = append(t.PageTimes, ms/float64(out.Pages))
-		return t.inspect(ctx, path, out.Path, pages[path])
+		r.Prints = append(r.Prints, p)
+		return cmp.Or(ctx.Err(), err)
 	})
-	slices.Sort(t.Times)
-	slices.Sort(t.PageTimes)
-	t.MedianMS, t.P95MS, t.PageMS = quantile(t.Times, .5), quantile(t.Times, .95), quantile(t.PageTimes, .5)
-	return t, err
 }
 
-func (t *Themed) inspect(ctx context.Context, path, print string, page words) error {
-	text, err := printedWords(ctx, print)
+func (p *Print) inspect(ctx context.Context, page words) error {
+	text, err := poppler(ctx, "pdftotext", "-raw", p.PDF, "-")
 	if err != nil {
 		return err
 	}
-	if lost := page.letters().lost(text.letters()); len(lost) > 0 {
-		t.Lost += len(lost)
-		t.Remarkable = append(t.Remarkable, fmt.Sprintf("%s: the print %s lacks %d words: %s", path, print, len(lost), sample(lost)))
-	}
-	rows, err := printed.InkedRows(ctx, print, resolution)
+	p.Lost = page.letters().lost(wordsOf(text).letters())
+	boxes, err := poppler(ctx, "pdftotext", "-bbox", p.PDF, "-")
 	if err != nil {
 		return err
 	}
-	p, worst, emptiest := look(rows)
-	t.Pages.add(p)
-	if p.Slivers > 0 || p.Gap33 > 0 {
-		t.Remarkable = append(t.Remarkable, fmt.Sprintf("%s: %s has %d pages, %d slivers, %d more than a third empty; page %d to %.0f %%",
-			path, print, p.All, p.Slivers, p.Gap33, worst, 100*emptiest))
-	}
-	return nil
+	p.Outside = outside(boxes)
+	rows, err := printed.InkedRows(ctx, p.PDF, resolution)
+	p.Pages, p.Worst, p.Empty = look(rows)
+	return err
 }
 
 // syntax is what no reader should see outside code.

@@ -158,11 +158,11 @@ func visibleText(page []byte) (string, error) {
 	return b.String(), nil
 }
 
-// printedWords are the words of a PDF file.
-func printedWords(ctx context.Context, path string) (words, error) {
-	out, err := exec.CommandContext(ctx, "pdftotext", "-raw", path, "-").Output()
+// poppler is what one of its programs writes.
+func poppler(ctx context.Context, name string, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, name, args...).Output()
 	if err != nil {
-		return words{}, fmt.Errorf("pdftotext %s: %w", path, err)
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
 	}
-	return wordsOf(string(out)), nil
+	return string(out), nil
 }

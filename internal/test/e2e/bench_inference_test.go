@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +20,7 @@ import (
 
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/freeport"
 )
 
 // chatter asks one server for streams of stamped tokens.
@@ -180,15 +181,28 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 		time.Sleep(time.Duration(tokens/rate)*time.Second - time.Second) // all of them are running
 		memory <- treeMemory(b, node.PID())
 	}()
-	began := time.Now()
+	began, ours, others := time.Now(), treeCPU(b, node.PID()), ownCPU(b)
 	_, delays := c.load(b, streams, 1, model)
 	took := time.Since(began)
+	each := func(spent time.Duration) string {
+		return (spent / time.Duration(len(delays)+1)).Round(100 * time.Nanosecond).String()
+	}
+	ours, others = treeCPU(b, node.PID())-ours, ownCPU(b)-others
 	if want := streams * tokens; len(delays) != want {
 		b.Errorf("%d of %d tokens arrived", len(delays), want)
 	}
+	// The streams begin within a second, which takes the cores longer than that.
+	var running []time.Duration
+	for one := range slices.Chunk(delays, tokens) {
+		running = append(running, one[min(2*rate, len(one)):]...)
+	}
 	what := fmt.Sprintf("%d streams of %d tokens a second, %d tokens", streams, rate, streams*tokens)
-	report(b, what, fmt.Sprintf("none lost, %.0f tokens/s, each delayed p50 %s, p99 %s", float64(len(delays))/took.Seconds(),
-		quantile(delays, 0.5).Round(100*time.Microsecond), quantile(delays, 0.99).Round(100*time.Microsecond)), "none lost")
+	delayed := func(all []time.Duration) string {
+		return fmt.Sprintf("p50 %s, p99 %s", quantile(all, 0.5).Round(100*time.Microsecond), quantile(all, 0.99).Round(100*time.Microsecond))
+	}
+	report(b, what, fmt.Sprintf("none lost, %.0f tokens/s, each delayed %s; after the first two seconds %s", float64(len(delays))/took.Seconds(),
+		delayed(delays), delayed(running)), "none lost")
+	report(b, what+": CPU time of a token", fmt.Sprintf("%s, and %s in the model and the clients", each(ours), each(others)), "stated")
 	report(b, what+": memory of the whole process tree (PSS)", fmt.Sprintf("%.0f MiB", <-memory), "stated")
 }
 
@@ -211,13 +225,9 @@ func startPeers(b *testing.B, base, model string) []gateway {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
-	host, port, _ := net.SplitHostPort(address)
+	const host = "127.0.0.1"
+	port := freeport.Take(b)
+	address := host + ":" + port
 	cmd := exec.Command("python3", filepath.Join(peers, "bin/litellm"), "--config", config, "--host", host, "--port", port, "--telemetry", "False")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+peers, "LITELLM_LOCAL_MODEL_COST_MAP=True", "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true")
 	var log bytes.Buffer

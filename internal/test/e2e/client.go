@@ -70,6 +70,10 @@ func (c *Client) Try(method, path, contentType string, body []byte, headers ...s
 	if err != nil {
 		return res.StatusCode, res.Header, got, err
 	}
+	// Tests check; benchmarks would measure the check.
+	if _, measured := c.t.(*testing.B); measured {
+		return res.StatusCode, res.Header, got, nil
+	}
 	if err := described().Check(method, path, res, got); err != nil {
 		c.t.Error(err)
 	}

@@ -15,7 +15,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestTheDashboardAndTheAlertsShowWhatIsExported holds their names to what a server
+// TestTheDashboardAndTheAlertsShowWhatIsExported holds their names, and those that
+// KEDA follows, to what a server
 // exports that has done some work.
 func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 	t.Parallel()
@@ -58,6 +59,16 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 						missing = append(missing, file+": "+m)
 					}
 				}
+			}
+		}
+		// What KEDA follows is a sample with its labels.
+		keda, err := os.ReadFile("../../../deploy/kubernetes/keda.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`valueLocation: (.+)`).FindAllSubmatch(keda, -1) {
+			if !strings.Contains(exported, "\n"+string(m[1])+" ") {
+				missing = append(missing, string(m[1]))
 			}
 		}
 		return len(missing) == 0

@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 )
 
 // site is a page with a script, a picture and a slow corner, on loopback.
@@ -111,7 +112,7 @@ func TestACancelledExportLetsGoOfThePage(t *testing.T) {
 	if err := json.Unmarshal(answer, &accepted); err != nil {
 		t.Fatalf("answered %s", answer)
 	}
-	for limit := time.Now().Add(30 * time.Second); hits.Load() == 0; time.Sleep(5 * time.Millisecond) { // between two looks
+	for limit := time.Now().Add(wait.Patience); hits.Load() == 0; time.Sleep(5 * time.Millisecond) { // between two looks
 		if time.Now().After(limit) {
 			t.Fatal("the page was never asked for")
 		}

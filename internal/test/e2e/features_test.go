@@ -13,10 +13,10 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 )
 
 func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
@@ -153,11 +153,7 @@ func TestACustomThemeIsThereOnceItsFileIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir+"/house.css", ":root { --primary: #0a5; --base-100: #fffdf5; --base-content: #222; } h1::after { content: ' by the house'; }")
-	for deadline := time.Now().Add(30 * time.Second); !known(); time.Sleep(20 * time.Millisecond) { // polling a condition
-		if time.Now().After(deadline) {
-			t.Fatal("the theme is not known 30 s after its file was written")
-		}
-	}
+	wait.Until(t, "the theme is known", known)
 	job := c.Completed(c.Submit(e2e.Submission{Content: "# Printed", Theme: "house"}).JobID)
 	if text := e2e.PDFText(t, c.Download(job)); !strings.Contains(text, "Printed by the house") {
 		t.Errorf("the stylesheet did not apply: %q", text)
@@ -194,12 +190,10 @@ func TestAFullStoreRefusesSubmissionsAndKeepsWhatIsYoung(t *testing.T) {
 	job := c.Completed(c.Submit(e2e.Submission{Content: quarterly}).JobID)
 	var status int
 	var body []byte
-	for deadline := time.Now().Add(30 * time.Second); status != http.StatusServiceUnavailable; time.Sleep(20 * time.Millisecond) { // polling a condition
-		if time.Now().After(deadline) {
-			t.Fatalf("a store over its cap answers %d: %s", status, body)
-		}
+	wait.Until(t, "a store over its cap refuses", func() bool {
 		status, _, body = c.Do("POST", "/api/conversion", "text/markdown", []byte("# One more"))
-	}
+		return status == http.StatusServiceUnavailable
+	})
 	checkError(t, "full", status, body, http.StatusServiceUnavailable, presswork.StoreFull)
 	c.Download(job)
 }

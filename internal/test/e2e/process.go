@@ -15,19 +15,18 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"presswork/internal/test/wait"
 )
 
-// startLimit is how long a process may take until it listens. Generous, because
-// the race detector and a busy machine slow the start down.
-const startLimit = 60 * time.Second
-
-// build compiles the program once for all tests of the process.
+// build compiles the program once for all tests of the process. It goes beside the
+// tests' own program, which `go test` takes away at the end.
 var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "presswork-e2e")
+	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	binary := filepath.Join(dir, "presswork")
+	binary := filepath.Join(self+".program", "presswork")
 	out, err := exec.Command("go", "build", "-o", binary, "presswork/cmd/presswork").CombinedOutput()
 	if err != nil {
 		return "", &buildError{string(out), err}
@@ -124,8 +123,8 @@ func (p *Process) Listening() *Process {
 	case p.Address = <-p.listen:
 	case <-p.ended:
 		p.t.Fatalf("presswork ended at its start:\n%s", p.Log())
-	case <-time.After(startLimit):
-		p.t.Fatalf("presswork did not listen within %s:\n%s", startLimit, p.Log())
+	case <-time.After(wait.Patience):
+		p.t.Fatalf("presswork did not listen within %s:\n%s", wait.Patience, p.Log())
 	}
 	return p
 }
@@ -154,14 +153,14 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 // ExitCode is the exit status of an ended process.
 func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
-// Stop ends the process by SIGTERM, and by SIGKILL after a minute.
+// Stop ends the process by SIGTERM, and by SIGKILL when that takes too long.
 func (p *Process) Stop() {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(wait.Patience):
 		p.cmd.Process.Kill()
 		<-p.ended
-		p.t.Errorf("presswork did not stop within a minute of SIGTERM:\n%s", p.Log())
+		p.t.Errorf("presswork did not stop within %s of SIGTERM:\n%s", wait.Patience, p.Log())
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/public"
+	"presswork/internal/test/wait"
 )
 
 // A browser that cannot start prints what only the operator may read: its path
@@ -18,20 +19,8 @@ import (
 func TestNobodyOutsideReadsWhyTheBrowserDoesNotStart(t *testing.T) {
 	t.Parallel()
 	const said = "stderr-of-the-broken-browser"
-	// Not t.TempDir: the browser of a root process is another user's, who may not
-	// pass through there.
-	dir, err := os.MkdirTemp("", "where-the-browser-lies")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	broken := filepath.Join(dir, "chromium")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho "+said+" >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	broken := filepath.Join(public.Dir(t), "where-the-browser-lies")
+	public.Program(t, broken, "#!/bin/sh\necho "+said+" >&2\nexit 1\n")
 	delivered := make(chan string, 1)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -74,7 +63,7 @@ func TestNobodyOutsideReadsWhyTheBrowserDoesNotStart(t *testing.T) {
 		t.Errorf("readyz answered %d %s", status, ready)
 	}
 	for door, answer := range seen {
-		if strings.Contains(answer, said) || strings.Contains(answer, filepath.Base(dir)) {
+		if strings.Contains(answer, said) || strings.Contains(answer, filepath.Base(broken)) {
 			t.Errorf("%s tells what only the log may: %s", door, answer)
 		}
 	}
@@ -89,9 +78,5 @@ func TestNobodyOutsideReadsWhyTheBrowserDoesNotStart(t *testing.T) {
 // logged waits until a process has logged some words.
 func logged(t *testing.T, p *e2e.Process, words string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(p.Log(), words); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("the log lacks %q", words)
-		}
-	}
+	wait.Until(t, "the log has "+words, func() bool { return strings.Contains(p.Log(), words) })
 }

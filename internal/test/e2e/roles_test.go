@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 )
 
 func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
@@ -32,11 +32,7 @@ func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := e2e.Run(t, tc.command, tc.env)
-			select {
-			case <-p.Ended():
-			case <-time.After(30 * time.Second):
-				t.Fatalf("it runs:\n%s", p.Log())
-			}
+			wait.Receive(t, "its end", p.Ended())
 			if strings.Contains(p.Log(), "worker started") {
 				t.Error("it took tasks before it found out")
 			}

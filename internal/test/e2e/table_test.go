@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -105,6 +106,42 @@ func median(x []float64) float64 {
 // treeMemory is the proportional memory of a process and all below it, in MiB.
 func treeMemory(b *testing.B, pid int) float64 {
 	b.Helper()
+	total := 0.0
+	for _, id := range tree(b, pid) {
+		total += pss(id)
+	}
+	return total
+}
+
+// treeCPU is the CPU time that a process and those below it have used so far.
+func treeCPU(b *testing.B, pid int) (total time.Duration) {
+	b.Helper()
+	for _, id := range tree(b, pid) {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id)) // it may have ended meanwhile
+		_, fields, _ := strings.Cut(string(stat), ") ")
+		var state string
+		var skipped, user, system int64
+		if _, err := fmt.Sscan(fields, &state, &skipped, &skipped, &skipped, &skipped, &skipped, &skipped, &skipped, &skipped,
+			&skipped, &skipped, &user, &system); err == nil {
+			total += time.Duration(user+system) * time.Second / 100
+		}
+	}
+	return total
+}
+
+// ownCPU is the CPU time that this process has used so far.
+func ownCPU(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// tree is a process and those below it.
+func tree(b *testing.B, pid int) (all []int) {
+	b.Helper()
 	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=").Output()
 	if err != nil {
 		b.Fatal(err)
@@ -116,13 +153,12 @@ func treeMemory(b *testing.B, pid int) float64 {
 			children[parent] = append(children[parent], id)
 		}
 	}
-	total := 0.0
 	for todo := []int{pid}; len(todo) > 0; {
 		id := todo[0]
 		todo = append(todo[1:], children[id]...)
-		total += pss(id)
+		all = append(all, id)
 	}
-	return total
+	return all
 }
 
 func pss(pid int) float64 {

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -8,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"presswork/internal/test/browsertest"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/nemesis"
+	"presswork/internal/test/public"
 )
 
 // TestWhatIsAcceptedIsDoneOnceWhateverDies breaks a fleet for a while. `make
@@ -22,8 +23,8 @@ func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
 		t.Skip("needs Redis, Chromium and MinIO; `make test` runs this test")
 	}
 	o := nemesis.Options{
-		Dir: browsertest.PublicDir(t), Seed: rand.Uint64() % 1e9, Duration: 25 * time.Second, Callers: 6,
-		Gap: time.Second, LongestFault: 2 * time.Second, Settling: 90 * time.Second,
+		Dir: public.Dir(t), Seed: rand.Uint64() % 1e9, Duration: 25 * time.Second, Callers: 6,
+		Gap: time.Second, LongestFault: 2 * time.Second, Settling: 3 * time.Minute,
 	}
 	setting := func(name string, set func(value string) error) {
 		if value := os.Getenv(name); value != "" {
@@ -34,7 +35,7 @@ func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
 	}
 	setting("TORTURE", func(v string) (err error) {
 		o.Duration, err = time.ParseDuration(v)
-		o.Gap, o.LongestFault, o.Settling, o.SmallDisk = 3*time.Second, 20*time.Second, 3*time.Minute, os.Getuid() == 0
+		o.Gap, o.LongestFault, o.SmallDisk = 3*time.Second, 20*time.Second, os.Getuid() == 0
 		return err
 	})
 	setting("TORTURE_SEED", func(v string) (err error) { o.Seed, err = strconv.ParseUint(v, 10, 64); return err })
@@ -43,7 +44,14 @@ func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
 	setting("TORTURE_CLOCKED", func(v string) error { o.Clocked = v; return nil })
 	setting("TORTURE_FAULTS", func(v string) error { o.Faults = strings.Split(v, ","); return nil })
 	setting("TORTURE_OTHERS", func(v string) error { o.Others = strings.Fields(v); return nil })
-	setting("TORTURE_SENTINEL", func(v string) (err error) { o.Sentinel, err = strconv.ParseBool(v); return err })
+	setting("TORTURE_REDIS", func(v string) error {
+		if o.Redis = nemesis.Redis(v); o.Redis != nemesis.Replicated && o.Redis != nemesis.Cluster {
+			return fmt.Errorf("allowed are %s and %s", nemesis.Replicated, nemesis.Cluster)
+		}
+		// A Cluster whose nodes all end for want of the same disk is no Cluster.
+		o.SmallDisk = o.SmallDisk && o.Redis != nemesis.Cluster
+		return nil
+	})
 	if setting("TORTURE_PROGRAM", func(v string) error { o.Program = v; return nil }); o.Program == "" {
 		o.Program = e2e.Binary(t)
 	}

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bufio"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"regexp"
@@ -12,9 +11,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/freeport"
+	"presswork/internal/test/wait"
 )
 
 // fleetScript is scripts/up.sh at work, on ports of its own.
@@ -60,9 +60,10 @@ func up(t *testing.T) *fleetScript {
 func fleetEnv(t *testing.T) (env []string, api string) {
 	t.Helper()
 	binary, dir := e2e.Binary(t), t.TempDir()
-	ports := freePorts(t, 5)
-	return append(os.Environ(), "PRESSWORK="+binary, "UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json",
-		"REDIS_PORT="+ports[0], "S3_ENDPOINT=127.0.0.1:"+ports[1], "API_PORT="+ports[2], "WORKER1_PORT="+ports[3], "WORKER2_PORT="+ports[4]), "127.0.0.1:" + ports[2]
+	api = "127.0.0.1:" + freeport.Take(t)
+	return append(os.Environ(), "PRESSWORK="+binary, "UP_DIR="+dir+"/a folder", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json",
+		"REDIS_PORT="+freeport.Take(t), "S3_ENDPOINT=127.0.0.1:"+freeport.Take(t), "API_PORT="+strings.TrimPrefix(api, "127.0.0.1:"),
+		"WORKER1_PORT="+freeport.Take(t), "WORKER2_PORT="+freeport.Take(t)), api
 }
 
 func (f *fleetScript) follow(r io.Reader) {
@@ -99,25 +100,11 @@ func (f *fleetScript) logged(name, text string) bool {
 	return false
 }
 
-func freePorts(t testing.TB, n int) (ports []string) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		ports = append(ports, port)
-	}
-	return ports
-}
-
 func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 	t.Parallel()
 	f := up(t)
 	for _, name := range []string{"api", "worker1", "worker2"} {
-		await(t, name+" listens", func() bool { return f.logged(name, `"listening"`) })
+		wait.Until(t, name+" listens", func() bool { return f.logged(name, `"listening"`) })
 	}
 	c := e2e.NewClient(t, f.api, "")
 	// Every worker, so that the job needs one that was started again; and Redis.
@@ -126,10 +113,10 @@ func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await(t, "the killed processes run again", func() bool {
+	wait.Until(t, "the killed processes run again", func() bool {
 		return len(f.starts("worker1")) == 2 && len(f.starts("worker2")) == 2 && len(f.starts("redis")) == 2
 	})
-	await(t, "Redis answers the API again", func() bool {
+	wait.Until(t, "Redis answers the API again", func() bool {
 		status, _, _, err := c.Try("GET", "/api/conversion", "", nil)
 		return err == nil && status == 200
 	})
@@ -144,7 +131,7 @@ func TestTheDemoCountsEveryDocument(t *testing.T) {
 	t.Parallel()
 	env, _ := fleetEnv(t)
 	demo := exec.Command("../../../scripts/demo.sh")
-	demo.Env = append(env, "DEMO_SECONDS=3", "DEMO_KILL=1")
+	demo.Env = append(env, "DEMO_SECONDS=2", "DEMO_KILL=1")
 	out, err := demo.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -152,14 +139,5 @@ func TestTheDemoCountsEveryDocument(t *testing.T) {
 	verdict := regexp.MustCompile(`(\d+) workers killed, 0 submissions refused; of (\d+) accepted documents (\d+) are printed, 0 are not`).FindSubmatch(out)
 	if verdict == nil || string(verdict[1]) == "0" || string(verdict[2]) == "0" || string(verdict[2]) != string(verdict[3]) {
 		t.Errorf("%s", out)
-	}
-}
-
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(50 * time.Millisecond) { // between two looks
-		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
-		}
 	}
 }

@@ -25,7 +25,7 @@ func Check(entries []Entry, w World) []string {
 			c.objects[id] = append(c.objects[id], key)
 		}
 	}
-	for _, check := range []func(){c.accepted, c.keys, c.artifacts, c.logs, c.watchers, c.webhooks, c.completions, c.leftovers} {
+	for _, check := range []func(){c.accepted, c.keys, c.artifacts, c.logs, c.watchers, c.webhooks, c.completions, c.recordings, c.leftovers} {
 		check()
 	}
 	return append(c.complaints, unlinear(entries)...)
@@ -77,7 +77,7 @@ func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 	}
 	end, lost := e.Call+job.FinishedAt.Sub(job.CreatedAt), 0
 	for _, f := range c.entries {
-		took := strings.HasPrefix(f.Kind, "kill") || f.Kind == "pause" || f.Kind == "restart"
+		took := strings.HasPrefix(f.Kind, "kill") || slices.Contains([]string{"pause", "restart", "part", "lose answers"}, f.Kind)
 		if f.Op == opFault && took && (strings.HasPrefix(f.Target, "worker") || f.Kind == "kill who stores") && f.Call < end && f.Return > e.Call {
 			lost++
 		}
@@ -214,10 +214,12 @@ func (c *checker) webhooks() {
 	}
 }
 
-// completions: no token was lost, doubled or changed, and the ledger lies between
-// what callers heard to the end and what the model's server has sent.
+// completions: no token was lost, doubled or changed, and the ledger has each answer
+// that its caller heard to the end once, with its tokens, as the model's server
+// counts them. Of one that broke off it holds what the server has sent at most.
 func (c *checker) completions() {
-	var whole, tokens int64
+	type calls struct{ whole, open, tokens int64 }
+	of := map[string]calls{}
 	for _, e := range c.entries {
 		if e.Op != opCompletion {
 			continue
@@ -225,19 +227,39 @@ func (c *checker) completions() {
 		if e.Error != "" {
 			c.complain("completion %d: %s", e.Job, e.Error)
 		}
+		n := of[e.Kind]
 		if e.Whole && e.End == "" {
-			whole++
-			tokens += int64(e.Tokens)
-			if e.Tokens != modelSaid {
-				c.complain("completion %d ended with %d of %d tokens", e.Job, e.Tokens, modelSaid)
+			n.whole, n.tokens = n.whole+1, n.tokens+int64(e.Tokens)
+			if e.Tokens != scriptSaid {
+				c.complain("completion %d ended with %d of %d tokens", e.Job, e.Tokens, scriptSaid)
 			}
+		} else {
+			n.open++
+		}
+		of[e.Kind] = n
+	}
+	for _, model := range slices.Sorted(maps.Keys(of)) {
+		n, has := of[model], c.w.Ledger[model]
+		missing := c.w.Unrecorded[model]
+		if has.Requests < n.whole-missing || has.Requests > min(n.whole+n.open, c.w.Asked[model]) {
+			c.complain("the ledger has %d completions of %s; %d were whole, %d broke off, and the model was asked for %d", has.Requests, model, n.whole, n.open, c.w.Asked[model])
+		}
+		if has.Tokens < n.tokens-missing*scriptSaid || has.Tokens > min(n.tokens+n.open*scriptSaid, c.w.Sent[model]) {
+			c.complain("the ledger has %d tokens of %s; callers of whole answers heard %d, %d broke off, and the model has sent %d", has.Tokens, model, n.tokens, n.open, c.w.Sent[model])
 		}
 	}
-	if c.w.Requests < whole || c.w.Requests > c.w.Asked {
-		c.complain("the ledger has %d completions; %d were whole, and the model was asked for %d", c.w.Requests, whole, c.w.Asked)
+}
+
+// recordings: the ledger has each transcription once.
+func (c *checker) recordings() {
+	var done int64
+	for _, job := range c.w.Jobs {
+		if job.Kind == presswork.KindTranscription && job.Status == presswork.Completed {
+			done++
+		}
 	}
-	if c.w.Tokens < tokens || c.w.Tokens > c.w.Sent {
-		c.complain("the ledger has %d tokens; callers of whole answers heard %d, and the model has sent %d", c.w.Tokens, tokens, c.w.Sent)
+	if has := c.w.Ledger[listener]; has.Requests > done || has.Requests < done-c.w.Unrecorded[listener] || has.Seconds != has.Requests*spoken {
+		c.complain("the ledger has %d transcriptions and %d seconds of %d recordings of %d seconds", has.Requests, has.Seconds, done, spoken)
 	}
 }
 
@@ -250,6 +272,9 @@ func (c *checker) leftovers() {
 	}
 	for _, file := range c.w.Files {
 		c.complain("a file outlives its worker: %s", file)
+	}
+	for _, browser := range leaked(c.w.Tabs) {
+		c.complain("tabs outlive their documents in %s", browser)
 	}
 	for _, name := range c.w.Stuck {
 		c.complain("%s did not stop", name)

@@ -24,7 +24,8 @@ func fine() ([]nemesis.Entry, nemesis.World) {
 		{Op: "submit", Job: 3, Kind: "webhook", Call: at(0), Return: at(5), Code: 202, ID: "C", Status: "queued"},
 		{Op: "webhook", ID: "C", Status: "completed", Message: "msg_C", Code: 503},
 		{Op: "webhook", ID: "C", Status: "completed", Message: "msg_C", Code: 200},
-		{Op: "completion", Job: 4, Code: 200, Tokens: 30, Whole: true},
+		{Op: "completion", Job: 4, Kind: "m", Code: 200, Tokens: 30, Whole: true},
+		{Op: "submit", Job: 5, Kind: "transcription", Call: at(0), Return: at(5), Code: 202, ID: "D", Status: "queued"},
 	}
 	log := func(last presswork.Status, n int64) (events []presswork.Event) {
 		for seq := int64(1); seq < n; seq++ {
@@ -38,11 +39,14 @@ func fine() ([]nemesis.Entry, nemesis.World) {
 			"A": {ID: "A", Status: "completed", Seq: 3, Artifact: artifact("job-1.pdf")},
 			"B": {ID: "B", Status: "cancelled", Seq: 2},
 			"C": {ID: "C", Status: "completed", Seq: 3, Artifact: artifact("job-3.pdf")},
+			"D": {ID: "D", Status: "completed", Kind: presswork.KindTranscription, Seq: 3, Artifact: artifact("job-5.json")},
 		},
-		Logs:     map[string][]presswork.Event{"A": log("completed", 3), "B": log("cancelled", 2), "C": log("completed", 3)},
-		Objects:  []string{"artifacts/A.pdf", "artifacts/C.pdf", "renders/x.pdf", "sources/A/A/content.md"},
-		Index:    []string{"artifacts/A.pdf", "sources/A/A/content.md"},
-		Requests: 1, Tokens: 30, Asked: 1, Sent: 30,
+		Logs:    map[string][]presswork.Event{"A": log("completed", 3), "B": log("cancelled", 2), "C": log("completed", 3), "D": log("completed", 3)},
+		Objects: []string{"artifacts/A.pdf", "artifacts/C.pdf", "artifacts/D.json", "renders/x.pdf", "sources/A/A/content.md"},
+		Index:   []string{"artifacts/A.pdf", "sources/A/A/content.md"},
+		Ledger:  map[string]nemesis.Use{"m": {Requests: 1, Tokens: 30}, "ears": {Requests: 1, Seconds: 3}},
+		Asked:   map[string]int64{"m": 2}, Sent: map[string]int64{"m": 40}, // of an answer before, that nobody heard
+		Tabs: map[string]int{"worker1 documents": 2, "worker1 pages": 1},
 	}
 }
 
@@ -58,6 +62,9 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 			w.Jobs[id] = j
 		}
 	}
+	uses := func(model string, u nemesis.Use) func([]nemesis.Entry, *nemesis.World) {
+		return func(_ []nemesis.Entry, w *nemesis.World) { w.Ledger[model] = u }
+	}
 	for name, tc := range map[string]struct {
 		spoil func([]nemesis.Entry, *nemesis.World)
 		says  string
@@ -72,30 +79,38 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 			w.Jobs["C"] = presswork.Job{ID: "C", Status: presswork.Failed, Seq: 3, CreatedAt: at, FinishedAt: &at,
 				Error: &presswork.Error{Code: presswork.RenderFailed, Message: "the worker died 3 times on this document"}}
 		}, "the worker died 3 times"},
-		"a cancelled job":      {job("A", func(j *presswork.Job) { j.Status = presswork.Cancelled }), "cancelled by nobody"},
-		"a doubled job":        {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
-		"two ids for one key":  {func(e []nemesis.Entry, _ *nemesis.World) { e[1].ID = "C" }, "made 2 jobs"},
-		"no artifact":          {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = w.Objects[1:] }, "completed with 0 artifacts"},
-		"two artifacts":        {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/C.png") }, "completed with 2 artifacts"},
-		"an orphaned artifact": {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/B.pdf") }, "is cancelled and has the artifact"},
-		"an artifact of none":  {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/X.pdf") }, "is of no job"},
-		"a wrong artifact":     {func(_ []nemesis.Entry, w *nemesis.World) { w.Wrong = map[string]string{"A": "3 bytes"} }, "the artifact of job 1"},
-		"a forgotten source":   {func(_ []nemesis.Entry, w *nemesis.World) { w.Index = nil }, "no sweep will find sources/A"},
-		"a gap in a log":       {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Seq = 7 }, "event 2 of its log"},
-		"two ends":             {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Status = presswork.Completed }, "2 of them terminal"},
-		"a watcher's gap":      {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{3} }, "a watcher of job 1"},
-		"a watcher's double":   {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{2, 2, 3} }, "a watcher of job 1"},
-		"a watcher left alone": {func(e []nemesis.Entry, _ *nemesis.World) { e[4].End = "" }, "was told of the end"},
-		"no webhook":           {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Code = 500 }, "was not delivered"},
-		"two webhooks":         {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Message = "msg_D" }, "under the ids"},
-		"a lying webhook":      {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Status = "failed" }, "calls job C failed"},
-		"a lost token":         {func(e []nemesis.Entry, _ *nemesis.World) { e[11].Tokens = 29 }, "29 of 30 tokens"},
-		"an uncounted request": {func(_ []nemesis.Entry, w *nemesis.World) { w.Requests = 0 }, "the ledger has 0 completions"},
-		"tokens of nobody":     {func(_ []nemesis.Entry, w *nemesis.World) { w.Tokens = 31 }, "the ledger has 31 tokens"},
-		"a ghost":              {func(_ []nemesis.Entry, w *nemesis.World) { w.Ghosts = []string{"pw:open"} }, "left in Redis"},
-		"a stray":              {func(_ []nemesis.Entry, w *nemesis.World) { w.Strays = []string{"1 chromium"} }, "outlives its worker"},
-		"a status that falls":  {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Status, e[3].Seq = "queued", 4 }, "fit no order"},
-		"an old answer":        {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Seq = 1 }, "fit no order"},
+		"a cancelled job":           {job("A", func(j *presswork.Job) { j.Status = presswork.Cancelled }), "cancelled by nobody"},
+		"a doubled job":             {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
+		"two ids for one key":       {func(e []nemesis.Entry, _ *nemesis.World) { e[1].ID = "C" }, "made 2 jobs"},
+		"no artifact":               {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = w.Objects[1:] }, "completed with 0 artifacts"},
+		"two artifacts":             {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/C.png") }, "completed with 2 artifacts"},
+		"an orphaned artifact":      {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/B.pdf") }, "is cancelled and has the artifact"},
+		"an artifact of none":       {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/X.pdf") }, "is of no job"},
+		"a wrong artifact":          {func(_ []nemesis.Entry, w *nemesis.World) { w.Wrong = map[string]string{"A": "3 bytes"} }, "the artifact of job 1"},
+		"a forgotten source":        {func(_ []nemesis.Entry, w *nemesis.World) { w.Index = nil }, "no sweep will find sources/A"},
+		"a gap in a log":            {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Seq = 7 }, "event 2 of its log"},
+		"two ends":                  {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Status = presswork.Completed }, "2 of them terminal"},
+		"a watcher's gap":           {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{3} }, "a watcher of job 1"},
+		"a watcher's double":        {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{2, 2, 3} }, "a watcher of job 1"},
+		"a watcher left alone":      {func(e []nemesis.Entry, _ *nemesis.World) { e[4].End = "" }, "was told of the end"},
+		"no webhook":                {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Code = 500 }, "was not delivered"},
+		"two webhooks":              {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Message = "msg_D" }, "under the ids"},
+		"a lying webhook":           {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Status = "failed" }, "calls job C failed"},
+		"a lost token":              {func(e []nemesis.Entry, _ *nemesis.World) { e[11].Tokens = 29 }, "29 of 30 tokens"},
+		"an uncounted request":      {uses("m", nemesis.Use{}), "the ledger has 0 completions of m"},
+		"a request counted twice":   {uses("m", nemesis.Use{Requests: 2, Tokens: 30}), "the ledger has 2 completions of m"},
+		"an uncounted token":        {uses("m", nemesis.Use{Requests: 1, Tokens: 29}), "the ledger has 29 tokens of m"},
+		"tokens of nobody":          {uses("m", nemesis.Use{Requests: 1, Tokens: 31}), "the ledger has 31 tokens of m"},
+		"an uncounted recording":    {uses("ears", nemesis.Use{}), "the ledger has 0 transcriptions"},
+		"a recording counted twice": {uses("ears", nemesis.Use{Requests: 2, Seconds: 6}), "the ledger has 2 transcriptions"},
+		"seconds of nobody":         {uses("ears", nemesis.Use{Requests: 1, Seconds: 6}), "1 transcriptions and 6 seconds"},
+		"a leaked tab":              {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 documents"] = 3 }, "tabs outlive their documents in worker1 documents: 3 of 2"},
+		"a leaked page":             {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 pages"] = 2 }, "worker1 pages: 2 of 1"},
+		"tabs that nobody knows":    {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 pages"] = -1 }, "worker1 pages: -1 of 1"},
+		"a ghost":                   {func(_ []nemesis.Entry, w *nemesis.World) { w.Ghosts = []string{"pw:open"} }, "left in Redis"},
+		"a stray":                   {func(_ []nemesis.Entry, w *nemesis.World) { w.Strays = []string{"1 chromium"} }, "outlives its worker"},
+		"a status that falls":       {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Status, e[3].Seq = "queued", 4 }, "fit no order"},
+		"an old answer":             {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Seq = 1 }, "fit no order"},
 		"a job that comes back": {func(e []nemesis.Entry, _ *nemesis.World) { e[7].Status, e[7].Seq = "completed", 3 },
 			"job 2 (B): its answers fit no order"},
 		"a job that is not seen": {func(e []nemesis.Entry, _ *nemesis.World) { e[7].Code = 404 }, "job 2 (B): its answers fit no order"},
@@ -120,7 +135,13 @@ func TestWhatNobodyKnowsIsNoComplaint(t *testing.T) {
 		nemesis.Entry{Op: "submit", Job: 1, Kind: "duplicates", Key: "one", Call: at(1), Return: at(4)},
 		nemesis.Entry{Op: "cancel", Job: 2, Call: at(5), Return: at(6), Code: 503, ID: "B"},
 		nemesis.Entry{Op: "get", Job: 2, Call: at(5), Return: at(6), ID: "B"},
+		// Its worker died; whether another one has counted what it sent is open.
+		nemesis.Entry{Op: "completion", Job: 6, Kind: "n", Code: 200, Tokens: 3, End: "error"},
+		// Redis was away for longer than its worker waited.
+		nemesis.Entry{Op: "completion", Job: 7, Kind: "o", Code: 200, Tokens: 30, Whole: true},
 	)
+	world.Asked["n"], world.Sent["n"], world.Ledger["n"] = 1, 7, nemesis.Use{Requests: 1, Tokens: 5}
+	world.Asked["o"], world.Sent["o"], world.Unrecorded = 1, 30, map[string]int64{"o": 1}
 	if got := nemesis.Check(entries, world); len(got) > 0 {
 		t.Errorf("%q", got)
 	}

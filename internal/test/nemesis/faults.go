@@ -2,14 +2,13 @@ package nemesis
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/redistest"
 )
@@ -40,10 +39,7 @@ func (f *fleet) faults(smallDisk bool) []fault {
 		{"pause", allNodes, 16 * time.Second, (*fleet).pause, (*fleet).goOn},
 		{"restart", allNodes, 0, (*fleet).restart, nil},
 		{"kill the browsers", allWorkers, 0, (*fleet).killBrowsers, nil},
-		{"kill redis", []string{"redis"}, 3 * time.Second, func(f *fleet, _ string) { f.primary().Kill() }, func(f *fleet, _ string) { f.primary().Restart() }},
-		{"pause redis", []string{"redis"}, 4 * time.Second,
-			func(f *fleet, _ string) { f.primary().Signal(syscall.SIGSTOP) }, func(f *fleet, _ string) { f.primary().Signal(syscall.SIGCONT) }},
-		{"fill redis", []string{"redis"}, 4 * time.Second, (*fleet).fillRedis, func(f *fleet, _ string) { f.configure("maxmemory", "0") }},
+		{"fill redis", []string{"redis"}, 4 * time.Second, (*fleet).fillRedis, func(f *fleet, _ string) { f.command("config", "set", "maxmemory", "0") }},
 		{"forget scripts", []string{"redis"}, 0, func(f *fleet, _ string) { f.command("script", "flush") }, nil},
 		{"cut connections", []string{"redis"}, 0, (*fleet).cut, nil},
 		{"kill the store", []string{"store"}, 5 * time.Second, func(f *fleet, _ string) { f.store.Kill() }, func(f *fleet, _ string) { f.store.Restart() }},
@@ -51,9 +47,9 @@ func (f *fleet) faults(smallDisk bool) []fault {
 			func(f *fleet, _ string) { f.store.Signal(syscall.SIGSTOP) }, func(f *fleet, _ string) { f.store.Signal(syscall.SIGCONT) }},
 		{"kill who stores", []string{"store"}, time.Second, (*fleet).killWhoStores, (*fleet).storeOn},
 	}
-	if f.replicas != nil {
-		list = append(list, fault{"fail over", []string{"redis"}, 0, func(f *fleet, _ string) { f.replicas.Failover() }, nil})
-	}
+	list = append(list, f.onWires("part", silent, 16*time.Second), f.onWires("lose answers", oneWay, 16*time.Second),
+		f.onWires("slow down", slow, 16*time.Second), f.onWires("break answers", broken, time.Second))
+	list = append(list, f.redis.faults...)
 	if smallDisk {
 		list = append(list, fault{"fill the disk", []string{"redis", "store"}, 4 * time.Second, (*fleet).fillDisk, (*fleet).emptyDisk})
 	}
@@ -61,6 +57,24 @@ func (f *fleet) faults(smallDisk bool) []fault {
 		list = append(list, fault{"set clocks", []string{"clock"}, 20 * time.Second, (*fleet).stepClock, func(f *fleet, _ string) { f.setClock(0) }})
 	}
 	return list
+}
+
+// onWires is a fault of the network between one node and Redis or the store.
+func (f *fleet) onWires(name string, s state, longest time.Duration) fault {
+	return fault{name, slices.Sorted(maps.Keys(f.wires)), longest,
+		func(f *fleet, at string) { f.wires[at].set(s) }, func(f *fleet, at string) { f.wires[at].set(whole) }}
+}
+
+// killAndPauseRedis are faults of the only primary there is. In a Cluster another takes
+// the place of one that pauses for long, and then what the first had answered last is
+// gone: no promise holds there.
+func killAndPauseRedis() []fault {
+	primary := func(f *fleet) *redistest.Server { return f.redis.primaries()[0] }
+	return []fault{
+		{"kill redis", []string{"redis"}, 3 * time.Second, func(f *fleet, _ string) { primary(f).Kill() }, func(f *fleet, _ string) { primary(f).Restart() }},
+		{"pause redis", []string{"redis"}, 4 * time.Second,
+			func(f *fleet, _ string) { primary(f).Signal(syscall.SIGSTOP) }, func(f *fleet, _ string) { primary(f).Signal(syscall.SIGCONT) }},
+	}
 }
 
 func (f *fleet) node(name string) *node {
@@ -77,7 +91,8 @@ func (f *fleet) startAgain(name string) {
 	if !n.ended() {
 		return
 	}
-	n.start(f.programOf(n, f.rng.IntN(len(f.programs))))
+	version := f.rng.IntN(len(f.programs))
+	n.start(f.programOf(n, version), version > 0)
 }
 
 func (f *fleet) pause(name string) {
@@ -131,23 +146,25 @@ func (f *fleet) storeOn(string) {
 
 // command is sent to Redis, if it answers.
 func (f *fleet) command(args ...any) {
-	client := f.primary().Client()
-	defer client.Close()
 	ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
 	defer cancel()
-	client.Do(ctx, args...)
+	for _, s := range f.redis.all {
+		client := s.Client()
+		client.Do(ctx, args...)
+		client.Close()
+	}
 }
-
-func (f *fleet) configure(name, value string) { f.command("config", "set", name, value) }
 
 // fillRedis leaves less memory than a submission takes.
 func (f *fleet) fillRedis(string) {
-	client := f.primary().Client()
-	defer client.Close()
-	for line := range strings.Lines(client.Info(f.t.Context(), "memory").Val()) {
-		if used, ok := strings.CutPrefix(strings.TrimSpace(line), "used_memory:"); ok {
-			f.configure("maxmemory", used)
+	for _, s := range f.redis.primaries() {
+		client := s.Client()
+		for line := range strings.Lines(client.Info(f.t.Context(), "memory").Val()) {
+			if used, ok := strings.CutPrefix(strings.TrimSpace(line), "used_memory:"); ok {
+				client.ConfigSet(f.t.Context(), "maxmemory", used)
+			}
 		}
+		client.Close()
 	}
 }
 
@@ -177,11 +194,7 @@ func (f *fleet) fillDisk(string) {
 // write its file, and is started again as an operator would.
 func (f *fleet) emptyDisk(string) {
 	os.Remove(filepath.Join(f.disk, filler))
-	servers := []*redistest.Server{f.redis}
-	if f.replicas != nil {
-		servers = f.replicas.Servers()
-	}
-	for _, s := range servers {
+	for _, s := range f.redis.all {
 		client := s.Client()
 		ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
 		if client.Ping(ctx).Err() != nil {
@@ -205,9 +218,9 @@ type struck struct {
 	until  time.Duration
 }
 
-// nemesis strikes the fleet until the time is over, then heals it. Each fault comes
-// once before one comes again. Few are at work at a time, so that the fleet gets
-// something done between them.
+// nemesis strikes the fleet until the time is over and each fault has come, then heals
+// it. Each comes once before one comes again. Few are at work at a time, so that the
+// fleet gets something done between them.
 func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	counts = map[string]int{}
 	list := f.faults(o.SmallDisk)
@@ -224,7 +237,7 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 		h.add(Entry{Op: opFault, Kind: s.name, Target: s.target, Call: s.began, Return: h.now()})
 	}
 	next := h.now() + time.Second
-	for h.now() < o.Duration {
+	for h.now() < o.Duration || len(counts) < len(list) {
 		still := active[:0]
 		for _, s := range active {
 			if h.now() >= s.until {
@@ -266,7 +279,7 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 		// The upgrade ends: what newer nodes accept is not for older ones alone.
 		if n.program != f.programOf(n, 0) {
 			n.stop()
-			n.start(f.programOf(n, 0))
+			n.start(f.programOf(n, 0), false)
 		}
 		n.listening()
 	}
@@ -284,7 +297,7 @@ func (f *fleet) supervise(active []struck) {
 		if n.listens() {
 			f.t.Errorf("%s ended by itself; its log is %s", n.name, n.log)
 		}
-		n.start(f.programOf(n, 0))
+		n.start(f.programOf(n, 0), false)
 	}
 }
 
@@ -303,6 +316,3 @@ func (f *fleet) free(chosen fault, active []struck) string {
 	}
 	return ""
 }
-
-// at reads Redis when the run is over.
-func (f *fleet) at() *redis.Client { return f.primary().Client() }

@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -10,11 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/freeport"
 	"presswork/internal/test/redistest"
 	"presswork/storage/storagetest"
 )
@@ -22,13 +26,20 @@ import (
 const (
 	apis    = 2
 	workers = 3
-	// model is what completions ask for: so many tokens, with so many milliseconds
-	// between them.
-	model     = "tokens:30@30"
-	modelSaid = 30
-	listener  = "ears"
-	secret    = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	diskSize  = 768 << 20
+	// script is what the model's server answers: so many tokens, with so many
+	// milliseconds between them.
+	script     = "tokens:30@30"
+	scriptSaid = 30
+	// models is how many names it has. Each completion asks for the next, so that the
+	// ledger, which counts by model, has a line of its own for each.
+	models   = 300
+	listener = "ears"
+	// spoken is how long a recording is, in seconds.
+	spoken = 3
+	// tabs is how many documents a worker prints at a time.
+	tabs     = 2
+	secret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	diskSize = 768 << 20
 )
 
 // fleet is everything that runs: Redis, the store, two APIs, three workers, and what
@@ -38,19 +49,20 @@ type fleet struct {
 	dir      string
 	disk     string
 	programs []string
+	form     Redis
 	rng      *rand.Rand
 
-	redis    *redistest.Server
-	replicas *redistest.Replicated // nil without a sentinel
-	store    *storagetest.MinIO
-	nodes    []*node // APIs first
-	bases    []string
-	victims  []string // workers that are down beside the target of a fault
-	clock    string   // the file with how far the clock of some nodes is ahead; "" without one
-	clocked  string   // the program that reads it
+	redis   servers
+	store   *storagetest.MinIO
+	nodes   []*node          // APIs first
+	wires   map[string]*wire // between nodes and servers, by the names of both
+	bases   []string
+	victims []string // workers that are down beside the target of a fault
+	clock   string   // the file with how far the clock of some nodes is ahead; "" without one
+	clocked string   // the program that reads it
 
 	upstream *inferencetest.Server
-	sent     atomic.Int64 // tokens that the model's server has sent
+	sent     sync.Map // tokens that the model's server has sent, *atomic.Int64 by model
 	site     *httptest.Server
 	receiver *httptest.Server
 }
@@ -58,10 +70,11 @@ type fleet struct {
 // newFleet starts everything and waits until it serves.
 func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 	t.Helper()
-	f := &fleet{t: t, dir: o.Dir, programs: append([]string{o.Program}, o.Others...), rng: rand.New(rand.NewPCG(o.Seed, 1))}
+	f := &fleet{t: t, dir: o.Dir, form: o.Redis, wires: map[string]*wire{}, programs: append([]string{o.Program}, o.Others...), rng: rand.New(rand.NewPCG(o.Seed, 1))}
 	f.disk = filepath.Join(f.dir, "disk")
 	for _, dir := range []string{f.disk, filepath.Join(f.dir, "tmp")} {
-		if err := os.Mkdir(dir, 0o777); err != nil {
+		// The browser's user is to pass through them, whatever the umask.
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +85,7 @@ func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 		t.Cleanup(func() { exec.Command("umount", "-l", f.disk).Run() })
 	}
 	f.outside(hooks)
-	f.startRedis(o.Sentinel)
+	f.startRedis(o.Redis)
 	objects := filepath.Join(f.disk, "objects")
 	if err := os.Mkdir(objects, 0o700); err != nil {
 		t.Fatal(err)
@@ -86,31 +99,39 @@ func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 	return f
 }
 
-func (f *fleet) startRedis(sentinel bool) {
-	if sentinel {
-		f.replicas = redistest.StartReplicated(f.t, f.disk)
-		return
-	}
-	own := filepath.Join(f.disk, "redis")
-	if err := os.Mkdir(own, 0o700); err != nil {
-		f.t.Fatal(err)
-	}
-	f.redis = redistest.StartDurableIn(f.t, own)
+// servers are what Redis consists of.
+type servers struct {
+	address string
+	all     []*redistest.Server
+	// primaries are those that take writes now.
+	primaries func() []*redistest.Server
+	// faults are what only this form of Redis can be struck with.
+	faults []fault
 }
 
-// primary is the Redis that takes writes.
-func (f *fleet) primary() *redistest.Server {
-	if f.replicas != nil {
-		return f.replicas.Primary()
+func (f *fleet) startRedis(form Redis) {
+	switch form {
+	case Replicated:
+		r := redistest.StartReplicated(f.t, f.disk)
+		f.redis = servers{r.Address, r.Servers(), func() []*redistest.Server { return []*redistest.Server{r.Primary()} },
+			append(killAndPauseRedis(), fault{"fail over", []string{"redis"}, 0, func(*fleet, string) { r.Failover() }, nil})}
+	case Cluster:
+		c := redistest.StartReplicatedCluster(f.t, f.disk)
+		lost := 0
+		f.redis = servers{c.Address, c.Servers(), c.Primaries, []fault{
+			// Longer than its replica waits before it takes the place of a primary.
+			{"lose a node of redis", []string{"redis"}, 12 * time.Second,
+				func(f *fleet, _ string) { lost = f.rng.IntN(len(f.redis.all)); c.Kill(lost) },
+				func(f *fleet, _ string) { c.Restart(f.t, lost) }}}}
+	default:
+		own := filepath.Join(f.disk, "redis")
+		if err := os.Mkdir(own, 0o700); err != nil {
+			f.t.Fatal(err)
+		}
+		one := redistest.StartDurableIn(f.t, own)
+		all := []*redistest.Server{one}
+		f.redis = servers{one.Address, all, func() []*redistest.Server { return all }, killAndPauseRedis()}
 	}
-	return f.redis
-}
-
-func (f *fleet) address() string {
-	if f.replicas != nil {
-		return f.replicas.Address
-	}
-	return f.redis.Address
 }
 
 // outside starts a model server that counts what it sends, a page to export and
@@ -118,7 +139,8 @@ func (f *fleet) address() string {
 func (f *fleet) outside(hooks http.Handler) {
 	f.upstream = inferencetest.NewServer()
 	counting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.upstream.ServeHTTP(&counter{ResponseWriter: w, sent: &f.sent}, r)
+		sent, _ := f.sent.LoadOrStore(r.Header.Get(modelHeader), &atomic.Int64{})
+		f.upstream.ServeHTTP(&counter{ResponseWriter: w, sent: sent.(*atomic.Int64)}, r)
 	}))
 	f.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -131,12 +153,21 @@ func (f *fleet) outside(hooks http.Handler) {
 			s.Close()
 		}
 	})
-	catalogue := fmt.Sprintf("models:\n  - {id: %q, upstreams: [{base_url: %q}]}\n  - {id: %q, capabilities: [transcription], upstreams: [{base_url: %q}]}\n",
-		model, counting.URL+"/v1", listener, counting.URL+"/v1")
-	if err := os.WriteFile(filepath.Join(f.dir, "models.yaml"), []byte(catalogue), 0o600); err != nil {
+	catalogue := fmt.Appendf(nil, "models:\n  - {id: %s, capabilities: [transcription], upstreams: [{base_url: %q}]}\n", listener, counting.URL+"/v1")
+	for n := range models {
+		catalogue = fmt.Appendf(catalogue, "  - {id: %s, upstreams: [{base_url: %q, model: %q, headers: {%s: %s}}]}\n",
+			modelOf(n), counting.URL+"/v1", script, modelHeader, modelOf(n))
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, "models.yaml"), catalogue, 0o600); err != nil {
 		f.t.Fatal(err)
 	}
 }
+
+// modelHeader tells the model's server which of its names was asked for.
+const modelHeader = "Nemesis-Model"
+
+// modelOf is the name that the n-th completion asks for.
+func modelOf(n int) string { return fmt.Sprintf("model-%d", n%models) }
 
 // counter counts the tokens in a stream.
 type counter struct {
@@ -160,28 +191,29 @@ func (f *fleet) startNodes() {
 	host := func(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
 	common := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + f.dir, "TMPDIR=" + filepath.Join(f.dir, "tmp"), "LOG_FORMAT=json",
-		"REDIS_URL=" + f.address(), "S3_ENDPOINT=" + f.store.Address, "S3_BUCKET=presswork",
+		"S3_BUCKET=presswork",
 		"S3_ACCESS_KEY=" + f.store.AccessKey, "S3_SECRET_KEY=" + f.store.SecretKey,
 		"THEMES_DIR=" + filepath.Join(f.dir, "themes"), "INFERENCE_CONFIG=" + filepath.Join(f.dir, "models.yaml"),
 		"EXPORT_ALLOW_PRIVATE=" + host(f.site), "OUTBOUND_ALLOW_PRIVATE=" + host(f.receiver), "WEBHOOK_SECRET=" + secret,
-		"WORKERS=2", "WORKER_QUEUES=render,export,text,audio,infer,bulk",
+		fmt.Sprintf("WORKERS=%d", tabs), "WORKER_QUEUES=render,export,text,audio,infer,bulk",
 	}
 	for i := range apis + workers {
 		n := &node{t: f.t, dir: f.dir, name: fmt.Sprintf("api%d", i+1), role: "api"}
-		port := redistest.FreePort(f.t)
-		own := []string{fmt.Sprintf("API_PORT=%d", port)}
+		port := freeport.Take(f.t)
+		own := []string{"API_PORT=" + port}
 		if i < apis {
-			f.bases = append(f.bases, fmt.Sprintf("http://127.0.0.1:%d", port))
+			f.bases = append(f.bases, "http://127.0.0.1:"+port)
 		} else {
 			n.name, n.role = fmt.Sprintf("worker%d", i-apis+1), "worker"
-			own = []string{fmt.Sprintf("WORKER_ADDR=127.0.0.1:%d", port)}
+			n.ops = "http://127.0.0.1:" + port
+			own = []string{"WORKER_ADDR=" + strings.TrimPrefix(n.ops, "http://")}
 		}
 		own = append(own, "CACHE_DIR="+filepath.Join(f.dir, n.name))
 		// The clocks of the last API and of the last worker can be set.
 		if n.clocked = f.clock != "" && (i == apis-1 || i == apis+workers-1); n.clocked {
 			own = append(own, "NEMESIS_CLOCK="+f.clock)
 		}
-		n.env = append(own, common...)
+		n.env = append(append(own, "REDIS_URL="+f.wiredRedis(n.name), "S3_ENDPOINT="+f.wired(n.name, "store", f.store.Address)), common...)
 		f.nodes = append(f.nodes, n)
 		f.t.Cleanup(func() {
 			n.signal(syscall.SIGCONT)
@@ -189,24 +221,45 @@ func (f *fleet) startNodes() {
 				n.kill()
 			}
 		})
-		n.start(f.programOf(n, 0))
+		n.start(f.programOf(n, 0), false)
 	}
 	for _, n := range f.nodes {
 		n.listening()
 	}
 }
 
-// programOf is what a node runs: a worker one of the versions, and a node whose clock
-// can be set the program for that.
+// wired is the address at which a node finds a server, through a wire of its own.
+func (f *fleet) wired(node, name, server string) string {
+	w := newWire(f.t, server)
+	f.wires[node+" "+name] = w
+	return w.address
+}
+
+// wiredRedis is the same for Redis, where it is one server: sentinels and the nodes of a
+// Cluster say themselves where to find them.
+func (f *fleet) wiredRedis(node string) string {
+	const scheme = "redis://"
+	if f.form != Single {
+		return f.redis.address
+	}
+	return scheme + f.wired(node, "redis", strings.TrimPrefix(f.redis.address, scheme))
+}
+
+// programOf is what a node runs: one of the versions, and a node whose clock can be set
+// the program for that.
 func (f *fleet) programOf(n *node, version int) string {
 	if n.clocked {
 		return f.clocked
 	}
-	if n.role == "api" { // older ones do not replay what newer ones accept
+	if n.name == allNodes[apis-1] { // so that watchers have where to go, see replays
 		return f.programs[0]
 	}
 	return f.programs[version%len(f.programs)]
 }
+
+// replays reports whether an API shows the events that have been: those of 0.1 do not
+// know what newer ones accept, and show what happens from then on only.
+func (f *fleet) replays(api int) bool { return !f.nodes[api].older.Load() }
 
 func (f *fleet) setClock(seconds int) {
 	f.t.Helper()

@@ -21,10 +21,11 @@ const (
 	opWebhook    = "webhook"
 	opCompletion = "completion"
 	opFault      = "fault"
+	opRecovery   = "recovery"
 )
 
-// Entry is one line of a history: what a caller did and was answered, or what the
-// nemesis did.
+// Entry is one line of a history: what a caller did and was answered, what the
+// nemesis did, or how long a job waited for its next run.
 type Entry struct {
 	Op string `json:"op"`
 	// Call and Return are when it began and ended, since the start of the run.

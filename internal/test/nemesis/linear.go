@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 
 	"presswork"
+	"presswork/internal/test/wait"
 )
 
 // known is what can be known of one job at a moment.
@@ -137,7 +137,7 @@ func unlinear(entries []Entry) (complaints []string) {
 		of[e.Job] = append(of[e.Job], op)
 	}
 	for id, number := range numbers {
-		switch porcupine.CheckOperationsTimeout(jobModel(), of[number], 10*time.Second) {
+		switch porcupine.CheckOperationsTimeout(jobModel(), of[number], wait.Patience) {
 		case porcupine.Illegal:
 			complaints = append(complaints, fmt.Sprintf("job %d (%s): its answers fit no order of its requests", number, id))
 		case porcupine.Unknown:

@@ -29,7 +29,10 @@ type load struct {
 	seed  uint64
 	most  int // jobs in all; 0 for as many as there is time for
 	next  atomic.Int64
-	http  *http.Client
+	// asked counts the completions. replays reports whether a watcher may go to an API.
+	asked   atomic.Int64
+	replays func(api int) bool
+	http    *http.Client
 	// over is closed when nothing new is submitted.
 	over chan struct{}
 	// watched bounds watchers to the end of the run.
@@ -39,7 +42,7 @@ type load struct {
 
 // The kinds of work, each as often as it is listed.
 var kinds = []string{
-	"small", "small", "small", "keyed", "keyed", "duplicates", "long", "assets", "asset duplicates", "export", "transcription",
+	"small", "small", "small", "keyed", "keyed", "duplicates", "long", "assets", "asset duplicates", "files", "export", "transcription",
 	"completion", "completion", "webhook", "cancelled", "cancelled", "cancelled",
 }
 
@@ -148,7 +151,11 @@ func (l *load) request(job int, kind string, rng *rand.Rand) request {
 	case "transcription":
 		r.path = "/v1/audio/transcriptions"
 		r.headers = append(r.headers, "Prefer", "respond-async")
-		r.contentType, r.body = form(map[string]string{"model": listener, "response_format": "json"}, "file", fmt.Sprintf("job-%d.wav", job), tone(3))
+		r.contentType, r.body = form(map[string]string{"model": listener, "response_format": "json"}, "file", fmt.Sprintf("job-%d.wav", job), tone(spoken))
+		return r
+	case "files": // two documents as one, and a picture's place
+		fields := map[string]string{"filename": fmt.Sprintf("job-%d.pdf", job), "files[one.md]": text, "files[two.md]": "# Two\n\n[one](one.md)\n"}
+		r.contentType, r.body = form(fields, "files[a.txt]", "a.txt", []byte(mark(l.seed, job)))
 		return r
 	case "assets", "asset duplicates":
 		fields := map[string]string{"content": text + "![a](a.txt)", "filename": fmt.Sprintf("job-%d.pdf", job)}
@@ -283,6 +290,9 @@ func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 	e := Entry{Op: opWatch, Job: job, ID: id, Call: l.h.now(), Since: since}
 	last := since
 	for try := 0; e.End == "" && l.watched.Err() == nil; try++ {
+		if !l.replays((at + try) % len(l.bases)) {
+			continue // the other one does
+		}
 		ctx, leave := context.WithTimeout(l.watched, 30*time.Second)
 		path := fmt.Sprintf("%s/api/conversion/%s/events?since=%d", l.bases[(at+try)%len(l.bases)], id, last)
 		l.stream(ctx, "GET", path, nil, func(data string) bool {
@@ -333,8 +343,8 @@ func (l *load) stream(ctx context.Context, method, url string, body []byte, on f
 
 // complete asks for a completion and reads its stream.
 func (l *load) complete(job int, rng *rand.Rand) {
-	e := Entry{Op: opCompletion, Job: job, Call: l.h.now()}
-	body, _ := json.Marshal(map[string]any{"model": model, "stream": true, "messages": []any{map[string]any{"role": "user", "content": mark(l.seed, job)}}})
+	e := Entry{Op: opCompletion, Job: job, Kind: modelOf(int(l.asked.Add(1))), Call: l.h.now()}
+	body, _ := json.Marshal(map[string]any{"model": e.Kind, "stream": true, "messages": []any{map[string]any{"role": "user", "content": mark(l.seed, job)}}})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e.Code = l.stream(ctx, "POST", l.bases[rng.IntN(len(l.bases))]+"/v1/chat/completions", body, func(data string) bool {

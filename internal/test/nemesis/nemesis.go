@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/test/wait"
 )
 
 // Options are one run.
@@ -45,13 +46,24 @@ type Options struct {
 	Gap, LongestFault time.Duration
 	// Faults are the names of those to choose from; none stands for all.
 	Faults []string
-	// Sentinel runs Redis with a replica, and fails over.
-	Sentinel bool
+	// Redis is what it consists of.
+	Redis Redis
 	// SmallDisk puts Redis and the store on a disk that can be filled. It needs root.
 	SmallDisk bool
 	// Settling is how long the rest may take when the nemesis has gone.
 	Settling time.Duration
 }
+
+// Redis is a form in which Redis runs.
+type Redis string
+
+// The forms: one server; a primary, its replica and a sentinel; a Cluster of three
+// primaries with a replica each.
+const (
+	Single     Redis = ""
+	Replicated Redis = "replicated"
+	Cluster    Redis = "cluster"
+)
 
 // Run runs callers against a fleet under faults, checks what came of it, and fails
 // the test for each promise that did not hold. It returns a line of figures.
@@ -65,7 +77,7 @@ func Run(t testing.TB, o Options) string {
 	defer unwatch()
 	l := &load{
 		h: h, bases: f.bases, site: f.site.URL, hooks: f.receiver.URL, seed: o.Seed, most: o.Jobs,
-		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, over: make(chan struct{}), watched: watched,
+		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, over: make(chan struct{}), watched: watched, replays: f.replays,
 	}
 	h.began = time.Now()
 	var callers sync.WaitGroup
@@ -89,7 +101,7 @@ func Run(t testing.TB, o Options) string {
 	began := time.Now()
 	f.settle(l, ids, func() int { return hooks.missing(hooked) }, o.Settling)
 	settled := time.Since(began)
-	time.AfterFunc(10*time.Second, unwatch) // a watcher has heard of every end by then
+	time.AfterFunc(wait.Patience, unwatch) // a watcher has heard of every end by then
 	l.wg.Wait()
 	w := f.observe(l)
 	complaints := Check(h.all(), w)
@@ -106,6 +118,7 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 	accepted := map[string]bool{}
 	ends := map[presswork.Status]int{}
 	submissions, watchers, hooks, completions, whole, runs := 0, 0, 0, 0, 0, 0
+	told := map[string]bool{}
 	for _, e := range entries {
 		switch e.Op {
 		case opSubmit:
@@ -117,6 +130,7 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 			watchers++
 		case opWebhook:
 			hooks++
+			told[e.ID] = true
 		case opCompletion:
 			completions++
 			if e.Whole && e.End == "" {
@@ -134,11 +148,28 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 		faults = append(faults, fmt.Sprintf("%s %d", name, struck[name]))
 		sum += struck[name]
 	}
-	return fmt.Sprintf("seed %d, %s: %d submissions, %d jobs accepted (%d completed, %d cancelled, %d failed, %d lost) in %d runs, %d completions (%d whole; ledger %d requests and %d tokens, the model was asked for %d and sent %d), "+
-		"%d watchers, %d webhooks; %d faults (%s); settled %s after the last; %d promises broken",
+	var ledger Use
+	var asked, sent int64
+	for model, use := range w.Ledger {
+		if model != listener {
+			ledger.Requests, ledger.Tokens = ledger.Requests+use.Requests, ledger.Tokens+use.Tokens
+		}
+		asked, sent = asked+w.Asked[model], sent+w.Sent[model]
+	}
+	recovered := "none to recover"
+	if n := len(w.Recoveries); n > 0 {
+		var took []time.Duration
+		for _, e := range w.Recoveries {
+			took = append(took, (e.Return - e.Call).Round(100*time.Millisecond))
+		}
+		slices.Sort(took)
+		recovered = fmt.Sprintf("%d runs of killed workers recovered after p50 %s, max %s", n, took[n/2], took[n-1])
+	}
+	return fmt.Sprintf("seed %d, %s: %d submissions, %d jobs accepted (%d completed, %d cancelled, %d failed, %d lost) in %d runs, %s, %d completions (%d whole; ledger %d requests and %d tokens, the model was asked for %d and sent %d), "+
+		"%d watchers, %d webhooks of %d ends; %d faults (%s); settled %s after the last; %d promises broken",
 		o.Seed, o.Duration, submissions, len(accepted), ends[presswork.Completed], ends[presswork.Cancelled], ends[presswork.Failed],
-		len(accepted)-ends[presswork.Completed]-ends[presswork.Cancelled]-ends[presswork.Failed], runs,
-		completions, whole, w.Requests, w.Tokens, w.Asked, w.Sent, watchers, hooks, sum, strings.Join(faults, ", "), settled.Round(time.Second), wrong)
+		len(accepted)-ends[presswork.Completed]-ends[presswork.Cancelled]-ends[presswork.Failed], runs, recovered,
+		completions, whole, ledger.Requests, ledger.Tokens, asked, sent, watchers, hooks, len(told), sum, strings.Join(faults, ", "), settled.Round(time.Second), wrong)
 }
 
 // receiver takes webhooks. Every seventh job's first is refused.

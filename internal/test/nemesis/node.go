@@ -8,13 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
-)
 
-// patience is how long a process may take to start or to stop.
-const patience = 90 * time.Second
+	"presswork/internal/test/wait"
+)
 
 // node is one API or worker of the fleet, started again whenever it was stopped.
 type node struct {
@@ -26,20 +26,32 @@ type node struct {
 	clocked bool
 	dir     string
 
+	// ops is where a worker says how it is; "" for an API.
+	ops string
+
 	program string
-	runs    int
-	killed  int
-	paused  bool
-	cmd     *exec.Cmd
-	log     string
-	exited  chan struct{}
+	// older is set while it runs another version than the one under test.
+	older  atomic.Bool
+	runs   int
+	deaths []death
+	paused bool
+	cmd    *exec.Cmd
+	log    string
+	exited chan struct{}
+}
+
+// death is the kill of a process.
+type death struct {
+	pid int
+	at  time.Time
 }
 
 // start runs a program as the node and returns at once.
-func (n *node) start(program string) {
+func (n *node) start(program string, older bool) {
 	n.t.Helper()
 	n.runs++
 	n.program = program
+	n.older.Store(older)
 	n.log = filepath.Join(n.dir, fmt.Sprintf("%s.%d.log", n.name, n.runs))
 	out, err := os.Create(n.log)
 	if err != nil {
@@ -61,7 +73,7 @@ func (n *node) start(program string) {
 // listening waits until the node serves.
 func (n *node) listening() {
 	n.t.Helper()
-	for deadline := time.Now().Add(patience); !n.listens(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(wait.Patience); !n.listens(); time.Sleep(20 * time.Millisecond) {
 		if n.ended() || time.Now().After(deadline) {
 			n.t.Fatalf("%s does not listen; its log is %s", n.name, n.log)
 		}
@@ -99,7 +111,7 @@ func (n *node) signal(s syscall.Signal) {
 }
 
 func (n *node) kill() {
-	n.killed++
+	n.deaths = append(n.deaths, death{n.cmd.Process.Pid, time.Now()})
 	n.signal(syscall.SIGKILL)
 	<-n.exited
 }
@@ -111,7 +123,7 @@ func (n *node) stop() bool {
 	select {
 	case <-n.exited:
 		return true
-	case <-time.After(patience):
+	case <-time.After(wait.Patience):
 		n.kill()
 		return false
 	}

@@ -1,19 +1,23 @@
 package nemesis
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/minio"
 )
@@ -30,13 +34,27 @@ type World struct {
 	Ghosts []string
 	// Wrong are the jobs whose artifact is not what their record says, and why.
 	Wrong map[string]string
-	// Requests and Tokens are what the ledger holds, Asked and Sent what the model's
-	// server was asked for and has sent, and Audio how many recordings it heard.
-	Requests, Tokens, Asked, Sent, Audio int64
+	// Ledger is what the ledger holds, by model.
+	Ledger map[string]Use
+	// Asked is how often the model's server was asked, by model, and Sent what it has
+	// sent.
+	Asked map[string]int64
+	Sent  map[string]int64
+	// Unrecorded are the models of completions that a worker could not record, as its
+	// log says.
+	Unrecorded map[string]int64
+	// Tabs are those that browsers of workers hold when nothing is printed, by the
+	// worker and what the browser is for.
+	Tabs map[string]int
+	// Recoveries are from the kill of a worker to the next run of a job that it was at.
+	Recoveries []Entry
 	// Strays are processes that outlived their worker, Files what those left that
 	// stopped in order, Stuck the nodes that did not stop.
 	Strays, Files, Stuck []string
 }
+
+// Use is what the ledger holds of a model.
+type Use struct{ Requests, Tokens, Seconds int64 }
 
 // settle waits until nothing is left to do, or for so long as that may take.
 func (f *fleet) settle(l *load, ids []string, hooks func() int, limit time.Duration) {
@@ -75,6 +93,7 @@ func (f *fleet) observe(l *load) World {
 			break
 		}
 	}
+	w.Objects = f.objects()
 	for id, job := range w.Jobs {
 		l.stream(f.t.Context(), "GET", fmt.Sprintf("%s/api/conversion/%s/events?since=0", f.bases[1], id), nil, func(data string) bool {
 			var e presswork.Event
@@ -91,27 +110,20 @@ func (f *fleet) observe(l *load) World {
 			w.Wrong[id] = fmt.Sprintf("answered %d with %d of %d bytes (%v)", code, len(body), job.Artifact.Size, err)
 		}
 	}
-	w.Objects = f.objects()
 	w.Ghosts = f.ghosts()
-	client := f.at()
-	defer client.Close()
-	w.Index = client.HKeys(f.t.Context(), "pw:{keep}:size").Val()
+	for _, s := range f.redis.primaries() {
+		client := s.Client()
+		w.Index = append(w.Index, client.HKeys(f.t.Context(), "pw:{keep}:size").Val()...)
+		client.Close()
+	}
 	slices.Sort(w.Index)
-	_, body, _ := l.do("GET", f.bases[0]+"/v1/usage?group_by=model", "", nil)
-	var usage struct {
-		Data []struct {
-			Model            string
-			Requests         int64
-			CompletionTokens int64 `json:"completion_tokens"`
+	f.readUsage(l, &w)
+	w.Tabs = f.tabs(l)
+	for id, job := range w.Jobs {
+		if job.Attempts > 1 {
+			w.Recoveries = append(w.Recoveries, f.recoveries(l, id)...)
 		}
 	}
-	json.Unmarshal(body, &usage)
-	for _, u := range usage.Data {
-		if u.Model == model {
-			w.Requests, w.Tokens = w.Requests+u.Requests, w.Tokens+u.CompletionTokens
-		}
-	}
-	w.Asked, w.Sent, w.Audio = int64(len(f.upstream.Requests())), f.sent.Load(), int64(len(f.upstream.Recordings()))
 	for _, n := range f.nodes {
 		if !n.stop() {
 			w.Stuck = append(w.Stuck, n.name)
@@ -119,7 +131,7 @@ func (f *fleet) observe(l *load) World {
 	}
 	// Kernels end the children of a process a moment later.
 	nodes := filepath.Join(f.dir, "tmp")
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(wait.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if w.Strays = strays(nodes); len(w.Strays) == 0 {
 			break
 		}
@@ -128,7 +140,117 @@ func (f *fleet) observe(l *load) World {
 	for _, entry := range left {
 		w.Files = append(w.Files, entry.Name())
 	}
+	w.Unrecorded = f.unrecorded()
 	return w
+}
+
+// readUsage reads the ledger, and what the model's server knows of itself.
+func (f *fleet) readUsage(l *load, w *World) {
+	w.Ledger, w.Asked, w.Sent = map[string]Use{}, map[string]int64{}, map[string]int64{}
+	code, body, err := l.do("GET", f.bases[0]+"/v1/usage?group_by=model", "", nil)
+	var usage struct {
+		Data []struct {
+			Model            string
+			Requests         int64
+			CompletionTokens int64 `json:"completion_tokens"`
+			AudioSeconds     int64 `json:"audio_seconds"`
+		}
+	}
+	if err != nil || code != http.StatusOK || json.Unmarshal(body, &usage) != nil {
+		f.t.Fatalf("the ledger: %d %v %s", code, err, body)
+	}
+	for _, u := range usage.Data {
+		sum := w.Ledger[u.Model]
+		w.Ledger[u.Model] = Use{sum.Requests + u.Requests, sum.Tokens + u.CompletionTokens, sum.Seconds + u.AudioSeconds}
+	}
+	for _, r := range f.upstream.Requests() {
+		w.Asked[r.Header.Get(modelHeader)]++
+	}
+	f.sent.Range(func(model, n any) bool {
+		w.Sent[model.(string)] = n.(*atomic.Int64).Load()
+		return true
+	})
+}
+
+// unrecorded reads the logs for completions whose use was not recorded, since Redis
+// was away for longer than a worker waits.
+func (f *fleet) unrecorded() map[string]int64 {
+	of := map[string]int64{}
+	logs, _ := filepath.Glob(filepath.Join(f.dir, "*.log"))
+	for _, path := range logs {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for line := range bytes.Lines(b) {
+			var said struct{ Msg, Model string }
+			if json.Unmarshal(line, &said) == nil && strings.HasSuffix(said.Msg, "was not recorded") {
+				of[said.Model]++
+			}
+		}
+	}
+	return of
+}
+
+// tabs asks the workers for the tabs of their browsers. A worker counts them every
+// five seconds, so those that are about to close are waited for.
+func (f *fleet) tabs(l *load) (of map[string]int) {
+	for deadline := time.Now().Add(wait.Patience); ; time.Sleep(250 * time.Millisecond) {
+		of = map[string]int{}
+		for _, n := range f.nodes[apis:] {
+			_, metrics, _ := l.do("GET", n.ops+"/metrics", "", nil)
+			for name, use := range map[string]string{"presswork_browser_tabs ": "documents", "presswork_export_browser_tabs ": "pages"} {
+				count := -1
+				if _, rest, found := strings.Cut(string(metrics), "\n"+name); found {
+					fmt.Sscan(rest, &count)
+				}
+				of[n.name+" "+use] = count
+			}
+		}
+		if len(leaked(of)) == 0 || time.Now().After(deadline) {
+			return of
+		}
+	}
+}
+
+// leaked are the browsers of which nobody knows the tabs or that hold more than they
+// keep for the next document or page.
+func leaked(of map[string]int) (browsers []string) {
+	for _, browser := range slices.Sorted(maps.Keys(of)) {
+		keeps := tabs
+		if strings.HasSuffix(browser, "pages") {
+			keeps = 1
+		}
+		if n := of[browser]; n < 0 || n > keeps {
+			browsers = append(browsers, fmt.Sprintf("%s: %d of %d", browser, n, keeps))
+		}
+	}
+	return browsers
+}
+
+// recoveries are those of one job.
+func (f *fleet) recoveries(l *load, id string) (found []Entry) {
+	_, body, err := l.do("GET", f.bases[0]+"/admin/api/jobs/"+id, "", nil)
+	var job struct {
+		Workers []string
+		Events  []presswork.Event
+	}
+	if err != nil || json.Unmarshal(body, &job) != nil {
+		return nil
+	}
+	began := slices.DeleteFunc(job.Events, func(e presswork.Event) bool { return !strings.HasSuffix(e.Message, " has begun") })
+	for i := range job.Workers[:max(0, min(len(job.Workers), len(began))-1)] {
+		for _, n := range f.nodes[apis:] {
+			for _, d := range n.deaths {
+				if strings.HasSuffix(job.Workers[i], fmt.Sprintf(":%d", d.pid)) && d.at.After(began[i].At) && d.at.Before(began[i+1].At) {
+					e := Entry{Op: opRecovery, ID: id, Target: n.name, Call: d.at.Sub(l.h.began), Return: began[i+1].At.Sub(l.h.began)}
+					found = append(found, e)
+					l.h.add(e)
+				}
+			}
+		}
+	}
+	return found
 }
 
 func (f *fleet) objects() (keys []string) {
@@ -156,18 +278,20 @@ var lasting = []string{"pw:secret:", "pw:{keep}:", "pw:usage:", "pw:{meter:", "p
 // webhooks that were delivered, no job is open, and whatever else is kept goes by
 // itself.
 func (f *fleet) ghosts() (ghosts []string) {
-	client := f.at()
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
 	defer cancel()
-	it := client.Scan(ctx, 0, "*", 1000).Iterator()
-	for it.Next(ctx) {
-		if why := ghostly(ctx, client, it.Val()); why != "" {
-			ghosts = append(ghosts, it.Val()+": "+why)
+	for _, s := range f.redis.primaries() {
+		client := s.Client()
+		it := client.Scan(ctx, 0, "*", 1000).Iterator()
+		for it.Next(ctx) {
+			if why := ghostly(ctx, client, it.Val()); why != "" {
+				ghosts = append(ghosts, it.Val()+": "+why)
+			}
 		}
-	}
-	if it.Err() != nil {
-		ghosts = append(ghosts, "Redis: "+it.Err().Error())
+		if it.Err() != nil {
+			ghosts = append(ghosts, "Redis: "+it.Err().Error())
+		}
+		client.Close()
 	}
 	slices.Sort(ghosts)
 	return ghosts

@@ -3,14 +3,15 @@ package redistest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
-	"strconv"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"presswork/internal/test/freeport"
 )
 
 // Cluster is a Redis Cluster of a test, on ports of 127.0.0.1.
@@ -18,7 +19,6 @@ type Cluster struct {
 	// Address is its comma list, as REDIS_URL takes it.
 	Address string
 	nodes   []*Server
-	ports   []int
 }
 
 // StartCluster runs a cluster without replicas. Each node but the last serves
@@ -28,19 +28,9 @@ type Cluster struct {
 func StartCluster(t testing.TB, keys ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{}
-	var addresses []string
 	for range len(keys) + 1 {
-		port, bus := FreePort(t), FreePort(t)
-		node := run(t, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--cluster-port", strconv.Itoa(bus),
-			"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no",
-			"--appendonly", "yes", "--appendfsync", "always")
-		c.nodes, c.ports = append(c.nodes, node), append(c.ports, port)
-		addresses = append(addresses, "redis://127.0.0.1:"+strconv.Itoa(port))
-		if len(c.nodes) > 1 {
-			c.do(t, 0, "cluster", "meet", "127.0.0.1", port, bus)
-		}
+		c.add(t, "--cluster-node-timeout", "1000")
 	}
-	c.Address = strings.Join(addresses, ",")
 	last := len(keys)
 	taken := map[int]bool{}
 	for i, key := range keys {
@@ -59,6 +49,58 @@ func StartCluster(t testing.TB, keys ...string) *Cluster {
 	return c
 }
 
+// StartReplicatedCluster runs three primaries and a replica of each with their files
+// below dir. A replica is promoted when its primary was away for five seconds.
+func StartReplicatedCluster(t testing.TB, dir string) *Cluster {
+	t.Helper()
+	const primaries = 3
+	c := &Cluster{}
+	for n := range 2 * primaries {
+		own := filepath.Join(dir, fmt.Sprintf("redis%d", n))
+		if err := os.Mkdir(own, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		c.add(t, "--cluster-node-timeout", "5000", "--cluster-replica-validity-factor", "0", "--dir", own)
+	}
+	for n := range primaries {
+		c.do(t, n, "cluster", "addslotsrange", n*16384/primaries, (n+1)*16384/primaries-1)
+	}
+	c.wait(t)
+	for n := range primaries {
+		c.do(t, n+primaries, "cluster", "replicate", c.do(t, n, "cluster", "myid").Val())
+	}
+	c.wait(t)
+	return c
+}
+
+// add starts a node and introduces it to the first.
+func (c *Cluster) add(t testing.TB, args ...string) {
+	t.Helper()
+	port, bus := freeport.Take(t), freeport.Take(t)
+	c.nodes = append(c.nodes, run(t, append([]string{"--port", port, "--bind", "127.0.0.1", "--cluster-port", bus,
+		"--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--appendonly", "yes", "--appendfsync", "always"}, args...)...))
+	if len(c.nodes) > 1 {
+		c.Address += ","
+		c.do(t, 0, "cluster", "meet", "127.0.0.1", port, bus)
+	}
+	c.Address += "redis://127.0.0.1:" + port
+}
+
+// Servers are all nodes, in no order that means anything.
+func (c *Cluster) Servers() []*Server { return c.nodes }
+
+// Primaries are the nodes that take writes now.
+func (c *Cluster) Primaries() (primaries []*Server) {
+	for _, node := range c.nodes {
+		client := node.client()
+		if strings.Contains(client.Info(context.Background(), "replication").Val(), "role:master") {
+			primaries = append(primaries, node)
+		}
+		client.Close()
+	}
+	return primaries
+}
+
 // Kill ends a node at once; those that are left notice it.
 func (c *Cluster) Kill(node int) { c.nodes[node].Kill() }
 
@@ -69,7 +111,8 @@ func (c *Cluster) Restart(t testing.TB, node int) {
 	c.wait(t)
 }
 
-// wait returns when every node knows every other as reachable and all slots.
+// wait returns when every node knows every other as reachable and all slots, and
+// no replica lacks what its primary has, in memory or in its file.
 func (c *Cluster) wait(t testing.TB) {
 	t.Helper()
 	whole := func(node int) bool {
@@ -77,10 +120,11 @@ func (c *Cluster) wait(t testing.TB) {
 		defer client.Close()
 		info := client.ClusterInfo(t.Context()).Val()
 		return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_ok:16384") &&
+			!strings.Contains(client.Info(t.Context(), "replication").Val(), "master_link_status:down") &&
 			strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d\r", len(c.nodes))) &&
-			!strings.Contains(client.ClusterNodes(t.Context()).Val(), "fail")
+			!strings.Contains(client.ClusterNodes(t.Context()).Val(), "fail") && c.nodes[node].whole(t.Context())
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		all := true
 		for node := range c.nodes {
 			all = all && whole(node)
@@ -89,7 +133,7 @@ func (c *Cluster) wait(t testing.TB) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the cluster was not whole within 30 s")
+			t.Fatal("the cluster was not whole within 90 s")
 		}
 	}
 }
@@ -112,23 +156,4 @@ func (c *Cluster) slot(t testing.TB, key string) int {
 		t.Fatal(err)
 	}
 	return slot
-}
-
-// FreePort is a port that nobody listens on now, outside of the range that systems
-// take the ports of outgoing connections from.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		port := 20000 + rand.IntN(10000)
-		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
-			continue
-		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return port
-	}
-	t.Fatal("no free port was found")
-	return 0
 }

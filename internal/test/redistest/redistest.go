@@ -2,15 +2,19 @@
 package redistest
 
 import (
-	"os"
+	"bytes"
+	"context"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"presswork/internal/test/freeport"
+	"presswork/internal/test/public"
 )
 
 // Start runs a redis-server on a unix socket in a directory of its own and
@@ -40,10 +44,10 @@ func StartDurable(t testing.TB) *Server {
 // directory of the caller's, and with further arguments.
 func StartDurableIn(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
-	port := FreePort(t)
-	s := run(t, append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir,
+	port := freeport.Take(t)
+	s := run(t, append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", dir,
 		"--appendonly", "yes", "--appendfsync", "always"}, args...)...)
-	s.Address, s.port = "redis://127.0.0.1:"+strconv.Itoa(port), port
+	s.Address, s.port = "redis://127.0.0.1:"+port, port
 	return s
 }
 
@@ -54,7 +58,7 @@ type Server struct {
 
 	t    testing.TB
 	sock string
-	port int
+	port string
 	args []string
 	cmd  *exec.Cmd
 }
@@ -64,12 +68,7 @@ func run(t testing.TB, args ...string) *Server {
 	if testing.Short() {
 		t.Skip("needs redis-server; `make test` runs this test")
 	}
-	// Not t.TempDir: a unix socket's path must stay under 104 bytes.
-	dir, err := os.MkdirTemp("", "pwr")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := public.Dir(t)
 	sock := filepath.Join(dir, "s")
 	s := &Server{
 		Address: "unix://" + sock,
@@ -106,16 +105,19 @@ func (s *Server) Signal(signal syscall.Signal) {
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", s.args...)
+	var said bytes.Buffer
+	s.cmd.Stdout = &said
 	if err := s.cmd.Start(); err != nil {
 		s.cmd = nil
 		s.t.Fatalf("redis-server: %v (`make setup` installs it)", err)
 	}
 	client := s.client()
 	defer client.Close()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute) // it reads its file first
 	for client.Ping(s.t.Context()).Err() != nil {
 		if time.Now().After(deadline) {
-			s.t.Fatal("redis-server did not answer within 10 s")
+			s.Kill()
+			s.t.Fatalf("redis-server did not answer within a minute:\n%s", said.Bytes()[max(0, said.Len()-4000):])
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -123,6 +125,21 @@ func (s *Server) Restart() {
 
 // Client reaches this server alone, whatever its role.
 func (s *Server) Client() *redis.Client { return s.client() }
+
+// whole reports whether the server's file has all that the server has. After it was
+// synchronised with a primary a server writes its file anew; killed before that is done, it
+// starts with what it had before, whatever it has answered since. A try that failed, for
+// a full disk, is repeated here: the server waits for up to an hour.
+func (s *Server) whole(ctx context.Context) bool {
+	client := s.client()
+	defer client.Close()
+	info := client.Info(ctx, "persistence").Val()
+	if strings.Contains(info, "aof_last_bgrewrite_status:err") {
+		client.BgRewriteAOF(ctx)
+	}
+	return strings.Contains(info, "aof_rewrite_in_progress:0") && strings.Contains(info, "aof_rewrite_scheduled:0") &&
+		strings.Contains(info, "aof_last_bgrewrite_status:ok")
+}
 
 func (s *Server) client() *redis.Client {
 	return redis.NewClient(&redis.Options{Network: "unix", Addr: s.sock})

@@ -6,12 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"presswork/internal/test/freeport"
 )
 
 // Replicated is a primary, a replica, and the sentinel that knows which is which.
@@ -42,9 +43,9 @@ func StartReplicated(t testing.TB, dir string) *Replicated {
 	if err := r.servers[1].client().Do(t.Context(), "replicaof", "127.0.0.1", r.servers[0].port).Err(); err != nil {
 		t.Fatal(err)
 	}
-	port := FreePort(t)
+	port := freeport.Take(t)
 	config := filepath.Join(dir, "sentinel.conf")
-	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\n"+
+	text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %s 1\n"+
 		"sentinel down-after-milliseconds %s 3600000\nsentinel failover-timeout %s 5000\n",
 		port, dir, primaryName, r.servers[0].port, primaryName, primaryName)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
@@ -58,13 +59,13 @@ func StartReplicated(t testing.TB, dir string) *Replicated {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	r.watcher = redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + strconv.Itoa(port)})
+	r.watcher = redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + port})
 	t.Cleanup(func() { r.watcher.Close() })
 	r.await("the sentinel knows the replica", func(ctx context.Context) bool {
 		replicas, err := r.watcher.Replicas(ctx, primaryName).Result()
 		return err == nil && len(replicas) == 1 && replicas[0]["flags"] == "slave" && replicas[0]["master-link-status"] == "ok"
 	})
-	r.Address = fmt.Sprintf("redis-sentinel://127.0.0.1:%d/%s", port, primaryName)
+	r.Address = fmt.Sprintf("redis-sentinel://127.0.0.1:%s/%s", port, primaryName)
 	return r
 }
 
@@ -75,7 +76,7 @@ func (r *Replicated) Primary() *Server {
 	if err != nil || len(address) != 2 {
 		r.t.Fatalf("the sentinel names no primary: %v", err)
 	}
-	if address[1] == strconv.Itoa(r.servers[1].port) {
+	if address[1] == r.servers[1].port {
 		return r.servers[1]
 	}
 	return r.servers[0]
@@ -84,18 +85,18 @@ func (r *Replicated) Primary() *Server {
 // Servers are both, in no order that means anything.
 func (r *Replicated) Servers() []*Server { return r.servers[:] }
 
-// Failover makes the replica the primary, as a careful operator does: writes wait
-// until the replica has them all. Replication is asynchronous; a promotion that
+// Failover makes the replica the primary, as a careful operator does: the replica's own
+// file is whole, and writes wait until the replica has them all. Replication is asynchronous; a promotion that
 // does not wait may lose the last writes.
 func (r *Replicated) Failover() {
 	r.t.Helper()
 	before := r.Primary()
 	old := before.client()
 	defer old.Close()
-	r.await("the replica follows", func(ctx context.Context) bool {
-		return strings.Contains(old.Info(ctx, "replication").Val(), "state=online")
+	r.await("the replica follows, and its file is whole", func(ctx context.Context) bool {
+		return strings.Contains(old.Info(ctx, "replication").Val(), "state=online") && r.servers[0].whole(ctx) && r.servers[1].whole(ctx)
 	})
-	if err := old.Do(r.t.Context(), "client", "pause", 4000, "write").Err(); err != nil {
+	if err := old.Do(r.t.Context(), "client", "pause", 60_000, "write").Err(); err != nil {
 		r.t.Fatal(err)
 	}
 	r.await("the replica has every write", func(ctx context.Context) bool {
@@ -113,13 +114,21 @@ func (r *Replicated) Failover() {
 		r.t.Fatal(err)
 	}
 	r.await("the replica is the primary", func(context.Context) bool { return r.Primary() != before })
+	// Until the sentinel has told it, the old primary would answer what it holds back,
+	// and nobody would know of it.
+	r.await("the old primary is the replica", func(ctx context.Context) bool {
+		return strings.Contains(old.Info(ctx, "replication").Val(), "role:slave")
+	})
+	if err := old.Do(r.t.Context(), "client", "unpause").Err(); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 func (r *Replicated) await(what string, condition func(context.Context) bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !condition(r.t.Context()); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !condition(r.t.Context()); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			r.t.Fatalf("not within 30 s: %s", what)
+			r.t.Fatalf("not within 90 s: %s", what)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package studio_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,9 +69,7 @@ func TestOperatorsSeeAndMendJobs(t *testing.T) {
 		p.Page.MustSetViewport(size, 800, 1, false)
 		for _, tab := range []string{"Overview", "Jobs", "Keys"} {
 			p.Click(tab)
-			if over := p.Eval(`() => String(document.documentElement.scrollWidth > innerWidth)`); over != "false" {
-				t.Errorf("%s is wider than a window of %d", tab, size)
-			}
+			p.Until(fmt.Sprintf("%s is no wider than a window of %d", tab, size), `() => document.documentElement.scrollWidth <= innerWidth`)
 		}
 	}
 	if kept := p.Eval(`() => JSON.stringify(localStorage) + document.cookie`); strings.Contains(kept, "right-key") {

@@ -47,6 +47,7 @@ func TestStudio(t *testing.T) {
 		"NothingRunsInThePreview":           nothingRunsInThePreview,
 		"AReloadGoesOnWithTheJob":           aReloadGoesOnWithTheJob,
 		"ByKeyboardAlone":                   byKeyboardAlone,
+		"ANarrowScreenShowsAllOfIt":         aNarrowScreenShowsAllOfIt,
 		"ASlowNetworkIsWaitedFor":           aSlowNetworkIsWaitedFor,
 		"TheServerGoesAndComesBack":         theServerGoesAndComesBack,
 		"TheDocumentationTriesRequests":     theDocumentationTriesRequests,
@@ -105,22 +106,16 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 	if len(widths) < 3 || widths[len(widths)-1] != "100" {
 		t.Errorf("the bar stood at %v", widths)
 	}
-	if said := p.Text(".says"); !strings.Contains(said, "A pasted report") || !strings.Contains(said, " pages, ") {
-		t.Errorf("the job says %q", said)
-	}
+	p.Reads(".says", "A pasted report", " pages, ")
 	// The warning leads to its line.
 	p.See("button.warning").MustClick()
-	if line := p.Text(".cm-activeLine"); !strings.Contains(line, "missing.png") {
-		t.Errorf("the warning leads to %q", line)
-	}
+	p.Reads(".cm-activeLine", "missing.png")
 	p.Eval(`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`)
 	p.Click("Download")
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
 	// What it offers to copy does the same.
 	p.Click("Copy as")
-	if program := p.Text(".program"); !strings.Contains(program, c.Base+"/api/conversion") || !strings.Contains(program, "text/markdown") {
-		t.Errorf("the program is %q", program)
-	}
+	p.Reads(".program", c.Base+"/api/conversion", "text/markdown")
 	// The progress came over the socket.
 	for _, r := range p.Requests() {
 		if strings.Contains(r, "wait=") {
@@ -148,7 +143,7 @@ func aThemeIsChosenAndStandsInTheText(t *testing.T, h *shared) {
 	p.Page.KeyActions().Press(input.ControlLeft).Type('z').MustDo()
 	p.Until("undo takes it back", `() => document.querySelector("#opt-page_size").value === ""`)
 	p.Click("Choose for me")
-	if advice := p.See(".advice").MustText(); !strings.Contains(advice, "suits this") || strings.Count(advice, "\n") < 2 {
+	if advice := p.Reads(".advice", "suits this"); strings.Count(advice, "\n") < 2 {
 		t.Errorf("the advice is %q", advice)
 	}
 }
@@ -159,13 +154,7 @@ func htmlOfTheClipboardBecomesMarkdown(t *testing.T, h *shared) {
 	shows(p, "quiet craft")
 	write(p, "text/html", `<meta charset=utf-8><h2 style="color:red" onclick="alert(1)">Taken</h2><p>from <b>a page</b> <a href="https://example.com/">there</a></p>
 		<script>alert(1)</script><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2|3</td></tr></table>`)
-	p.Until("the text is Markdown", `() => document.querySelector(".cm-content").innerText.includes("## Taken")`)
-	text := p.Text(".cm-content")
-	for _, want := range []string{"**a page**", "[there](https://example.com/)", "| a | b |", `2\|3`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the text lacks %q: %q", want, text)
-		}
-	}
+	text := p.Reads(".cm-content", "## Taken", "**a page**", "[there](https://example.com/)", "| a | b |", `2\|3`)
 	if strings.Contains(text, "alert") || strings.Contains(text, "<") {
 		t.Errorf("the text is %q", text)
 	}
@@ -225,11 +214,9 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 	p.Click("Convert Ctrl")
 	p.Until("it is made", `() => document.querySelector(".job[data-status=completed]")?.innerText.includes("A talk Done")`)
 	drop("tool.exe", "application/octet-stream", "TVqQAAMAAAA=")
-	if said := p.See(".notice").MustText(); !strings.Contains(said, "neither text nor a picture") {
-		t.Errorf("said %q", said)
-	}
+	p.Reads(".notice", "neither text nor a picture")
 	drop("latin.txt", "text/plain", "6fg=")
-	p.Until("it is refused", `() => document.querySelector(".notice")?.innerText.includes("UTF-8")`)
+	p.Reads(".notice", "UTF-8")
 }
 
 func nothingRunsInThePreview(t *testing.T, h *shared) {
@@ -260,17 +247,13 @@ func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
 	p.See(".job")
 	p.Page.MustReload().MustWaitLoad()
 	p.See(".cm-content")
-	if text := p.Text(".cm-content"); !strings.Contains(text, "# Long") {
-		t.Errorf("the text is lost: %.200q", text)
-	}
+	p.Reads(".cm-content", "# Long")
 	p.Click("History")
 	p.See(".history li[data-status=completed]")
 	// Another window of the same browser sees it, too.
 	second := v.Beside(p, p.Page.MustInfo().URL)
 	second.Click("History")
-	if said := second.See(".history li").MustText(); !strings.Contains(said, "Long") {
-		t.Errorf("the second window says %q", said)
-	}
+	second.Reads(".history li", "Long")
 }
 
 func TestAKeyIsAskedForAndKeptForTheTabOnly(t *testing.T) {
@@ -288,7 +271,8 @@ func TestAKeyIsAskedForAndKeptForTheTabOnly(t *testing.T) {
 	if kept := p.Eval(`() => JSON.stringify(localStorage) + document.cookie`); strings.Contains(kept, "right-key") {
 		t.Error("the key is kept beyond the session")
 	}
-	if program := func() string { p.Click("Copy as"); return p.Text(".program") }(); !strings.Contains(program, "$PRESSWORK_KEY") || strings.Contains(program, "right-key") {
+	p.Click("Copy as")
+	if program := p.Reads(".program", "$PRESSWORK_KEY"); strings.Contains(program, "right-key") {
 		t.Errorf("the program is %q", program)
 	}
 	second := v.Beside(p, strings.SplitN(p.Page.MustInfo().URL, "#", 2)[0])
@@ -364,7 +348,7 @@ func theAPIDoesWhatTheProgramSays(t *testing.T, h *shared) {
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
 	p.Click("Copy as")
-	program := p.Text(".program")
+	program := p.Reads(".program", c.Base)
 	_, address, _ := strings.Cut(program, "'")
 	address, _, _ = strings.Cut(address, "'")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader("# Hi"))

@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
 )
 
@@ -20,14 +21,14 @@ func TestTheLivePageFollowsTheFile(t *testing.T) {
 	v := browsertest.NewVisitor(t)
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	save := func(name, text string, mode os.FileMode) {
-		if err := os.WriteFile(in(name), []byte(text), mode); err != nil {
+	save := func(name, text string) {
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	body := strings.Repeat("Some words that fill a line, and then another one.\n\n", 400)
-	save("report.md", "---\ntitle: The report\npage_size: A5\n---\n\n# First version\n\n"+body+"<script>parent.ran=1</script><img src=x onerror=\"parent.ran=1\">\n\nThe last line.\n", 0o600)
-	save("xdg-open", "#!/bin/sh\necho \"$1\" >"+in("opened")+"\n", 0o700) //nolint:gosec // it is to be run
+	save("report.md", "---\ntitle: The report\npage_size: A5\n---\n\n# First version\n\n"+body+"<script>parent.ran=1</script><img src=x onerror=\"parent.ran=1\">\n\nThe last line.\n")
+	public.Program(t, in("xdg-open"), "#!/bin/sh\necho \"$1\" >'"+in("opened")+"'\n")
 	cmd := exec.Command(e2e.Binary(t), "md2pdf", "report.md", "--live")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "PATH="+dir+":"+os.Getenv("PATH"))
 	stderr, err := cmd.StderrPipe()
@@ -59,23 +60,19 @@ func TestTheLivePageFollowsTheFile(t *testing.T) {
 	// The first is what is wanted, the second that nobody serves x.
 	p.Allow = []string{"Blocked script execution in", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"}
 	shows(p, "First version")
-	if title := p.Eval(`() => document.title`); title != "The report" {
-		t.Errorf("the window is called %q", title)
-	}
+	p.Until("the window has its name", `() => document.title === "The report"`)
 	p.Until("it is set on sheets, in the fonts of the print", `() => `+page+`.body.getBoundingClientRect().height > 5000 && [...`+page+`.fonts].some(f => f.status === "loaded")`)
 	if p.Eval(`() => String(window.ran)`) != "undefined" {
 		t.Error("a script of the document ran")
 	}
-	const place = `String(document.querySelector("iframe.sheet").contentDocument.documentElement.scrollTop)`
-	p.Eval(`() => document.querySelector("iframe.sheet").contentWindow.scrollTo(0, 3000)`)
-	at := p.Eval(`() => ` + place)
+	const place = `document.querySelector("iframe.sheet").contentDocument.documentElement.scrollTop`
+	p.Until("the page can be scrolled", `() => { document.querySelector("iframe.sheet").contentWindow.scrollTo(0, 3000); return `+place+` > 0 }`)
+	at := p.Eval(`() => String(` + place + `)`)
 
-	save("report.md", "---\ntitle: The report\npage_size: A5\n---\n\n# Other version\n\n"+body+"The end.\n", 0o600)
+	save("report.md", "---\ntitle: The report\npage_size: A5\n---\n\n# Other version\n\n"+body+"The end.\n")
 	shows(p, "Other version")
-	if now := p.Eval(`() => ` + place); now != at || at == "0" {
-		t.Errorf("the page was at %s and is at %s", at, now)
-	}
-	save("report.md", "---\ntoc: [\n---\n\n# Broken\n", 0o600)
+	p.Until("the page is where it was", `at => String(`+place+`) === at`, at)
+	save("report.md", "---\ntoc: [\n---\n\n# Broken\n")
 	p.Until("what is wrong is said", `() => document.getElementById("notice").innerText.includes("front matter")`)
 	shows(p, "Other version")
 

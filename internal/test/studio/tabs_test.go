@@ -45,13 +45,9 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 		t.Errorf("the reasoning is unfolded: %s", folded)
 	}
 	p.See(".reasoning summary").MustClick()
-	if thought := p.Text(".reasoning"); !strings.Contains(thought, inferencetest.Thought) {
-		t.Errorf("the reasoning is %q", thought)
-	}
+	p.Reads(".reasoning", inferencetest.Thought)
 	p.Click("Copy as")
-	if program := p.Text(".program"); !strings.Contains(program, "/v1/chat/completions") || !strings.Contains(program, "Name a fruit.") {
-		t.Errorf("the program is %q", program)
-	}
+	p.Reads(".program", "/v1/chat/completions", "Name a fruit.")
 	p.Click("Close")
 	// One that never ends is stopped, and then asked again.
 	p.See("#model").MustSelect("hang-middle")
@@ -61,9 +57,7 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	p.See("#model").MustSelect("whole")
 	p.Click("Try again")
 	p.Until("the other model answers", `() => [...document.querySelectorAll(".said")].at(-1).innerText.includes("Hello")`)
-	if n := p.Eval(`() => String(document.querySelectorAll(".said.user").length)`); n != "2" {
-		t.Errorf("%s questions are shown", n)
-	}
+	p.Until("two questions are shown", `() => document.querySelectorAll(".said.user").length === 2`)
 }
 
 func aPageIsExported(t *testing.T, h *shared) {
@@ -81,9 +75,7 @@ func aPageIsExported(t *testing.T, h *shared) {
 	p.Allow = []string{"403 (Forbidden)"}
 	p.See("#url").MustSelectAllText().MustInput("http://169.254.169.254/latest")
 	p.See(".export button[type=submit]").MustClick()
-	if said := p.See(".notice.error, .job[data-status=failed]").MustText(); !strings.Contains(said, "169.254.169.254") {
-		t.Errorf("said %q", said)
-	}
+	p.Reads(".notice.error, .job[data-status=failed]", "169.254.169.254")
 }
 
 func aRecordingIsWrittenDown(t *testing.T, h *shared) {
@@ -116,4 +108,28 @@ func tone() []byte {
 	binary.Write(&b, binary.LittleEndian, size)
 	binary.Write(&b, binary.LittleEndian, samples)
 	return b.Bytes()
+}
+
+// aNarrowScreenShowsAllOfIt is the studio and the page of the API in 320 pixels, the
+// width of a page that is enlarged four times.
+func aNarrowScreenShowsAllOfIt(t *testing.T, h *shared) {
+	v := h.visitor.For(t)
+	p := v.Open(h.client.Base+"/", 320, 640, false)
+	p.See(".cm-content")
+	for _, tab := range []string{"Convert", "Page export", "Chat", "Transcribe"} {
+		p.Click(tab)
+		if tab == "Chat" {
+			p.Until("the models are listed", `() => document.querySelector("#model option") !== null`)
+		}
+		p.Until("nothing of "+tab+" is beyond the edge", `() => {
+			const panel = document.querySelector("[role=tabpanel]:not([hidden])");
+			return panel && panel.getBoundingClientRect().width > 0 && document.documentElement.scrollWidth <= 320 &&
+				[...panel.querySelectorAll("button, select, textarea")].every(e => e.getBoundingClientRect().right <= 320);
+		}`)
+	}
+	docs := v.Open(h.client.Base+"/docs", 320, 640, false)
+	docs.Until("the header has its links in one row", `() => {
+		const [, ...links] = [...document.querySelectorAll(".bar a")].map(e => e.getBoundingClientRect());
+		return links.length > 1 && links.every(l => l.top === links[0].top && l.right <= 320);
+	}`)
 }

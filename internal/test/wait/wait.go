@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Patience is how long anything in a test may take on a busy machine.
-const Patience = 40 * time.Second
+// Patience is how long anything in a test may take on a busy machine. It is less than
+// the two minutes after which the program gives up by itself.
+const Patience = 90 * time.Second
 
 // Until polls until the condition holds; what names it when it does not.
 func Until(t testing.TB, what string, condition func() bool) {
@@ -17,6 +18,16 @@ func Until(t testing.TB, what string, condition func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %s: %s", Patience, what)
 		}
+	}
+}
+
+// ForDay returns when there is some time left until midnight UTC, where one day's
+// counters end and the next one's begin.
+func ForDay() {
+	const day = 24 * time.Hour
+	now := time.Now()
+	if left := now.Truncate(day).Add(day).Sub(now); left < Patience {
+		time.Sleep(left)
 	}
 }
 

@@ -62,8 +62,7 @@ var cases = map[string]func(){
 		for stream.Next() && stream.Current().Choices[0].Delta.Content == "" {
 		}
 		must(0, stream.Close())
-		took := left("hang-middle")
-		check(took < 2*time.Second, "it took %s", took)
+		left("hang-middle")
 	},
 	"A7": func() {
 		p := ask("hello")

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -100,12 +99,8 @@ func control(what, scenario string) []byte {
 	return must(io.ReadAll(res.Body))
 }
 
-// left waits until the upstream of a model was left, and returns how long it took.
-func left(scenario string) time.Duration {
-	began := time.Now()
-	control("left", scenario)
-	return time.Since(began)
-}
+// left waits until the upstream of a model was left.
+func left(scenario string) { control("left", scenario) }
 
 func asked(scenario string) (requests []map[string]any) {
 	must(0, json.Unmarshal(control("asked", scenario), &requests))

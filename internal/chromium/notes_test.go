@@ -1,0 +1,45 @@
+package chromium_test
+
+import (
+	"strings"
+	"testing"
+
+	"presswork/internal/chromium"
+	"presswork/internal/pdf"
+	"presswork/internal/test/browsertest"
+	"presswork/themes"
+)
+
+// What it takes to put notes at the foot of their pages does not grow with the blocks
+// that have none: styles were once worked out anew for each, and for all with it.
+func TestBlocksWithoutNotesTakeNoStyle(t *testing.T) {
+	t.Parallel()
+	const blocks = 1000
+	paragraphs := strings.Repeat("Words that fill a line or more of a page, which may or may not end behind them.\n\n", blocks)
+	browser := browsertest.Start(t, chromium.Options{Tabs: 1})
+	raw, err := browser.Raw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	composed, err := pdf.New(pdf.Options{Printer: browser, Themes: themes.Open(themes.Options{})}).Compose(t.Context(),
+		pdf.Document{Content: []byte("Marked[^1].\n\n" + paragraphs + "Marked[^2].\n\n[^1]: Noted.\n\n[^2]: Noted, too.\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := raw.Trace(t.Context(), func() error {
+		_, err := browser.Print(t.Context(), composed.Page)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	styled := 0
+	for _, e := range events {
+		if e.Name == "Document::recalcStyle" {
+			styled++
+		}
+	}
+	if styled == 0 || styled > blocks/4 {
+		t.Errorf("styles were worked out %d times, with %d blocks without notes", styled, blocks)
+	}
+}

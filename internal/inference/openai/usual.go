@@ -1,0 +1,91 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"presswork/internal/inference"
+)
+
+// maxUsual is the largest chunk that is remembered, in bytes.
+const maxUsual = 4 << 10
+
+// usual is the last chunk that was a piece of text and nothing else. The next one of
+// the same stream nearly always differs in that text alone: it then means the same,
+// and need not be parsed, which takes most of what a token costs.
+type usual struct {
+	before, after []byte
+	delta         inference.Delta // with Content or Reasoning, whichever varies
+}
+
+// remember takes note of a chunk and the one delta that was read from it; text is where
+// its text stands in the chunk.
+func (u *usual) remember(chunk, text []byte, delta inference.Delta) {
+	u.before, u.after = u.before[:0], u.after[:0]
+	// A part of a slice has its own capacity left, which tells where it begins.
+	at := cap(chunk) - cap(text)
+	end := at + len(text)
+	if len(text) == 0 || len(chunk) > maxUsual || at < 0 || end > len(chunk) || &chunk[at] != &text[0] {
+		return
+	}
+	if len(delta.Content)+len(delta.Reasoning) > len(text) || len(delta.ToolCalls) > 0 || delta.Extra != nil || delta.Logprobs != nil ||
+		delta.Finish != "" || delta.Usage != nil {
+		return
+	}
+	u.before, u.after = append(u.before, chunk[:at]...), append(u.after, chunk[end:]...)
+	u.delta = delta
+}
+
+// read reads a chunk that differs from the one remembered in its text alone; ok is false
+// for every other.
+func (u *usual) read(chunk []byte) (d inference.Delta, ok bool) {
+	if len(u.before) == 0 || len(chunk) <= len(u.before)+len(u.after) || !bytes.HasPrefix(chunk, u.before) || !bytes.HasSuffix(chunk, u.after) {
+		return d, false
+	}
+	text := chunk[len(u.before) : len(chunk)-len(u.after)]
+	if !inference.Unescaped(text) {
+		return d, false
+	}
+	d = u.delta
+	if d.Reasoning != "" {
+		d.Reasoning = string(text)
+	} else {
+		d.Content = string(text)
+	}
+	return d, true
+}
+
+// piece is a part of an answer: nearly always text alone, for which no map is made.
+type piece struct {
+	there bool
+	// text is the piece's only text, which stands in the chunk as it is; where reasoning
+	// is set it is that of a field of its own.
+	text      []byte
+	reasoning bool
+	fields    map[string]json.RawMessage
+}
+
+// textFields are the fields of a piece that hold text.
+var textFields = []struct {
+	begin     []byte
+	reasoning bool
+}{
+	{[]byte(`"content":`), false}, {[]byte(`"reasoning_content":`), true}, {[]byte(`"reasoning":`), true},
+}
+
+func (p *piece) UnmarshalJSON(b []byte) error {
+	p.there = b[0] == '{'
+	// Some engines repeat the role in every piece.
+	object, _ := bytes.CutPrefix(b[1:], []byte(`"role":"assistant",`))
+	for _, field := range textFields {
+		value, ok := bytes.CutPrefix(object, field.begin)
+		if !ok {
+			continue
+		}
+		if text, plain := unescaped(bytes.TrimSpace(value[:len(value)-1])); plain {
+			p.text, p.reasoning = text, field.reasoning
+			return nil
+		}
+	}
+	return json.Unmarshal(b, &p.fields)
+}

@@ -1,0 +1,124 @@
+package nemesis
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// state is what a wire does with the bytes that it is given.
+type state string
+
+const (
+	whole state = ""
+	// silent keeps everything until it is whole again, as a network does that loses
+	// packets: what was sent arrives late, also when its sender has given up.
+	silent state = "silent"
+	// oneWay keeps the answers back, and lets requests through.
+	oneWay state = "one-way"
+	// slow takes a fifth of a second each way.
+	slow state = "slow"
+	// broken resets each connection in the middle of its next answer.
+	broken state = "broken"
+)
+
+const slowness = 200 * time.Millisecond
+
+// wire is the network between one node and a server: a TCP proxy that can fail.
+type wire struct {
+	address string // where the node finds the server
+	server  string
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	state   state
+}
+
+// newWire makes a wire to a server, which need not run yet.
+func newWire(t testing.TB, server string) *wire {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{address: listener.Addr().String(), server: server}
+	w.changed = sync.NewCond(&w.mu)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go w.join(t.Context(), conn.(*net.TCPConn))
+		}
+	}()
+	t.Cleanup(func() {
+		listener.Close()
+		w.set(whole) // connections end with their nodes
+	})
+	return w
+}
+
+func (w *wire) set(s state) {
+	w.mu.Lock()
+	w.state = s
+	w.mu.Unlock()
+	w.changed.Broadcast()
+}
+
+// join carries a connection until both ends are done.
+func (w *wire) join(ctx context.Context, client *net.TCPConn) {
+	defer client.Close()
+	w.wait(false)
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", w.server)
+	if err != nil {
+		return
+	}
+	server := conn.(*net.TCPConn)
+	defer server.Close()
+	var both sync.WaitGroup
+	both.Go(func() { w.carry(server, client, false) })
+	both.Go(func() { w.carry(client, server, true) })
+	both.Wait()
+}
+
+// carry copies one direction to its end.
+func (w *wire) carry(to, from *net.TCPConn, answers bool) {
+	defer to.CloseWrite()
+	block := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(block)
+		if n > 0 {
+			switch s := w.wait(answers); {
+			case s == slow:
+				time.Sleep(slowness) // what the fault is
+			case s == broken && answers:
+				to.Write(block[:n/2])
+				for _, end := range []*net.TCPConn{to, from} {
+					end.SetLinger(0)
+					end.Close()
+				}
+				return
+			}
+			if _, err := to.Write(block[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// wait returns the state as soon as that lets bytes of this direction pass.
+func (w *wire) wait(answers bool) state {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.state == silent || w.state == oneWay && answers {
+		w.changed.Wait()
+	}
+	return w.state
+}

@@ -1,0 +1,26 @@
+package asynqext
+
+import (
+	"strconv"
+	"time"
+)
+
+// DoneLua is a Lua function, for scripts that write more than the end of a task: done(id, n)
+// takes an active task from its queue as Asynq does when its handler has succeeded, and
+// returns 1, or 0 where it is not active any more. KEYS[n] and on are DoneKeys. It is for tasks without
+// retention and without a unique key.
+var DoneLua = `
+local function done(id, n)
+  if redis.call('LREM', KEYS[n], 0, id) == 0 then return 0 end
+  redis.call('ZREM', KEYS[n + 1], id)
+  redis.call('DEL', KEYS[n + 2])
+  if redis.call('INCR', KEYS[n + 3]) == 1 then redis.call('EXPIRE', KEYS[n + 3], ` + strconv.Itoa(int(countsKept.Seconds())) + `) end
+  redis.call('INCR', KEYS[n + 4])
+  return 1
+end
+`
+
+// DoneKeys are those of a task that ends now. All are of its queue.
+func DoneKeys(q Queue, id string, now time.Time) []string {
+	return []string{activeKey(q), leaseKey(q), taskKey(q, id), countKey(q, "processed", now), keyOf(q, "processed")}
+}

@@ -1,0 +1,148 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/redis/go-redis/v9"
+)
+
+// Metrics is what the Client and the Server of a process count, together.
+type Metrics struct {
+	accepted, ended, broken *prometheus.CounterVec
+	requeued                prometheus.Counter
+	calls                   *prometheus.HistogramVec
+	failures                *prometheus.CounterVec
+}
+
+// Why a run did not end its job: the values of the label "how".
+const (
+	reaped     = "reaped"     // its worker died, and another put its task back
+	condemned  = "condemned"  // it was the last of asynqext.CrashCap workers that died of it
+	superseded = "superseded" // another run took the job
+	returned   = "returned"   // given back by a worker that stops
+	retried    = "retried"    // it failed and is tried again
+)
+
+// NewMetrics registers the metrics; with nil nobody sees them.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	with := promauto.With(reg)
+	m := &Metrics{
+		accepted: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "presswork_jobs_accepted_total", Help: "Jobs accepted by this process.",
+		}, []string{"kind"}),
+		ended: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "presswork_jobs_ended_total", Help: "Jobs whose end this process wrote, by status: completed, failed or cancelled.",
+		}, []string{"kind", "status"}),
+		broken: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "presswork_runs_broken_total", Help: "Runs that did not end their job, by why.",
+		}, []string{"how"}),
+		requeued: with.NewCounter(prometheus.CounterOpts{
+			Name: "presswork_jobs_requeued_total", Help: "Accepted jobs without a task that the sweeper put on their queue again.",
+		}),
+		calls: with.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "presswork_redis_seconds", Help: "Time of a round trip to Redis with its retries, by what was sent: a command, a script or a pipeline.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
+		}, []string{"call"}),
+		failures: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "presswork_redis_errors_total", Help: "Round trips to Redis that failed, by why: timeout, connection, full, readonly, loading or answer.",
+		}, []string{"reason"}),
+	}
+	for _, how := range []string{reaped, condemned, superseded, returned, retried} {
+		m.broken.WithLabelValues(how)
+	}
+	for _, reason := range []string{"timeout", "connection", "full", "readonly", "loading", "answer"} {
+		m.failures.WithLabelValues(reason)
+	}
+	return m
+}
+
+// Watch counts what the client sends from now on.
+func (m *Metrics) Watch(client redis.UniversalClient) { client.AddHook(redisHook{m, true}) }
+
+// redisHook counts the failed calls of a client and, with timed, measures their
+// latency: not of one whose commands block until there is something to read.
+type redisHook struct {
+	*Metrics
+	timed bool
+}
+
+// DialHook implements redis.Hook: a failed dial is the failure of its call.
+func (h redisHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		call := "command"
+		if name := cmd.Name(); name == "eval" || name == "evalsha" {
+			call = "script"
+		}
+		began := time.Now()
+		err := next(ctx, cmd)
+		h.observe(call, began)
+		h.blame(err)
+		return err
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		began := time.Now()
+		err := next(ctx, cmds)
+		h.observe("pipeline", began)
+		// The error of all is that of the first, which may be the absence of a value.
+		for _, cmd := range cmds {
+			if h.blame(cmd.Err()) {
+				break
+			}
+		}
+		return err
+	}
+}
+
+func (h redisHook) observe(call string, began time.Time) {
+	if h.timed {
+		h.calls.WithLabelValues(call).Observe(time.Since(began).Seconds())
+	}
+}
+
+// blame counts a failure, and reports whether it is one.
+func (h redisHook) blame(err error) bool {
+	reason := reasonOf(err)
+	if reason != "" {
+		h.failures.WithLabelValues(reason).Inc()
+	}
+	return reason != ""
+}
+
+// reasonOf names a failure of Redis; "" for what is none: an absent value, a caller
+// that left, a script that the server has to be told first.
+func reasonOf(err error) string {
+	if err == nil || errors.Is(err, redis.Nil) || errors.Is(err, context.Canceled) || errors.Is(err, redis.ErrClosed) {
+		return ""
+	}
+	if answer, ok := errors.AsType[redis.Error](err); ok {
+		switch word, _, _ := strings.Cut(answer.Error(), " "); word {
+		case "NOSCRIPT":
+			return ""
+		case "OOM":
+			return "full"
+		case "READONLY", "MISCONF", "NOREPLICAS":
+			return "readonly"
+		case "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN":
+			return "loading"
+		}
+		return "answer"
+	}
+	if timeout, ok := errors.AsType[net.Error](err); errors.Is(err, os.ErrDeadlineExceeded) || ok && timeout.Timeout() {
+		return "timeout"
+	}
+	return "connection"
+}

@@ -1,0 +1,138 @@
+package stream_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/internal/test/wait"
+	"presswork/tasks/stream"
+)
+
+// steps stops what a writer does at each step, until they are over.
+type steps struct {
+	trips, rests chan int // tells, of how many runs a round trip is
+	goOn, over   chan struct{}
+}
+
+func (s *steps) step(c chan<- int, runs int) {
+	select {
+	case c <- runs:
+	case <-s.over:
+	}
+	select {
+	case <-s.goOn:
+	case <-s.over:
+	}
+}
+
+func (s *steps) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (s *steps) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if cmds[0].Name() == "evalsha" {
+			// A look at a call has two keys.
+			if keys, _ := cmds[0].Args()[2].(int); keys >= 3 {
+				s.step(s.trips, keys/3)
+			}
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// What is sent while a round trip is under way goes with the next one, and after a busy
+// one so does what is sent within a pause.
+func TestFramesTravelTogetherWhereThereAreMany(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const busy, few = 20, 3
+	runs := make(chan *stream.Run)
+	w := b.worker(t)
+	s := &steps{trips: make(chan int), rests: make(chan int), goOn: make(chan struct{}), over: make(chan struct{})}
+	w.rdb.AddHook(s)
+	w.SetRest(func(time.Duration) { s.step(s.rests, 0) })
+	b.start(t, w, busy, func(_ context.Context, run *stream.Run) error {
+		runs <- run
+		<-s.over
+		return run.Finish(nil)
+	})
+	t.Cleanup(func() { close(s.over) })
+	var all []*stream.Run
+	for range busy {
+		b.call(t, stream.Call{})
+		all = append(all, wait.Receive(t, "a run", runs))
+	}
+	send := func(some []*stream.Run) {
+		for _, run := range some {
+			if err := run.Send([]byte("x")); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	var sizes []int
+	trip := func() { sizes = append(sizes, wait.Receive(t, "a round trip", s.trips)) }
+
+	send(all[:1])
+	trip()
+	s.goOn <- struct{}{}
+	trip() // the script was not there yet
+	send(all)
+	s.goOn <- struct{}{}
+	trip()
+	s.goOn <- struct{}{}
+	wait.Receive(t, "a pause", s.rests)
+	send(all[:few])
+	s.goOn <- struct{}{}
+	trip()
+	if want := []int{1, 1, busy, few}; !slices.Equal(sizes, want) {
+		t.Errorf("round trips of %d runs, want %d", sizes, want)
+	}
+}
+
+// What Redis refuses for one call alone holds up no other that is written with it.
+func TestACallThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	begun, finished := make(chan string), make(chan error, 2)
+	gates := map[string]chan struct{}{"broken": make(chan struct{}), "sound": make(chan struct{})}
+	w := b.worker(t)
+	s := &steps{trips: make(chan int), rests: make(chan int), goOn: make(chan struct{}), over: make(chan struct{})}
+	w.rdb.AddHook(s)
+	b.start(t, w, len(gates), func(_ context.Context, run *stream.Run) error {
+		begun <- run.ID
+		<-gates[run.Call.RequestID]
+		finished <- run.Finish([]byte("whole"))
+		return nil
+	})
+	broken := b.call(t, stream.Call{RequestID: "broken"})
+	wait.Receive(t, "the broken call", begun)
+	sound := b.call(t, stream.Call{RequestID: "sound"})
+	wait.Receive(t, "the sound call", begun)
+	frames := stream.FramesKey(broken.ID)
+	if err := b.rdb.Set(t.Context(), frames, "no stream", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	close(gates["broken"])
+	wait.Receive(t, "a round trip", s.trips)
+	s.goOn <- struct{}{}
+	wait.Receive(t, "another one, with the script", s.trips)
+	close(gates["sound"])
+	close(s.over)
+	if err := wait.Receive(t, "the sound call's end", finished); err != nil {
+		t.Error(err)
+	}
+	if err := b.rdb.Del(t.Context(), frames).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait.Receive(t, "the broken call's end", finished); err != nil {
+		t.Error(err)
+	}
+	for _, answer := range []*stream.Answer{broken, sound} {
+		if got := whole(t, answer); got != "whole" {
+			t.Errorf("a call was answered by %q", got)
+		}
+	}
+}

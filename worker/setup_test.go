@@ -1,0 +1,207 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/internal/pdf"
+	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
+	"presswork/storage"
+	"presswork/storage/retention"
+	"presswork/tasks"
+	"presswork/themes"
+	"presswork/worker"
+)
+
+// printer answers with the same small PDF at once; before is called first.
+type printer struct {
+	prints atomic.Int64
+	before func(ctx context.Context) error
+}
+
+func (p *printer) Version() string { return "test" }
+
+func (p *printer) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+	p.prints.Add(1)
+	if p.before != nil {
+		if err := p.before(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return []byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
+		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"), nil
+}
+
+func (p *printer) PrintRevised(ctx context.Context, page presswork.Page, _ func([]byte) ([]string, error)) ([]byte, error) {
+	return p.Print(ctx, page)
+}
+
+// shop is a worker on a real queue and a disk store, with a scripted printer.
+type shop struct {
+	t       *testing.T
+	client  *tasks.Client
+	store   *faultyStore
+	printer *printer
+	index   redis.UniversalClient // where the keeper counts
+}
+
+// faultyStore calls its hooks around the store's own methods.
+type faultyStore struct {
+	storage.Store
+	beforePut func(key string) error
+	slowPut   func(ctx context.Context, key string)
+	afterPut  func(key string)
+	afterCopy func(to string)
+	beforeGet func(ctx context.Context)
+	damaged   string // the keys of objects that are not what was put
+}
+
+func (s *faultyStore) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
+	if s.beforeGet != nil {
+		s.beforeGet(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, storage.Info{}, err
+	}
+	return s.Store.Get(ctx, key, rng)
+}
+
+func (s *faultyStore) Put(ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs) (storage.Info, error) {
+	if s.beforePut != nil {
+		if err := s.beforePut(key); err != nil {
+			return storage.Info{}, err
+		}
+	}
+	if s.slowPut != nil {
+		s.slowPut(ctx, key)
+		// What a request has brought is stored, though nobody waits for the answer.
+		ctx = context.WithoutCancel(ctx)
+	}
+	info, err := s.Store.Put(ctx, key, r, size, attrs)
+	if s.afterPut != nil {
+		s.afterPut(key)
+	}
+	return info, err
+}
+
+func (s *faultyStore) Copy(ctx context.Context, from, to string) (storage.Info, error) {
+	if strings.Contains(s.damaged, from) {
+		return storage.Info{}, storage.ErrCorrupt
+	}
+	info, err := s.Store.Copy(ctx, from, to)
+	if s.afterCopy != nil && err == nil {
+		s.afterCopy(to)
+	}
+	return info, err
+}
+
+func setup(t *testing.T, timeout time.Duration) *shop {
+	t.Helper()
+	return setupSharing(t, timeout, false)
+}
+
+// builtins are the themes of the binary; they are read once for all tests.
+var builtins = sync.OnceValue(func() *themes.Catalogue { return themes.Open(themes.Options{}) })
+
+func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
+	t.Helper()
+	address := redistest.Start(t)
+	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue := builtins()
+	client, err := tasks.NewClient(address, tasks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := tasks.NewServer(address, tasks.Options{RenderSlots: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := tasks.Dial(address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { index.Close() })
+	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}, index: index}
+	w := worker.New(worker.Options{
+		SharedRenders: shared,
+		Store:         s.store,
+		Keeper:        retention.New(retention.Options{Store: disk, Redis: index}),
+		Converter:     pdf.New(pdf.Options{Printer: s.printer, Themes: catalogue}),
+		RenderTimeout: timeout,
+	})
+	tasks.Handle(server, tasks.ConvertPDF, w.Convert)
+	if err := errors.Join(client.Start(t.Context()), server.Start(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(server.Stop(context.Background()), client.Stop(context.Background())); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (s *shop) submit(id string, payload tasks.Convert) {
+	s.t.Helper()
+	s.submitFor("", id, payload)
+}
+
+func (s *shop) submitFor(owner, id string, payload tasks.Convert) {
+	s.t.Helper()
+	task, err := tasks.ConvertPDF.Task(payload)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{ID: id, Owner: owner, Kind: presswork.KindConversion, Theme: payload.Theme, Task: task}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ended waits for the job's end and returns the record.
+func (s *shop) ended(id string) tasks.Record {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), wait.Patience)
+	defer cancel()
+	watch, err := s.client.Watch(ctx, id, -1)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer watch.Close()
+	for {
+		select {
+		case _, more := <-watch.Events:
+			if more {
+				continue
+			}
+			rec, err := s.client.Job(s.t.Context(), id)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return rec
+		case <-ctx.Done():
+			s.t.Fatalf("job %s has not ended", id)
+		}
+	}
+}
+
+func (s *shop) stored(key string) bool {
+	s.t.Helper()
+	_, err := s.store.Stat(s.t.Context(), key)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		s.t.Fatal(err)
+	}
+	return err == nil
+}
