@@ -379,8 +379,8 @@ func (p *Pool) listFonts(ctx context.Context) {
 		if strings.HasPrefix(f.Name, "fontlist-") {
 			p.mu.Lock()
 			p.fonts = &f
+			close(p.listed) // before anybody has them: one that waits without is then not taken
 			p.mu.Unlock()
-			close(p.listed)
 			return
 		}
 	}

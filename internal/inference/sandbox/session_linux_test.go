@@ -20,6 +20,7 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/sandbox"
+	"presswork/internal/test/wait"
 )
 
 // patient is the time for a cell that must end by itself: a busy machine is slow.
@@ -304,16 +305,12 @@ func TestCellsTakeTurns(t *testing.T) {
 		defer close(ended)
 		_, _ = busy.Run(ctx, "import time\ntime.sleep(1000)")
 	}()
-	taken := false
-	for n := 0; n < 100 && !taken; n++ { // until the busy one has begun
+	wait.Until(t, "the busy one has begun, and no second cell runs beside the only one", func() bool {
 		waiting, leave := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer leave()
 		_, err := idle.Run(waiting, "1")
-		taken = errors.Is(err, context.DeadlineExceeded)
-		leave()
-	}
-	if !taken {
-		t.Error("a second cell ran beside the only one")
-	}
+		return errors.Is(err, context.DeadlineExceeded)
+	})
 	cancel()
 	<-ended
 	if err := errors.Join(p.Stop(t.Context()), p.Stop(t.Context())); err != nil {
