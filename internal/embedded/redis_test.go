@@ -122,16 +122,18 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.MaxRetries = -1 // or the successor would be asked the same
+	o.MaxRetries, o.ReadTimeout = -1, wait.Patience // or the successor would be asked the same
 	busy := redis.NewClient(o)
 	t.Cleanup(func() { busy.Close() })
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
+	if err := busy.ConfigSet(t.Context(), "lua-time-limit", "1").Err(); err != nil { // after which it says that it is busy
+		t.Fatal(err)
+	}
 	// A stopped process would not do: the kernel wakes it when its parent has gone.
 	go busy.Eval(t.Context(), "while true do end", nil)
 	wait.Until(t, "the server is busy", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		return busy.WithTimeout(time.Second).Ping(ctx).Err() != nil
+		err := busy.Ping(t.Context()).Err()
+		return err != nil && strings.HasPrefix(err.Error(), "BUSY")
 	})
 	kill(t, parent.Process.Pid, syscall.SIGKILL)
 	parent.Wait()
