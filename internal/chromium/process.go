@@ -65,6 +65,8 @@ func startProcess(exe string, c confinement, opt Options) (*process, error) {
 		closeAll(files)
 		return nil, errors.Join(err, home.remove())
 	}
+	widen(in)
+	widen(out)
 	p.in, p.out = in, out
 	cmd.Stderr = childErr
 	cmd.ExtraFiles = []*os.File{childIn, childOut} // 3 and 4, where it expects them

@@ -39,6 +39,14 @@ const canIsolate = true
 // a program with the setuid bit. The thread cannot take it back.
 func forbidPrivileges() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
+// widen lets a pipe hold a whole page or its PDF, which a usual one passes on in pieces, with
+// a switch from one process to the other for each. Where that is refused it stays as it was.
+func widen(pipe *os.File) {
+	if raw, err := pipe.SyscallConn(); err == nil { // Fd would make it block
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
+	}
+}
+
 // awaitExit returns when p has ended, and leaves it to be reaped, so that its
 // id stays its own.
 func awaitExit(p *os.Process) {
