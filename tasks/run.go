@@ -53,7 +53,7 @@ type Run struct {
 }
 
 // heldFor is how long a report that nobody waits for may wait for one that goes with it.
-const heldFor = 20 * time.Millisecond
+const heldFor = 100 * time.Millisecond
 
 // Progress reports a step; percent is 0 to 100. What is behind the stage or the
 // percentage reached before (by an earlier attempt, for example) is held there, and what

@@ -239,39 +239,45 @@ func (w *Worker) renderKey(run *tasks.Run, page string) string {
 	return storage.RenderKey(hex.EncodeToString(sum[:]))
 }
 
-// adopt takes what an earlier run of the job stored, which printed it unless it
-// had not come to storing: then it was cached.
+// metaJob is the attribute with the job that a document was printed for; copies keep it.
+const metaJob = "job"
+
+// adopt takes what an earlier run of the job stored, which had printed it or taken it
+// from the cache.
 func (w *Worker) adopt(ctx context.Context, run *tasks.Run, c pdf.Composed) (presswork.Artifact, bool, error) {
 	info, err := w.Store.Stat(ctx, artifactKey(run, c))
 	if err != nil {
 		return presswork.Artifact{}, false, storeError(err)
 	}
-	if run.Record.Stage != presswork.StageStoring {
+	maker := info.Meta[metaJob]
+	if maker != run.ID && (maker != "" || run.Record.Stage != presswork.StageStoring) { // release 0.1 names no job
 		return artifactOf(run, info), true, nil
 	}
 	return artifactOf(run, info), false, run.Warn(run.Record.Printed...)
 }
 
 func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Made, error) {
-	var printed pdf.Made
-	err := meanwhile(func() error { return run.Progress(ctx, presswork.StagePrinting, printingFrom, "printing") }, func() (err error) {
-		printed, err = w.printPaced(ctx, run, c)
-		return err
-	})
+	run.Step(presswork.StagePrinting, printingFrom, "printing")
+	printed, err := w.printPaced(ctx, run, c)
 	if err != nil {
 		return pdf.Made{}, err
 	}
-	if err := run.Printed(printed.Warnings[len(c.Warnings):]...); err != nil {
+	found := printed.Warnings[len(c.Warnings):]
+	if err := run.Printed(found...); err != nil {
 		return pdf.Made{}, err
 	}
-	return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the result")
+	if len(found)+len(run.Record.Printed) > 0 {
+		return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the result")
+	}
+	run.Step(presswork.StageStoring, printingTo, "storing the result")
+	return printed, nil
 }
 
 // store stores what was made, and reports whether it is counted.
 func (w *Worker) store(ctx context.Context, run *tasks.Run, c pdf.Composed, made pdf.Made) (artifact presswork.Artifact, counted bool, err error) {
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
-	attrs := storage.Attrs{ContentType: c.Output.ContentType(), Meta: map[string]string{"pages": strconv.Itoa(made.Pages)}}
+	attrs := storage.Attrs{ContentType: c.Output.ContentType(), Meta: map[string]string{"pages": strconv.Itoa(made.Pages), metaJob: run.ID}}
 	info, err := w.put(ctx, run, artifactKey(run, c), made.Data, attrs)
 	if errors.Is(err, storage.ErrExists) {
 		artifact, _, err := w.adopt(ctx, run, c)

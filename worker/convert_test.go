@@ -87,18 +87,30 @@ func TestACancellationThatComesAfterTheStoringLeavesNoArtifact(t *testing.T) {
 	wait.Until(t, "the artifact of a cancelled job is gone", func() bool { return !s.stored(storage.ArtifactKey(id)) })
 }
 
+// The record of a run that died may lack its last steps: what it stored says for which
+// job it was printed.
 func TestWhatAnEarlierRunStoredIsAdopted(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
-	id := tasks.NewID()
 	left := []byte("%PDF-1.4 of a run that died before it could say so")
-	attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7"}}
-	if _, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(left), int64(len(left)), attrs); err != nil {
-		t.Fatal(err)
-	}
-	s.submit(id, tasks.Convert{Content: "# Once", Theme: "light"})
-	if rec := s.ended(id); rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) {
-		t.Errorf("record %+v, artifact %+v", rec.Job, rec.Artifact)
+	document := tasks.Convert{Content: "# Once", Theme: "light"}
+	equal := tasks.NewID()
+	s.submit(equal, document)
+	s.ended(equal)
+	for _, cached := range []bool{false, true} {
+		id := tasks.NewID()
+		printedFor := id
+		if cached {
+			printedFor = equal
+		}
+		attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7", "job": printedFor}}
+		if _, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(left), int64(len(left)), attrs); err != nil {
+			t.Fatal(err)
+		}
+		s.submit(id, document)
+		if rec := s.ended(id); rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) || rec.Cached != cached {
+			t.Errorf("cached %v: record %+v, artifact %+v", cached, rec.Job, rec.Artifact)
+		}
 	}
 }
 
