@@ -17,6 +17,8 @@ const (
 	Passing = Sources + "passing/"
 	// Renders are the render cache: what is under it can be made again.
 	Renders = "renders/"
+	// Deployments are the claims of those who use the store: a small object each.
+	Deployments = "deployments/"
 )
 
 // ArtifactKey is where the result of a job lies: a PDF.

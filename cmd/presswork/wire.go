@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -143,6 +145,9 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	if err := life.start(ctx, "queue", p.queue); err != nil {
 		return nil, err
 	}
+	if err := p.claimStore(ctx); err != nil {
+		return nil, err
+	}
 	p.keeper = retention.New(retention.Options{
 		Store:     p.store,
 		Redis:     p.redis,
@@ -174,6 +179,40 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		return nil, err
 	}
 	return p, p.openModels(ctx)
+}
+
+// claimStore refuses a Redis or a store that another deployment uses.
+func (p *parts) claimStore(ctx context.Context) error {
+	if _, none := p.store.(storage.None); none {
+		return nil
+	}
+	where, name := "PDF_OUTPUT_DIR", absolute(p.cfg.PDFOutputDir)
+	if p.cfg.S3Endpoint != "" {
+		where, name = "S3_BUCKET", p.cfg.S3Bucket+" at "+p.cfg.S3Endpoint
+	}
+	err := p.life.start(ctx, "claim", retention.NewClaim(retention.ClaimOptions{
+		Store: p.store,
+		Redis: p.redis,
+		Deployment: func(ctx context.Context) (string, error) {
+			id, err := p.queue.Secret(ctx, "deployment")
+			return hex.EncodeToString(id[:min(len(id), 8)]), err
+		},
+		StoreName: name,
+		RedisName: cmp.Or(config.RedactURLs(p.cfg.RedisURL), "the private one in DATA_DIR "+absolute(p.cfg.DataDir)),
+		Log:       p.log.With("component", "storage"),
+	}))
+	if err != nil {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return nil
+}
+
+// absolute is a directory's whole path, as far as it can be known.
+func absolute(dir string) string {
+	if whole, err := filepath.Abs(dir); err == nil {
+		return whole
+	}
+	return dir
 }
 
 // openRecommender makes what reads documents and chooses their themes; the

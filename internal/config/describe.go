@@ -36,7 +36,7 @@ func (c Config) Settings() []Setting {
 		case s.Secret && s.Value != "":
 			s.Value = "(set)"
 		case tag.Get("redact") == "url":
-			s.Value = redactURLs(s.Value)
+			s.Value = RedactURLs(s.Value)
 		}
 		out = append(out, s)
 	}
@@ -50,8 +50,8 @@ func show(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// redactURLs hides the passwords in a comma list of addresses.
-func redactURLs(list string) string {
+// RedactURLs hides the passwords in a comma list of addresses.
+func RedactURLs(list string) string {
 	parts := strings.Split(list, ",")
 	for i, p := range parts {
 		u, err := url.Parse(p)

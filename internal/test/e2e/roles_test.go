@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 )
 
@@ -38,6 +39,25 @@ func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
 			}
 			if p.ExitCode() == 0 || !strings.Contains(p.Log(), tc.says) {
 				t.Errorf("exit status %d, says %q; want %q", p.ExitCode(), p.Log(), tc.says)
+			}
+		})
+	}
+}
+
+func TestAServerIsRefusedTheStoreAndTheRedisOfAnother(t *testing.T) {
+	t.Parallel()
+	store, rdb := t.TempDir(), redistest.Start(t)
+	e2e.Serve(t, map[string]string{"PDF_OUTPUT_DIR": store, "REDIS_URL": rdb})
+	for name, env := range map[string]map[string]string{
+		"the store": {"PDF_OUTPUT_DIR": store, "DATA_DIR": t.TempDir()},
+		"the Redis": {"PDF_OUTPUT_DIR": t.TempDir(), "REDIS_URL": rdb},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := e2e.Run(t, "serve", env)
+			wait.Receive(t, "its end", p.Ended())
+			if log := p.Log(); p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: claim: ") || !strings.Contains(log, store) {
+				t.Errorf("exit status %d, says %q", p.ExitCode(), log)
 			}
 		})
 	}
