@@ -140,6 +140,11 @@ func TestAJobGoesOnOnceRedisHasMemoryAgain(t *testing.T) {
 	if rec, err := b.client.Job(t.Context(), id); err != nil || rec.Status != presswork.Processing {
 		t.Errorf("in a full Redis the job is %s, %v", rec.Status, err)
 	}
+	w, err := b.client.Watch(t.Context(), id, 0)
+	if err != nil {
+		t.Fatalf("in a full Redis the events: %v", err)
+	}
+	defer w.Close()
 	<-log.seen
 	// By now Asynq writes that the task is to be tried again, which is refused too.
 	for already := b.figure(t, "errorstats", "errorstat_OOM:count="); b.figure(t, "errorstats", "errorstat_OOM:count=") < already+10; {

@@ -128,8 +128,9 @@ func (r *records) events(ctx context.Context, id string, after int64) ([]presswo
 	var log *redis.StringSliceCmd
 	var stream *redis.XMessageSliceCmd
 	var packed *redis.StringCmd
-	// As one transaction: what is packed meanwhile is in the one or in the other.
-	_, err := r.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	// In this order: what is packed meanwhile is in the one or in the other. A full
+	// Redis refuses transactions, also those that only read.
+	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		log = p.LRange(ctx, logKey(id), 0, -1)
 		stream = p.XRange(ctx, streamKey(id), "-", "+")
 		packed = p.Get(ctx, packedKey(id))
