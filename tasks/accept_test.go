@@ -159,6 +159,7 @@ func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 	count := new(trips)
 	c.rdb.AddHook(count)
 	s := newSubmission(t, "ann")
+	s.reserved = true // how full the queue is, is asked for ten times a second
 	if _, _, err := c.Submit(ctx, s); err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +179,7 @@ func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 	}
 	c.rdb.Set(ctx, "asynq:{render}:pending", "not a list", 0)
 	s = newSubmission(t, "ann")
+	s.reserved = true
 	if rec, replayed, err := c.Submit(ctx, s); err != nil || replayed || rec.ID != s.ID {
 		t.Errorf("%s, replayed %v, %v", rec.ID, replayed, err)
 	}

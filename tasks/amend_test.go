@@ -81,17 +81,13 @@ func TestSessionsOfToolsWriteNothingToTheDisk(t *testing.T) {
 	})
 }
 
-// quiet reports when each call writes to the append-only file.
+// quiet reports when every call writes to the append-only file.
 func (b *bundle) quiet(t *testing.T, call func()) {
 	t.Helper()
 	call() // Asynq makes its queue known once
-	// Asynq's heart beats now and then: one call without a beat is enough.
-	for range 20 {
+	wait.Until(t, "a call between two beats of Asynq's heart writes nothing to the append-only file", func() bool {
 		before := b.diskSize(t)
 		call()
-		if b.diskSize(t) == before {
-			return
-		}
-	}
-	t.Error("every call was written to the append-only file")
+		return b.diskSize(t) == before
+	})
 }

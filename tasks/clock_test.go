@@ -42,11 +42,17 @@ func (w *wrongClock) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func (w *wrongClock) shift(cmd redis.Cmder) {
+// isReap tells a look at the leases of render.
+func isReap(cmd redis.Cmder) bool {
 	args := cmd.Args()
-	if len(args) > 5 && args[3] == tasks.AsynqActive(tasks.Render) && args[5] == tasks.AsynqPending(tasks.Render) {
+	return len(args) > 5 && args[3] == tasks.AsynqActive(tasks.Render) && args[5] == tasks.AsynqPending(tasks.Render)
+}
+
+func (w *wrongClock) shift(cmd redis.Cmder) {
+	if isReap(cmd) {
 		w.reaps.Add(1)
 	}
+	args := cmd.Args()
 	for i, arg := range args {
 		var n float64
 		switch arg := arg.(type) {

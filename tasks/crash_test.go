@@ -3,10 +3,12 @@ package tasks_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/internal/test/redistest"
@@ -114,26 +116,45 @@ func TestAWebhookOutlivesItsWorkers(t *testing.T) {
 	}
 }
 
+// sleeps is a hook that lets the leases of what runs come to their end after each look
+// at them, as if the machine had slept until the next.
+type sleeps struct {
+	rdb redis.UniversalClient
+	n   atomic.Int64
+}
+
+func (*sleeps) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (*sleeps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (s *sleeps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if isReap(cmd) {
+			for _, id := range s.rdb.ZRange(ctx, tasks.AsynqLease(tasks.Render), 0, -1).Val() {
+				s.rdb.ZAddXX(ctx, tasks.AsynqLease(tasks.Render), redis.Z{Score: float64(time.Now().Unix()), Member: id})
+				s.n.Add(1)
+			}
+		}
+		return err
+	}
+}
+
 func TestALivingRunKeepsItsLease(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	begun, goOn := make(chan int, 5), make(chan struct{})
-	b.serve(t, tasks.Options{RenderSlots: 4}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		begun <- run.Attempt
-		<-goOn
+	s, slept := b.server(t, tasks.Options{RenderSlots: 4}), &sleeps{rdb: b.rdb}
+	s.AddHook(slept)
+	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		wait.Until(t, "the machine has slept a few times", func() bool { return slept.n.Load() > 3 })
 		return complete(ctx, run, c)
 	})
-	id := b.submit(t, submission(t))
-	wait.Receive(t, "the run", begun)
-	// As if the machine had slept; several times, so that no luck helps.
-	for range 3 {
-		b.rdb.Do(t.Context(), "zadd", tasks.AsynqLease(tasks.Render), "xx", time.Now().Add(19*time.Second).Unix(), id)
-		wait.Until(t, "the lease is renewed", func() bool {
-			return b.rdb.ZScore(t.Context(), tasks.AsynqLease(tasks.Render), id).Val() > float64(time.Now().Add(25*time.Second).Unix())
-		})
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	close(goOn)
-	if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
+	if rec := b.finished(t, b.submit(t, submission(t))); rec.Status != presswork.Completed || rec.Attempts != 1 {
 		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
 	}
 }

@@ -87,6 +87,7 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 
 func TestADeadLetterIsTriedAgainAsOneNewJob(t *testing.T) {
 	t.Parallel()
+	wait.ForDay()
 	b := setup(t, tasks.Options{})
 	broken := make(chan bool, 1)
 	broken <- true

@@ -197,13 +197,13 @@ func TestAJobTriedAgainKeepsItsOwnersTurns(t *testing.T) {
 func TestAnOwnersNewJobsDoNotKeepAnOldOneWaiting(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	brief := tasks.ConvertPDF
-	brief.Backoff = []time.Duration{10 * time.Millisecond}
+	later := tasks.ConvertPDF
+	later.Backoff = []time.Duration{time.Hour}
 	first := b.queued(t, "ann", 1)[0]
 	gate := make(chan struct{})
 	var mu sync.Mutex
 	var order []string
-	b.serveKind(t, tasks.Options{RenderSlots: 1}, brief, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+	b.serveKind(t, tasks.Options{RenderSlots: 1}, later, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if run.ID == first && run.Attempt == 1 {
 			return fmt.Errorf("not this time")
 		}
@@ -213,9 +213,11 @@ func TestAnOwnersNewJobsDoNotKeepAnOldOneWaiting(t *testing.T) {
 		mu.Unlock()
 		return complete(ctx, run, c)
 	})
-	wait.Until(t, "the first try has failed", func() bool { return b.job(t, first).Attempts == 1 })
+	retry := tasks.AsynqKey(tasks.Render, "retry")
+	wait.Until(t, "the first try has failed", func() bool { return b.rdb.ZCard(t.Context(), retry).Val() == 1 })
 	held := b.queued(t, "ann", 3) // they take the slots
 	wait.Until(t, "the slots are taken", func() bool { return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val() == 0 })
+	b.rdb.ZAddXX(t.Context(), retry, redis.Z{Score: float64(time.Now().Unix()), Member: first}) // its time has come
 	wait.Until(t, "the retry waits", func() bool {
 		return b.rdb.HGet(t.Context(), tasks.AsynqTask(tasks.Render, first), "state").Val() == "pending"
 	})
