@@ -252,8 +252,12 @@ func TestASessionThatBreaksSaysWhy(t *testing.T) {
 
 	r = setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{Idle: time.Second})
-	idle := r.open(t, &inference.Request{})
-	run(t, idle, "x")
+	var idle inference.ToolSession
+	wait.Until(t, "a first call comes within the second", func() bool {
+		idle = r.open(t, &inference.Request{})
+		_, err := idle.Call(t.Context(), python("x"))
+		return err == nil
+	})
 	wait.Receive(t, "its interpreter ends", r.ended)
 	if _, err := idle.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "nothing was called for too long") {
 		t.Errorf("got %v", err)
