@@ -36,6 +36,8 @@ type fakeQueue struct {
 	workers int
 	// searches are what operators have looked for.
 	searches []tasks.Search
+	// watch, when set, is told of each watch that was opened.
+	watch func(id string)
 	// slow, when set, ends every watch with ErrSlow after this many events.
 	slow int
 }
@@ -259,6 +261,9 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 	var mu sync.Mutex
 	var failure error
 	q.watched(1)
+	if q.watch != nil {
+		q.watch(id)
+	}
 	go func() {
 		defer close(out)
 		defer q.watched(-1)

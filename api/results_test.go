@@ -152,13 +152,10 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 
 	// When the time is up, the answer is the job as it is then.
 	b := h.submit()
-	go func() {
-		wait.Until(t, "the request waits", func() bool { return h.queue.opened() == 2 })
-		h.queue.progress(b.JobID, 40)
-	}()
+	h.queue.watch = func(id string) { h.queue.progress(id, 40) }
 	began := time.Now()
-	r := h.get(b.StatusURL + "?wait=3s&until=done")
-	if took := time.Since(began); took < 3*time.Second || !strings.Contains(string(r.body), `"progress":40`) {
+	r := h.get(b.StatusURL + "?wait=1s&until=done")
+	if took := time.Since(began); took < time.Second || !strings.Contains(string(r.body), `"progress":40`) {
 		t.Errorf("after %s: %s", took, r.body)
 	}
 	for _, query := range []string{"?wait=1s&until=end", "?until=done"} {
