@@ -336,9 +336,10 @@ func TestMD2PDFWatchConvertsWhatChanges(t *testing.T) {
 		"a.md": "# First", "b.md": "# Other", "extra.css": "", "themes/own.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}",
 	})
 	in := func(name string) string { return filepath.Join(dir, name) }
+	// At once, or the empty file that is there first might be a round of its own.
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(in(name), []byte(text), 0o644); err != nil {
+		if err := errors.Join(os.WriteFile(in("new"), []byte(text), 0o644), os.Rename(in("new"), in(name))); err != nil {
 			t.Fatal(err)
 		}
 	}
