@@ -132,6 +132,7 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 	cmpl.head.RequestID, cmpl.head.Created, cmpl.head.Vendor = meta.id, began, s.Inference.Vendor
 	cmpl.call = stream.Call{
 		ID: tasks.NewID(), Owner: meta.who.name, Tier: tierOf(request.ServiceTier), RequestID: meta.id, TraceParent: meta.trace,
+		MaxWait: s.Inference.QueueTimeout,
 	}
 	key, err := idempotencyKey(c)
 	if err != nil {

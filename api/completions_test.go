@@ -178,6 +178,38 @@ func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
 	h.chat(strings.Replace(asked, "{", `{"service_tier":"performance",`, 1)).want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
 }
 
+func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
+	t.Parallel()
+	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) }, func(o *api.Options) {
+		o.Inference.QueueTimeout = time.Millisecond
+		o.Inference.Calls = unserved{o.Inference.Calls.(*tasks.Client)}
+	})
+	for name, body := range map[string]string{"whole": asked, "streamed": streamed} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res := h.chat(body)
+			if name == "streamed" {
+				if body := string(res.body); res.StatusCode != http.StatusOK || !strings.HasPrefix(body, ": ping") ||
+					!strings.Contains(body, `data: {"error":{"message":"no worker has begun`) || !strings.Contains(body, `"service_unavailable","code":"queue_unavailable"`) {
+					t.Errorf("%d %s", res.StatusCode, body)
+				}
+				return
+			}
+			res.want(t, http.StatusServiceUnavailable, presswork.QueueUnavailable)
+			if header := res.Header; header.Get("Retry-After") != "30" || header.Get("X-Should-Retry") != "true" {
+				t.Errorf("%v", header)
+			}
+		})
+	}
+}
+
+// unserved puts calls on the queue of tools, which no worker of these tests takes.
+type unserved struct{ *tasks.Client }
+
+func (u unserved) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
+	return u.OpenTools(ctx, call)
+}
+
 func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
 	t.Parallel()
 	var begun atomic.Int32

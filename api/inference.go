@@ -35,6 +35,9 @@ type Inference struct {
 	// that an error has a status of its own, and how long a stream is silent
 	// before it is kept alive by a comment. Default 10 s.
 	Patience time.Duration
+	// QueueTimeout is how long a request waits for a worker to begin it. Default: as long
+	// as its client does.
+	QueueTimeout time.Duration
 }
 
 // Calls is the queue's part in inference: *tasks.Client.

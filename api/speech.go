@@ -111,7 +111,9 @@ func (s *Server) readSpeech(c *fiber.Ctx) (*completion, error) {
 	limits := s.limitsOf(meta.who)
 	call := &completion{
 		speech: speech, model: m, who: meta.who, limits: meter.Limits{RPM: limits.RPM, RPD: limits.RPD, Concurrency: limits.Concurrency},
-		call: stream.Call{ID: tasks.NewID(), Owner: meta.who.name, Tier: stream.OnDemand, RequestID: meta.id, TraceParent: meta.trace},
+		call: stream.Call{
+			ID: tasks.NewID(), Owner: meta.who.name, Tier: stream.OnDemand, RequestID: meta.id, TraceParent: meta.trace, MaxWait: s.Inference.QueueTimeout,
+		},
 	}
 	if seconds := clientTimeout(c); seconds > 0 {
 		call.deadline = began.Add(seconds)

@@ -107,6 +107,7 @@ func (p *parts) openModels(ctx context.Context) error {
 func (p *parts) inferenceRoutes() *api.Inference {
 	return &api.Inference{
 		Calls: p.queue, Models: p.models.Current, Vendor: p.cfg.InferenceVendor, Lax: p.cfg.InferenceLax,
+		QueueTimeout: p.cfg.InferenceQueueTimeout,
 	}
 }
 

@@ -61,21 +61,22 @@ type Config struct {
 	ExportAllowHosts     string `env:"EXPORT_ALLOW_HOSTS" help:"Comma list of host globs (*.example.com) that pages to export may reach; their addresses are checked all the same. Unset: every host."`
 	ExportDenyHosts      string `env:"EXPORT_DENY_HOSTS" help:"Comma list of host globs that pages to export may not reach."`
 
-	InferenceConfig      string        `env:"INFERENCE_CONFIG" help:"File of models and their upstreams, reloaded when it changes. Unset: models.yaml if present, also when it appears later, else what an Ollama or llama-server on this machine offers."`
-	InferenceVendor      string        `env:"INFERENCE_VENDOR" default:"presswork" check:"word" help:"Names the member x_<vendor> of completions."`
-	InferenceLax         bool          `env:"INFERENCE_LAX" default:"false" help:"Completions take options that exclude each other, as the tests of some SDKs send them."`
-	InferenceConcurrency int           `env:"INFERENCE_CONCURRENCY" default:"512" min:"1" max:"10000" help:"Completions at a time in this worker."`
-	InferenceStartOllama bool          `env:"INFERENCE_START_OLLAMA" default:"false" help:"serve and worker start the ollama that is installed on this machine, where none is running."`
-	MaxAudioBytes        int64         `env:"MAX_AUDIO_BYTES" default:"26214400" min:"1024" max:"10737418240" help:"Largest recording to transcribe, in bytes."`
-	MaxAudioDuration     time.Duration `env:"MAX_AUDIO_DURATION" default:"4h" min:"1s" max:"24h" help:"Longest recording to transcribe."`
-	AudioConcurrency     int           `env:"AUDIO_CONCURRENCY" default:"16" min:"1" max:"1000" help:"Recordings at a time in this worker."`
-	InferenceEngine      string        `env:"INFERENCE_ENGINE" help:"serve runs this program as its own model server, on loopback, without a models.yaml: llama-server, whisper-server, or the path of one that takes their options."`
-	InferenceEngineModel string        `env:"INFERENCE_ENGINE_MODEL" help:"File of INFERENCE_ENGINE's model: a GGUF for llama-server. Its name is that of the model."`
-	ToolConcurrency      int           `env:"TOOL_CONCURRENCY" default:"64" min:"1" max:"10000" help:"Completions whose built-in tools this worker holds at a time. Most of them wait for the model: half as many programs run at a time as there are CPUs."`
-	ToolPython           string        `env:"TOOL_PYTHON" default:"python3" help:"Python that runs what models write (code_interpreter): a name in /usr/bin or a path below /usr. off: models get no code_interpreter from this worker."`
-	ToolMemoryMB         int           `env:"TOOL_MEMORY_MB" default:"512" min:"64" max:"1048576" help:"Memory of the code of one completion, in MB; its files come on top, 64 MB each in /work and /tmp."`
-	ToolTimeout          time.Duration `env:"TOOL_TIMEOUT" default:"20s" min:"1s" max:"5m" help:"How long one call of code_interpreter may run."`
-	AnalysisModel        string        `env:"ANALYSIS_MODEL" help:"Model that reads documents for the theme auto and POST /api/analysis: to be set for the API and for the workers of the queue text; where it fails, the program's own analyser reads. Unset: none."`
+	InferenceConfig       string        `env:"INFERENCE_CONFIG" help:"File of models and their upstreams, reloaded when it changes. Unset: models.yaml if present, also when it appears later, else what an Ollama or llama-server on this machine offers."`
+	InferenceVendor       string        `env:"INFERENCE_VENDOR" default:"presswork" check:"word" help:"Names the member x_<vendor> of completions."`
+	InferenceLax          bool          `env:"INFERENCE_LAX" default:"false" help:"Completions take options that exclude each other, as the tests of some SDKs send them."`
+	InferenceConcurrency  int           `env:"INFERENCE_CONCURRENCY" default:"512" min:"1" max:"10000" help:"Completions at a time in this worker."`
+	InferenceQueueTimeout time.Duration `env:"INFERENCE_QUEUE_TIMEOUT" default:"10m" min:"0s" max:"6h" help:"How long a completion, or a text to speak, may wait for a worker to begin it; then it gets 503 queue_unavailable with retry-after. 0s: as long as its client waits."`
+	InferenceStartOllama  bool          `env:"INFERENCE_START_OLLAMA" default:"false" help:"serve and worker start the ollama that is installed on this machine, where none is running."`
+	MaxAudioBytes         int64         `env:"MAX_AUDIO_BYTES" default:"26214400" min:"1024" max:"10737418240" help:"Largest recording to transcribe, in bytes."`
+	MaxAudioDuration      time.Duration `env:"MAX_AUDIO_DURATION" default:"4h" min:"1s" max:"24h" help:"Longest recording to transcribe."`
+	AudioConcurrency      int           `env:"AUDIO_CONCURRENCY" default:"16" min:"1" max:"1000" help:"Recordings at a time in this worker."`
+	InferenceEngine       string        `env:"INFERENCE_ENGINE" help:"serve runs this program as its own model server, on loopback, without a models.yaml: llama-server, whisper-server, or the path of one that takes their options."`
+	InferenceEngineModel  string        `env:"INFERENCE_ENGINE_MODEL" help:"File of INFERENCE_ENGINE's model: a GGUF for llama-server. Its name is that of the model."`
+	ToolConcurrency       int           `env:"TOOL_CONCURRENCY" default:"64" min:"1" max:"10000" help:"Completions whose built-in tools this worker holds at a time. Most of them wait for the model: half as many programs run at a time as there are CPUs."`
+	ToolPython            string        `env:"TOOL_PYTHON" default:"python3" help:"Python that runs what models write (code_interpreter): a name in /usr/bin or a path below /usr. off: models get no code_interpreter from this worker."`
+	ToolMemoryMB          int           `env:"TOOL_MEMORY_MB" default:"512" min:"64" max:"1048576" help:"Memory of the code of one completion, in MB; its files come on top, 64 MB each in /work and /tmp."`
+	ToolTimeout           time.Duration `env:"TOOL_TIMEOUT" default:"20s" min:"1s" max:"5m" help:"How long one call of code_interpreter may run."`
+	AnalysisModel         string        `env:"ANALYSIS_MODEL" help:"Model that reads documents for the theme auto and POST /api/analysis: to be set for the API and for the workers of the queue text; where it fails, the program's own analyser reads. Unset: none."`
 
 	SearXNGURL   string   `env:"SEARXNG_URL" check:"url" redact:"url" help:"SearXNG instance that browser_search asks, with json in search.formats of its settings.yml. Unset, and SEARCH_URL too: models cannot search."`
 	SearchURL    string   `env:"SEARCH_URL" redact:"url" help:"Search engine in place of SEARXNG_URL: with {query} in it, the address of anything that answers in JSON; without, that of an OpenSearch description."`

@@ -35,6 +35,7 @@ type Answer struct {
 	lane   Lane
 	waiter string
 	linger bool
+	limit  time.Duration // see Call.MaxWait
 
 	mu sync.Mutex
 	// received are frames in order, from seq next-len(received) on.

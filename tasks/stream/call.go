@@ -61,6 +61,9 @@ type Call struct {
 	TraceParent string `json:"trace_parent,omitempty"`
 	// QueuedAt is when the call was made; tasks.Client.Call sets it.
 	QueuedAt time.Time `json:"queued_at"`
+	// MaxWait is how long the caller waits for a worker to begin the call, looked at every
+	// five seconds; 0 is no limit.
+	MaxWait time.Duration `json:"-"`
 
 	// IdempotencyKey, when set, makes a second call with the same Owner and
 	// Fingerprint get the first one's answer, from its beginning, and its
@@ -91,6 +94,8 @@ const (
 	lostAfter = 3
 	// maxInput bounds an input, in bytes. Redis holds one for each call.
 	maxInput = 1 << 20
+	// tryAgain is when a caller may whose call no worker has begun.
+	tryAgain = 30 * time.Second
 	// publishedBytes is how much of an answer is published at a time. More is read
 	// from the stream of frames: Redis drops a subscriber that is too far behind, and
 	// all answers of a process come over one subscription.

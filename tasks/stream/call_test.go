@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"presswork"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -67,6 +69,41 @@ func TestWhoComesLateReadsALongAnswerInPieces(t *testing.T) {
 		t.Errorf("%d of %d entries were read at once, %v", len(part), entries, err)
 	} else if got := len(part)*len(frame) + len(whole(t, late)); got != entries*len(frame) {
 		t.Errorf("%d bytes were read, want %d", got, entries*len(frame))
+	}
+}
+
+func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f", MaxWait: time.Millisecond}
+	_, err := b.call(t, c).Next(t.Context())
+	wantCode(t, err, presswork.QueueUnavailable)
+	if after := presswork.AsError(err).After; after <= 0 {
+		t.Errorf("it may be tried again after %s", after)
+	}
+
+	served := make(chan string, 100)
+	b.serve(t, func(ctx context.Context, run *stream.Run) error {
+		served <- run.Call.Owner
+		// The waiter looks at it every five seconds.
+		return errors.Join(run.Send([]byte("begun ")), sleep(ctx, 6*time.Second), run.Finish([]byte("end")))
+	})
+	c.ID, c.IdempotencyKey, c.Owner = tasks.NewID(), "", "next"
+	if got := whole(t, b.call(t, c)); got != "begun end" {
+		t.Errorf("a call that was begun answered %q", got)
+	}
+	if owner := <-served; owner != "next" || len(served) > 0 {
+		t.Errorf("a run of %q, and %d more: nobody waited for the first call", owner, len(served))
+	}
+}
+
+// sleep is work that takes its time.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -91,7 +91,7 @@ func (c *Client) Stop() {
 func (c *Client) listen(call Call) (*Answer, error) {
 	id := call.ID
 	a := &Answer{
-		ID: id, client: c, lane: call.Lane, waiter: newID(), linger: call.IdempotencyKey != "", next: 1, news: make(chan struct{}, 1),
+		ID: id, client: c, lane: call.Lane, waiter: newID(), linger: call.IdempotencyKey != "", limit: call.MaxWait, next: 1, news: make(chan struct{}, 1),
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,7 +238,7 @@ func (c *Client) renewAll() {
 	err := runAll(ctx, c.rdb, renewScript, func(p redis.Pipeliner) error {
 		for i, w := range all {
 			all[i].state = renewScript.EvalSha(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)},
-				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds(), c.channel)
+				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds(), c.channel, w.limit > 0 && time.Since(w.since) >= w.limit)
 			_ = w.sendInput(ctx, p) // an error is the pipeline's
 		}
 		return nil
@@ -272,6 +272,8 @@ func (c *Client) renewAll() {
 		}
 		w.missed = 0
 		switch {
+		case f[0] == "late":
+			w.fail(presswork.Errorf(presswork.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.limit).WithAfter(tryAgain))
 		case f[0] == "dead" && back:
 		case f[0] == "dead":
 			w.fail(presswork.Errorf(presswork.QueueUnavailable, "the worker of this request is gone; send it again"))

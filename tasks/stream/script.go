@@ -258,11 +258,15 @@ return 1
 
 // renew counts a waiter for another while. KEYS: call, waiters. ARGV: waiter, how
 // long it counts in ms, how long ago a run must have been alive that was restored or
-// has inputs, the waiter's channel. Answers
-// {"gone"}, {"dead"}, or "", frames so far, attempt ("" before the first).
+// has inputs, the waiter's channel, "1" when it waits no longer for a run to begin. Answers
+// {"gone"}, {"dead"}, {"late"} when it has left a call without a run, or "", frames so far, attempt ("" before the first).
 var renewScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
 if not f[1] then return {'gone'} end
+if ARGV[5] == '1' and not f[3] then
+  redis.call('ZREM', KEYS[2], ARGV[1])
+  return {'late'}
+end
 listen(KEYS[1], ARGV[4])
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
 redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
