@@ -70,7 +70,7 @@ func (s *Server) submit(c *fiber.Ctx) error {
 		return err
 	}
 	if patience := patienceOf(c, output); patience > 0 {
-		return s.answerInTime(c, rec, replayed, patience, true)
+		return s.answerInTime(c, rec, replayed, patience, func(ended tasks.Record) error { return s.answerEnded(c, ended, true) })
 	}
 	return s.answerAccepted(c, rec, replayed)
 }

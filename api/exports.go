@@ -116,10 +116,9 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 		r.visit.Filename = pageFilename(r.visit.Filename, r.extension)
 	}
 	prefer := preferencesOf(c)
-	async := prefer.async || prefer.wait >= 0
 	// A caller who comes back for the result has nothing in hand yet: unless it
 	// asks for another, the result is kept.
-	save := async
+	save := prefer.later()
 	if r.visit.Save != nil {
 		save = *r.visit.Save
 	}
@@ -131,9 +130,9 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 		return err
 	}
 	if prefer.wait > 0 {
-		return s.answerInTime(c, rec, replayed, prefer.wait, save)
+		return s.answerInTime(c, rec, replayed, prefer.wait, func(ended tasks.Record) error { return s.answerEnded(c, ended, save) })
 	}
-	if async {
+	if prefer.later() {
 		if prefer.async {
 			c.Set("Preference-Applied", "respond-async")
 		}
@@ -175,8 +174,13 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		WebhookURL: r.webhook, RequestID: meta.id, TraceParent: meta.trace, Task: task,
 	}
 	if key != "" {
+		// Who asks again may prefer to wait otherwise: that alone makes no other request.
+		same := r.task
+		if r.visit.Save == nil {
+			same.Keep = int64(deliveredKeep / time.Second)
+		}
 		// Options and strings always encode.
-		b, _ := json.Marshal([]any{r.task, r.webhook})
+		b, _ := json.Marshal([]any{same, r.webhook})
 		sum := sha256.Sum256(b)
 		sub.IdempotencyKey, sub.Fingerprint = key, hex.EncodeToString(sum[:])
 	}

@@ -135,6 +135,23 @@ func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 	}
 }
 
+func TestAnExportIsTheSameWhateverItsCallerPrefers(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	const body = `{"url":"https://example.com/"}`
+	h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: respond-async").want(t, 202, "")
+	for _, prefer := range []string{"wait=0", "wait=1"} {
+		if r := h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: "+prefer); r.StatusCode != 202 || r.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("%s: got %d %s", prefer, r.StatusCode, r.body)
+		}
+	}
+	go h.finishExport("application/pdf", []byte("the bytes"))
+	if r := h.export("/export-pdf", body, "Idempotency-Key: k"); r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("got %d %s", r.StatusCode, r.body)
+	}
+	h.export("/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "Idempotency-Key: k").want(t, 409, presswork.IdempotencyConflict)
+}
+
 func TestAnExportThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	h := serve(t)

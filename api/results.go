@@ -21,6 +21,9 @@ type preferences struct {
 	wait time.Duration
 }
 
+// later reports whether the caller may come back for the result.
+func (p preferences) later() bool { return p.async || p.wait >= 0 }
+
 func preferencesOf(c *fiber.Ctx) preferences {
 	p := preferences{wait: -1}
 	for one := range strings.SplitSeq(c.Get("Prefer"), ",") {
@@ -82,8 +85,9 @@ var errLate = errors.New("api: the wait is over")
 
 // answerInTime sends the result when it is ready in time, and else reports that the
 // job was accepted: that stays true whatever becomes of the wait. A caller who
-// leaves takes the job along, unless it can come back by its idempotency key.
-func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration, saved bool) error {
+// leaves takes the job along, unless it can come back by its idempotency key. answer sends
+// the result.
+func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration, answer func(tasks.Record) error) error {
 	ctx, done, err := s.waiting(c, patience, errLate)
 	if err != nil {
 		return s.answerAccepted(c, rec, replayed)
@@ -96,7 +100,7 @@ func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, pat
 			c.Set("Idempotent-Replayed", "true")
 		}
 		c.Set("x-job-id", rec.ID)
-		return s.answerEnded(c, ended, saved)
+		return answer(ended)
 	case errors.Is(context.Cause(ctx), errClientLeft):
 		if c.Get("Idempotency-Key") == "" {
 			s.abandon(rec.ID)

@@ -42,8 +42,8 @@ func (s *Server) transcribe(task string) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		async := preferencesOf(c).async
-		source := &recording{server: s, sub: &sub, passing: !async && sub.IdempotencyKey == "", limit: s.MaxAudioBytes}
+		prefer := preferencesOf(c)
+		source := &recording{server: s, sub: &sub, passing: !prefer.later() && sub.IdempotencyKey == "", limit: s.MaxAudioBytes}
 		defer source.close()
 		form, err := s.parseAudio(c, source)
 		if err != nil {
@@ -53,19 +53,23 @@ func (s *Server) transcribe(task string) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		if !async {
+		if !prefer.later() {
 			r.payload.Keep = int64(deliveredKeep / time.Second)
 		}
 		rec, replayed, grant, err := s.submitTranscription(c, r)
 		if err != nil {
 			return err
 		}
-		if async {
-			s.release(grant)
-			c.Set("Preference-Applied", "respond-async")
+		defer s.release(grant)
+		if prefer.wait > 0 {
+			return s.answerInTime(c, rec, replayed, prefer.wait, func(ended tasks.Record) error { return s.answerTranscript(c, ended, true) })
+		}
+		if prefer.later() {
+			if prefer.async {
+				c.Set("Preference-Applied", "respond-async")
+			}
 			return s.answerAccepted(c, rec, replayed)
 		}
-		defer s.release(grant)
 		if replayed {
 			c.Set("Idempotent-Replayed", "true")
 		}
@@ -132,8 +136,11 @@ func (s *Server) submitTranscription(c *fiber.Ctx, r transcriptionRequest) (rec 
 		if r.recording.aside != nil {
 			digest = r.recording.aside.sha256
 		}
+		// Who asks again may prefer to wait otherwise: that alone makes no other request.
+		same := r.payload
+		same.Keep = int64(deliveredKeep / time.Second)
 		// Strings and numbers always encode.
-		b, _ := json.Marshal([]any{r.payload, digest})
+		b, _ := json.Marshal([]any{same, digest})
 		sum := sha256.Sum256(b)
 		sub.Fingerprint = hex.EncodeToString(sum[:])
 	}
@@ -210,9 +217,16 @@ func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time
 		}
 		return err
 	}
+	return s.answerTranscript(c, rec, false)
+}
+
+// answerTranscript sends the transcript of a job that has ended, and what is known of
+// it, or why there is none.
+func (s *Server) answerTranscript(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	ask, cancel := s.deadline()
 	defer cancel()
-	if rec, err = s.Queue.Job(ask, rec.ID); err != nil {
+	rec, err := s.Queue.Job(ask, rec.ID)
+	if err != nil {
 		return err
 	}
 	for _, w := range rec.Warnings {
@@ -221,5 +235,5 @@ func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time
 	if rec.StartedAt != nil {
 		setQueueMillis(c, rec.StartedAt.Sub(rec.CreatedAt))
 	}
-	return s.answerEnded(c, rec, false)
+	return s.answerEnded(c, rec, saved)
 }

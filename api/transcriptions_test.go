@@ -217,6 +217,10 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 	again(20_000).want(t, http.StatusAccepted, "")
 	again(20_000).want(t, http.StatusAccepted, "")
 	again(20_001).want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	// What the caller prefers makes no other request.
+	a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(20_000))}, "Prefer: wait=0", "Idempotency-Key: k").want(t, http.StatusAccepted, "")
+	a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(20_000))}, "X-Stainless-Timeout: 0.5", "Idempotency-Key: k").
+		want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
 	if keys := a.storedKeys(); len(keys) != 1 {
 		t.Errorf("stored are %q", keys)
 	}
@@ -238,6 +242,27 @@ func TestARecordingThatArrivesIsCountedWithItsSize(t *testing.T) {
 	a.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async").want(t, http.StatusAccepted, "")
 	if total, err := a.rdb.Get(t.Context(), "pw:{keep}:total").Int(); err != nil || total != 90_000 {
 		t.Errorf("counted are %d bytes, %v", total, err)
+	}
+}
+
+func TestATranscriptIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
+	t.Parallel()
+	h := serve(t, hears(t))
+	parts := []part{field("model", "ears"), file("file", "a.wav", sound(50_000))}
+	for _, prefer := range []string{"wait=0", "wait=1"} {
+		res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: "+prefer)
+		var payload tasks.Transcription
+		if err := json.Unmarshal(h.queue.last().Task.Payload, &payload); err != nil || payload.Keep != 0 || strings.HasPrefix(payload.Key, storage.Passing) {
+			t.Errorf("%s: %v %+v", prefer, err, payload)
+		}
+		if res.StatusCode != http.StatusAccepted || res.Header.Get("Location") != "/api/conversion/"+h.queue.last().ID {
+			t.Errorf("%s: %d %v %s", prefer, res.StatusCode, res.Header, res.body)
+		}
+	}
+	go h.finishExport("text/plain", []byte("one two\n"))
+	res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async, wait=60")
+	if res.StatusCode != http.StatusOK || string(res.body) != "one two\n" || res.Header.Get("Content-Location") == "" || res.Header.Get("x-job-id") != h.queue.last().ID {
+		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
 	}
 }
 
