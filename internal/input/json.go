@@ -32,6 +32,9 @@ func DecodeJSON(data []byte, dst any, param string) error {
 	if fields == nil {
 		return invalidType(strings.TrimSuffix(param, "."), "an object")
 	}
+	if name := Repeated(data, len(fields)); name != "" {
+		return presswork.Errorf(presswork.InvalidJSON, "%q is there more than once", clip(param+name)).WithParam(clip(param + name))
+	}
 	return decodeFields(fields, reflect.ValueOf(dst).Elem(), param)
 }
 

@@ -28,6 +28,9 @@ func newObject(value []byte, path string, err *error) object {
 	o := object{path: path, err: err}
 	if json.Unmarshal(value, &o.fields) != nil || o.fields == nil {
 		o.failType(strings.TrimSuffix(path, "."), "an object")
+	} else if name := input.Repeated(value, len(o.fields)); name != "" {
+		e := inference.Errorf(http.StatusBadRequest, presswork.InvalidJSON, "'%s' : it is there more than once", bounded(path+name, 200))
+		o.fail(e.WithParam(bounded(path+name, 200)))
 	}
 	return o
 }
