@@ -111,6 +111,7 @@ func (m *MinIO) Restart() {
 		close(exited)
 	}()
 	// It starts within seconds, but for a machine that has much else to do.
+	// Its health/ready is answered by 200 before buckets and keys are there.
 	client := http.Client{Timeout: 5 * time.Second}
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 		select {
@@ -118,7 +119,7 @@ func (m *MinIO) Restart() {
 			m.t.Fatalf("the MinIO server ended: %s", m.out)
 		case <-time.After(20 * time.Millisecond):
 		}
-		if r, err := client.Get("http://" + m.Address + "/minio/health/ready"); err == nil {
+		if r, err := client.Get("http://" + m.Address + "/minio/health/cluster"); err == nil {
 			r.Body.Close()
 			if r.StatusCode == http.StatusOK {
 				return
