@@ -117,10 +117,11 @@ func TestAWebhookOutlivesItsWorkers(t *testing.T) {
 }
 
 // sleeps is a hook that lets the leases of what runs come to their end after each look
-// at them, as if the machine had slept until the next.
+// at them, as if the machine had slept until the next. It begins when it is told.
 type sleeps struct {
-	rdb redis.UniversalClient
-	n   atomic.Int64
+	rdb   redis.UniversalClient
+	begun atomic.Bool
+	n     atomic.Int64
 }
 
 func (*sleeps) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -132,7 +133,7 @@ func (*sleeps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 func (s *sleeps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		if isReap(cmd) {
+		if isReap(cmd) && s.begun.Load() {
 			for _, id := range s.rdb.ZRange(ctx, tasks.AsynqLease(tasks.Render), 0, -1).Val() {
 				s.rdb.ZAddXX(ctx, tasks.AsynqLease(tasks.Render), redis.Z{Score: float64(time.Now().Unix()), Member: id})
 				s.n.Add(1)
@@ -148,6 +149,7 @@ func TestALivingRunKeepsItsLease(t *testing.T) {
 	s, slept := b.server(t, tasks.Options{RenderSlots: 4}), &sleeps{rdb: b.rdb}
 	s.AddHook(slept)
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+		slept.begun.Store(true)
 		wait.Until(t, "the machine has slept a few times", func() bool { return slept.n.Load() > 3 })
 		return complete(ctx, run, c)
 	})

@@ -40,7 +40,7 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 	t.Helper()
 	address := redistest.Start(t)
 	index, disk, client := services(t, address)
-	server, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Audio}, DrainTimeout: time.Second})
+	server, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Audio}})
 	if err != nil {
 		t.Fatal(err)
 	}
