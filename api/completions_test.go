@@ -419,7 +419,7 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	short, endless := start(streamed), start(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
 	stopped := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 12*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 24*time.Second) // streams have the half of it
 		defer cancel()
 		stopped <- h.server.Stop(ctx)
 	}()
