@@ -43,10 +43,11 @@ func (c *Converter) printSections(ctx context.Context, composed Composed) (r Res
 		return Result{}, nil, err
 	}
 	if composed.footnotes {
-		if pages, err := whole.Anchors(); err == nil && !notesStandAt(pages) {
-			c.logNotesMoved(ctx)
-			composed.Page.Prepare, composed.footnotes = "", false
-			return c.printSections(ctx, composed)
+		if pages, err := whole.Anchors(); err == nil {
+			if moved := movedNotesAt(pages); len(moved) > 0 {
+				c.endNotes(ctx, &composed, moved)
+				return c.printSections(ctx, composed)
+			}
 		}
 	}
 	found, err = composed.preflight.inspect(ctx, composed.Page.HTML, func() (*file.File, error) { return whole, nil })

@@ -125,6 +125,47 @@ func TestNotesAtTheEnd(t *testing.T) {
 	}
 }
 
+// Where one page does not break as foreseen, only its notes are at the end.
+func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
+	t.Parallel()
+	const content = "First[^1].\n\nText.\n\n\\newpage\n\nSecond[^2].\n\n\\newpage\n\nThird.\n\n[^1]: Noted 1.\n\n[^2]: Noted 2.\n"
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(content), Options: presswork.Options{CSS: "@page:first{margin-bottom:120mm}"}})
+	pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
+	on := func(text string) int {
+		return slices.IndexFunc(pages, func(page string) bool { return strings.Contains(page, text) })
+	}
+	if mark, third, moved, stays := on("Second"), on("Third"), on("Noted 1"), on("Noted 2"); mark < 0 || moved != third || stays != mark {
+		t.Errorf("the notes are on pages %d and %d, want %d and %d", moved+1, stays+1, third+1, mark+1)
+	}
+}
+
+// What just fits on a page in print does when the pages are foreseen, so that no text
+// comes to stand below a note. Chromium rounds the area of a page to whole pixels.
+func TestNotesBelowWhatJustFits(t *testing.T) {
+	t.Parallel()
+	var content, css strings.Builder
+	for n := range 12 {
+		fmt.Fprintf(&content, "::: {.high%d}\nBegins.\n:::\n\n::: {.low}\nEnds.\n:::\n\n%sMarked.[^%d]\n\n%s\\newpage\n\n[^%d]: Noted.\n\n",
+			n, strings.Repeat("Line.\n\n", 3), n, strings.Repeat("Line.\n\n", 20), n)
+		fmt.Fprintf(&css, ".high%d{height:%gpx}", n, 356+float64(n)/4)
+	}
+	css.WriteString("[class^=high],.low{break-inside:avoid;margin:0}.low{height:300px}")
+	_, path := convert(t, converter(t, pdf.Options{Printer: printer(t)}), pdf.Document{Content: []byte(content.String()), Options: presswork.Options{PageSize: "A5", CSS: css.String()}})
+	noted := 0
+	for n, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+		_, below, found := strings.Cut(page, "Noted.")
+		if found {
+			noted++
+		}
+		if strings.Contains(below, "Line.") {
+			t.Errorf("text stands below the note of page %d:\n%s", n+1, page)
+		}
+	}
+	if noted != 12 {
+		t.Errorf("%d notes are printed, want 12", noted)
+	}
+}
+
 // Nothing cuts a note off, below the last paragraph or where blocks are cut at their
 // edges because other pages are turned.
 func TestNotesAreNotCutOff(t *testing.T) {

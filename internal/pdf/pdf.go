@@ -143,6 +143,7 @@ type Composed struct {
 	noted      map[int]bool
 	preflight  preflight
 	footnotes  bool   // at the foot of pages
+	notesMoved int    // how often some of them did not come to stand there
 	background string // of the pages, a CSS colour
 	resolution int    // of pictures of the pages, in pixels to the inch
 	// divisible reports that it may be printed in sections; banners are then page.banners.
@@ -234,20 +235,20 @@ func resultOf(p file.Packed, f file.Finish) Result {
 	return r
 }
 
-// printPage prints a page, without notes at the foot of pages where these did not come
-// to stand.
+// printPage prints a page, again without the notes at the foot of pages that did not
+// come to stand there.
 func (c *Converter) printPage(ctx context.Context, d Composed) ([]byte, error) {
-	printed, err := c.printRevised(ctx, d)
-	if err != nil || !d.footnotes || notesStand(printed) {
-		return printed, err
+	for {
+		printed, err := c.printRevised(ctx, d)
+		if err != nil || !d.footnotes {
+			return printed, err
+		}
+		moved := movedNotes(printed)
+		if len(moved) == 0 {
+			return printed, nil
+		}
+		c.endNotes(ctx, &d, moved)
 	}
-	c.logNotesMoved(ctx)
-	d.Page.Prepare = ""
-	return c.printRevised(ctx, d)
-}
-
-func (c *Converter) logNotesMoved(ctx context.Context) {
-	c.log.WarnContext(ctx, "footnotes are at the end of the document: the pages did not break where they were expected to")
 }
 
 // printRevised prints once, or as often as the page's own numbers need it.

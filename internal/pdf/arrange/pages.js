@@ -1,0 +1,159 @@
+// Pages lays the document out as columns as large as a page's area, which break where
+// pages do. What follows a page is not laid out until its turn, and what is before it no
+// longer, so that the work grows with the document and no faster.
+class Pages {
+  static #few = 8; // blocks laid out at once
+  static #many = 256; // blocks laid out at once that nothing is wanted of
+
+  #changes = new Changes();
+  #origin; // where the first column begins
+  #start; // of the text on a page
+  #strut = make("div"); // stands for what is not laid out any more
+  #forgets = true;
+  #forgotten = 0; // pages that are not laid out any more
+  #numbers = new Map(); // of the blocks
+
+  // Pages lays out the beginning of the document. The section of notes is left out: its
+  // notes go elsewhere.
+  constructor({ width, height, top, bottom, gap }, section) {
+    [this.main] = all("body > main");
+    Object.assign(this, { width, height, gap, limit: height - bottom });
+    this.rtl = getComputedStyle(this.main).direction === "rtl";
+    this.#makeColumns();
+    this.blocks = [...this.main.children];
+    this.shown = this.passed = 0; // blocks laid out, blocks before the page
+    this.wanted = []; // numbers of blocks that have notes or pictures
+    if (section) {
+      const end = make("div"); // main ends below its last foot
+      end.style.clear = "both";
+      section.before(end);
+    }
+    for (const block of this.blocks) block.classList.add("waiting");
+    const body = all("body")[0].getBoundingClientRect();
+    this.#origin = this.rtl ? body.right : body.left;
+    this.blocks[0]?.classList.remove("waiting");
+    this.#start = top + firstRect(this.main).top;
+    this.blocks = this.blocks.filter((block) => block !== section);
+    this.blocks.forEach((block, n) => this.#numbers.set(block, n));
+    this.#forceBreaks();
+    this.text = this.#textArea();
+  }
+
+  #makeColumns() {
+    const sheet = make("style");
+    sheet.textContent = `html { margin: 0; width: auto }
+      body { display: block !important; position: absolute; top: 0; ${this.rtl ? "right" : "left"}: 0; margin: 0; padding: 0; max-width: none;
+        width: ${this.width}px; height: ${this.height}px; columns: 1; column-gap: ${this.gap}px; column-fill: auto }
+      body > :not(main) { display: none !important }
+      .waiting { display: none !important }`;
+    all("head")[0].append(sheet);
+    this.#changes.add(() => sheet.remove());
+  }
+
+  // forceBreaks makes breaks of pages breaks of columns. All styles are read before the
+  // first is written: each that is read after a change has the browser go through all
+  // elements.
+  #forceBreaks() {
+    const forced = [];
+    for (const block of this.blocks) {
+      const style = getComputedStyle(block), ownPage = style.page !== "auto";
+      for (const side of ["breakBefore", "breakAfter"]) {
+        if (ownPage || ["page", "left", "right", "recto", "verso"].includes(style[side])) forced.push([block, side]);
+      }
+    }
+    for (const [block, side] of forced) this.#changes.style(block, side, "column");
+  }
+
+  // textArea is how far from either side of a page its text begins, and how wide it is.
+  #textArea() {
+    const style = getComputedStyle(this.main), left = pixels(style.paddingLeft), right = pixels(style.paddingRight);
+    return { left, right, width: firstRect(this.main).width - left - right };
+  }
+
+  // pageOf is the page of a rectangle.
+  pageOf(rect) {
+    const from = this.rtl ? this.#origin - rect.right : rect.left - this.#origin;
+    return this.#forgotten + Math.floor(from / (this.width + this.gap) + 0.001);
+  }
+
+  // lastPage is the last one laid out. The last blocks may have no place of their own.
+  lastPage() {
+    const rects = this.blocks.slice(Math.max(0, this.shown - 12), this.shown).map(lastRect).filter(Boolean);
+    return Math.max(0, ...rects.map((rect) => this.pageOf(rect)));
+  }
+
+  // numberOf is the number of the block that an element is in.
+  numberOf(element) {
+    while (element.parentElement !== this.main) element = element.parentElement;
+    return this.#numbers.get(element);
+  }
+
+  // laidOut are the blocks that are on the page or after it.
+  laidOut() { return this.blocks.slice(this.passed, this.shown); }
+
+  // want has the pages of some elements not passed over.
+  want(elements) {
+    const numbers = elements.map((element) => this.numberOf(element)).filter((n) => n !== undefined);
+    this.wanted = [...new Set(numbers)].sort((a, b) => a - b);
+  }
+
+  // reveal lays out so many blocks that something is on the page after this one.
+  reveal(page) {
+    while (this.shown < this.blocks.length) {
+      const rect = this.shown && lastRect(this.blocks[this.shown - 1]);
+      if (rect && this.pageOf(rect) > page + 1) return;
+      const next = this.wanted.find((n) => n >= this.shown) ?? 0;
+      const until = Math.max(this.shown + Pages.#few, Math.min(this.shown + Pages.#many, next));
+      for (const block of this.blocks.slice(this.shown, until)) removeClass(block, "waiting");
+      this.shown = Math.min(this.blocks.length, until);
+    }
+  }
+
+  // pass goes on to a page.
+  pass(page) {
+    const before = (rect) => !rect || this.pageOf(rect) < page;
+    while (this.passed < this.shown && before(lastRect(this.blocks[this.passed]))) this.passed++;
+    if (this.passed < this.shown) this.#forget();
+    while (this.wanted[0] < this.passed) this.wanted.shift();
+  }
+
+  // forget leaves out of the layout what ends before a page, and puts a strut in its
+  // place: the page that the first other block begins on stays as it is.
+  #forget() {
+    const first = this.blocks[this.passed], old = firstRect(first), page = this.pageOf(old), strut = this.#strut;
+    if (!this.#forgets || page - this.#forgotten < 3) return;
+    const hidden = []; // feet among them
+    for (let b = first.previousElementSibling; b && b !== strut && !b.classList.contains("waiting"); b = b.previousElementSibling) hidden.push(b);
+    const was = [this.#forgotten, strut.style.cssText];
+    for (const b of hidden) b.classList.add("waiting");
+    this.#forgotten = page;
+    strut.style.cssText = `height: ${Math.max(0, old.top - this.#start)}px`;
+    if (!strut.parentNode) this.main.prepend(strut);
+    const moved = () => firstRect(first).top - old.top;
+    strut.style.marginBottom = -moved() + "px";
+    if (Math.abs(moved()) > 0.1 || this.pageOf(firstRect(first)) !== page) {
+      for (const b of hidden) b.classList.remove("waiting");
+      [this.#forgotten, strut.style.cssText] = was;
+      this.#forgets = false;
+    }
+  }
+
+  // indent is how far the content of an element begins behind that of its page, and on
+  // which side.
+  indent(element, page) {
+    const style = getComputedStyle(element), side = style.direction === "rtl" ? "Right" : "Left";
+    const rect = [...element.getClientRects()].find((r) => this.pageOf(r) === page);
+    if (!rect) return { side, by: 0 };
+    const column = (page - this.#forgotten) * (this.width + this.gap);
+    const left = this.rtl ? this.#origin - column - this.width : this.#origin + column;
+    const edge = side === "Right" ? left + this.width - rect.right - this.text.right : rect.left - left - this.text.left;
+    return { side, by: edge + parseFloat(style[`border${side}Width`]) + parseFloat(style[`padding${side}`]) };
+  }
+
+  // restore has the document laid out as it was.
+  restore() {
+    for (const element of all(".waiting")) element.classList.remove("waiting");
+    this.#strut.remove();
+    this.#changes.undo();
+  }
+}
