@@ -78,6 +78,16 @@ func groupMemory(pgid int) int64 {
 	return sum
 }
 
+// mostMemory is what groupMemory is at most, without its cost: shared pages are counted for
+// each process.
+func mostMemory(pgid int) (sum int64) {
+	for _, pid := range groupMembers(pgid) {
+		resident, _ := residentBytes(pid)
+		sum += resident
+	}
+	return sum
+}
+
 // hog is a renderer of the group that has more than limit bytes to itself, or 0.
 func hog(pgid int, limit int64) int {
 	for _, pid := range groupMembers(pgid) {
@@ -145,13 +155,19 @@ func pssBytes(pid int) (int64, bool) {
 }
 
 func privateBytes(pid int) int64 {
+	resident, shared := residentBytes(pid)
+	return resident - shared
+}
+
+func residentBytes(pid int) (all, shared int64) {
 	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	var size, resident, shared int64
-	if _, err := fmt.Sscan(string(statm), &size, &resident, &shared); err != nil {
-		return 0
+	var size int64
+	if _, err := fmt.Sscan(string(statm), &size, &all, &shared); err != nil {
+		return 0, 0
 	}
-	return (resident - shared) * int64(os.Getpagesize())
+	page := int64(os.Getpagesize())
+	return all * page, shared * page
 }

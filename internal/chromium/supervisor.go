@@ -200,7 +200,11 @@ func (b *Browser) janitor() {
 			if inst == nil {
 				continue
 			}
-			switch memory := inst.memory(); {
+			var memory int64
+			if mostMemory(inst.proc.pid) > b.opt.MaxMemory { // else it need not be weighed, which takes milliseconds
+				memory = inst.memory()
+			}
+			switch {
 			case b.opt.foreign && memory > foreignHogFactor*b.opt.MaxMemory:
 				b.log.Error("the browser takes too much memory; killing it", "pid", inst.proc.pid, "mib", memory>>20)
 				inst.proc.kill()
