@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
 	"strings"
 
@@ -125,24 +126,45 @@ func presentedKey(c *fiber.Ctx, level access) string {
 // ownJob returns the job in the path if the caller may see it; another key's
 // job does not exist for it.
 func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
-	unknown := presswork.Errorf(presswork.NotFound, "there is no job %s", quote(id))
 	if !tasks.ValidID(id) {
-		return tasks.Record{}, unknown
+		return tasks.Record{}, unknownJob(id)
 	}
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, err := s.Queue.Job(ctx, id)
-	if err != nil {
-		if presswork.CodeOf(err) == presswork.NotFound {
-			return tasks.Record{}, unknown
-		}
+	if err = owned(c, id, rec, err); err != nil {
 		return tasks.Record{}, err
 	}
-	who := metadataOf(c.Context()).who
-	if who.job != id && rec.Owner != who.name {
-		return tasks.Record{}, unknown
-	}
 	return rec, nil
+}
+
+// ownWatch is ownJob for a job that is to be followed; see Queue.
+func (s *Server) ownWatch(ctx context.Context, c *fiber.Ctx, id string, since int64) (*tasks.Watch, error) {
+	if !tasks.ValidID(id) {
+		return nil, unknownJob(id)
+	}
+	watch, err := s.Queue.Watch(ctx, id, since)
+	if err != nil {
+		return nil, owned(c, id, tasks.Record{}, err)
+	}
+	if err := owned(c, id, watch.Record, nil); err != nil {
+		watch.Close()
+		return nil, err
+	}
+	return watch, nil
+}
+
+// owned is the error of a job that the caller may not know of, as of one that is not there.
+func owned(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
+	who := metadataOf(c.Context()).who
+	if presswork.CodeOf(err) == presswork.NotFound || err == nil && who.job != id && rec.Owner != who.name {
+		return unknownJob(id)
+	}
+	return err
+}
+
+func unknownJob(id string) error {
+	return presswork.Errorf(presswork.NotFound, "there is no job %s", quote(id))
 }
 
 func clientOf(ctx *fasthttp.RequestCtx) string {

@@ -49,25 +49,24 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	rec, err := s.ownJob(c, c.Params("id"))
-	if err != nil {
-		return err
-	}
-	if rec.Status.Terminal() && since >= rec.Seq {
-		// 204 keeps an EventSource from reconnecting (HTML, 9.2.3).
-		c.Status(http.StatusNoContent)
-		return nil
-	}
 	running, leave, err := s.streams.join(lastingEvents)
 	if err != nil {
 		return err
 	}
 	ctx, release := whileConnected(running, c.Context().Conn())
-	watch, err := s.Queue.Watch(ctx, rec.ID, since)
+	watch, err := s.ownWatch(ctx, c, c.Params("id"), since)
 	if err != nil {
 		release()
 		leave()
 		return err
+	}
+	if rec := watch.Record; rec.Status.Terminal() && since >= rec.Seq {
+		watch.Close()
+		release()
+		leave()
+		// 204 keeps an EventSource from reconnecting (HTML, 9.2.3).
+		c.Status(http.StatusNoContent)
+		return nil
 	}
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set(fiber.HeaderCacheControl, "no-store")
@@ -97,19 +96,25 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 	}
 	ping := time.NewTicker(s.PingInterval)
 	defer ping.Stop()
-	for {
+	for ended := false; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ping.C:
 			fmt.Fprint(w, ": ping\n\n")
 		case e, open := <-watch.Events:
-			if !open {
-				return
+			for more := open; more; {
+				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.tokens.message(e))
+				select {
+				case e, open = <-watch.Events:
+					more = open
+				default:
+					more = false
+				}
 			}
-			fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.tokens.message(e))
+			ended = !open
 		}
-		if w.Flush() != nil {
+		if w.Flush() != nil || ended {
 			return
 		}
 	}

@@ -272,7 +272,7 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 		defer mu.Unlock()
 		failure = err
 	}()
-	return tasks.NewWatch(snapshot, out, cancel, func() error {
+	return tasks.NewWatch(rec, snapshot, out, cancel, func() error {
 		mu.Lock()
 		defer mu.Unlock()
 		return failure

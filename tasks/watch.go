@@ -7,12 +7,18 @@ import (
 	"presswork"
 )
 
-// watchBuffer is how many events a reader may lag behind.
-const watchBuffer = 256
+const (
+	// watchBuffer is how many events a reader may lag behind.
+	watchBuffer = 256
+	// watchAhead is how many more are ready for it, so that it finds together what came together.
+	watchAhead = 8
+)
 
 // Watch is one watcher's view of a job: where it stands, then every event after
 // that, in order, each once. Close it when done.
 type Watch struct {
+	// Record is the job at the snapshot, without its place in the queue.
+	Record Record
 	// Snapshot is the state at Snapshot.Seq (type "snapshot").
 	Snapshot presswork.Event
 	// Events yields the events after `since` (replayed from the log), or after
@@ -28,8 +34,8 @@ type Watch struct {
 
 // NewWatch makes a watch over events from any source: the client's, or that of a
 // stand-in for the queue. Close calls stop, Err calls err.
-func NewWatch(snapshot presswork.Event, events <-chan presswork.Event, stop func(), err func() error) *Watch {
-	return &Watch{Snapshot: snapshot, Events: events, stop: stop, err: err}
+func NewWatch(rec Record, snapshot presswork.Event, events <-chan presswork.Event, stop func(), err func() error) *Watch {
+	return &Watch{Record: rec, Snapshot: snapshot, Events: events, stop: stop, err: err}
 }
 
 // Err returns why Events was closed: nil after the terminal event or Close,
@@ -59,12 +65,13 @@ func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, err
 		w.close()
 		return nil, err
 	}
-	snapshot, replay, err := c.open(ctx, id, since)
+	job, replay, err := c.open(ctx, id, since)
 	if err != nil {
 		c.relay.remove(w)
 		w.close()
 		return nil, err
 	}
+	snapshot := job.snapshot()
 	// A since from a history that Redis has lost must not hide what follows.
 	w.last = snapshot.Seq
 	if since >= 0 {
@@ -74,28 +81,25 @@ func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, err
 		w.close()
 	}
 	go w.run(replay)
-	return NewWatch(snapshot, w.out, w.close, w.failure), nil
+	return NewWatch(job.Record, snapshot, w.out, w.close, w.failure), nil
 }
 
-// open reads the snapshot and what is to be replayed before live events.
-func (c *Client) open(ctx context.Context, id string, since int64) (presswork.Event, []presswork.Event, error) {
-	job, err := c.records.read(ctx, id)
-	if err == nil && job == nil {
-		err = notFound(id)
-	}
+// open reads the job and what is to be replayed before live events.
+func (c *Client) open(ctx context.Context, id string, since int64) (*stored, []presswork.Event, error) {
+	job, err := c.find(ctx, id)
 	if err != nil {
-		return presswork.Event{}, nil, err
+		return nil, nil, err
 	}
 	var replay []presswork.Event
 	if since >= 0 && since < job.Seq {
 		if replay, err = c.records.events(ctx, id, since); err != nil {
-			return presswork.Event{}, nil, err
+			return nil, nil, err
 		}
 	}
 	if job.Status.Terminal() && len(replay) == 0 && since < job.Seq {
 		replay = []presswork.Event{job.lastEvent()}
 	}
-	return job.snapshot(), replay, nil
+	return job, replay, nil
 }
 
 // watcher carries one watch from the relay to its reader.
@@ -115,7 +119,7 @@ type watcher struct {
 }
 
 func newWatcher(r *relay, id string) *watcher {
-	w := &watcher{relay: r, id: id, in: make(chan news, watchBuffer), out: make(chan presswork.Event)}
+	w := &watcher{relay: r, id: id, in: make(chan news, watchBuffer), out: make(chan presswork.Event, watchAhead)}
 	w.ctx, w.cancel = context.WithCancel(r.ctx)
 	return w
 }
