@@ -17,7 +17,7 @@ const (
 	Passing = Sources + "passing/"
 	// Renders are the render cache: what is under it can be made again.
 	Renders = "renders/"
-	// Deployments are the claims of those who use the store: a small object each.
+	// Deployments are the marks of those who use the store: a small object each.
 	Deployments = "deployments/"
 )
 

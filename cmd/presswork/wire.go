@@ -149,13 +149,15 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 		return nil, err
 	}
 	p.keeper = retention.New(retention.Options{
-		Store:     p.store,
-		Redis:     p.redis,
-		MaxBytes:  int64(cfg.CacheMaxSizeGB * (1 << 30)),
-		Retention: p.retention,
-		Now:       p.queue.Now,
-		Live:      p.queue.Needed,
-		Log:       log.With("component", "storage"),
+		Store:      p.store,
+		Redis:      p.redis,
+		MaxBytes:   int64(cfg.CacheMaxSizeGB * (1 << 30)),
+		Retention:  p.retention,
+		Now:        p.queue.Now,
+		Live:       p.queue.Needed,
+		Deployment: p.deployment,
+		RedisName:  p.redisName(),
+		Log:        log.With("component", "storage"),
 	})
 	p.metrics.MustRegister(collected(p.queue.Skew, p.keeper.Counts)...)
 	if err := life.start(ctx, "keeper", p.keeper); err != nil {
@@ -181,7 +183,7 @@ func share(ctx context.Context, cfg config.Config, log *slog.Logger, r roles, li
 	return p, p.openModels(ctx)
 }
 
-// claimStore refuses a Redis or a store that another deployment uses.
+// claimStore refuses a Redis whose nodes work on another store.
 func (p *parts) claimStore(ctx context.Context) error {
 	if _, none := p.store.(storage.None); none {
 		return nil
@@ -191,20 +193,28 @@ func (p *parts) claimStore(ctx context.Context) error {
 		where, name = "S3_BUCKET", p.cfg.S3Bucket+" at "+p.cfg.S3Endpoint
 	}
 	err := p.life.start(ctx, "claim", retention.NewClaim(retention.ClaimOptions{
-		Store: p.store,
-		Redis: p.redis,
-		Deployment: func(ctx context.Context) (string, error) {
-			id, err := p.queue.Secret(ctx, "deployment")
-			return hex.EncodeToString(id[:min(len(id), 8)]), err
-		},
-		StoreName: name,
-		RedisName: cmp.Or(config.RedactURLs(p.cfg.RedisURL), "the private one in DATA_DIR "+absolute(p.cfg.DataDir)),
-		Log:       p.log.With("component", "storage"),
+		Store:      p.store,
+		Redis:      p.redis,
+		Deployment: p.deployment,
+		StoreName:  name,
+		RedisName:  p.redisName(),
+		Log:        p.log.With("component", "storage"),
 	}))
 	if err != nil {
 		return fmt.Errorf("%s: %w", where, err)
 	}
 	return nil
+}
+
+// deployment is the name of the data in this Redis, lost with it.
+func (p *parts) deployment(ctx context.Context) (string, error) {
+	id, err := p.queue.Secret(ctx, "deployment")
+	return hex.EncodeToString(id[:min(len(id), 8)]), err
+}
+
+// redisName is for people, without passwords.
+func (p *parts) redisName() string {
+	return cmp.Or(config.RedactURLs(p.cfg.RedisURL), "the private one in DATA_DIR "+absolute(p.cfg.DataDir))
 }
 
 // absolute is a directory's whole path, as far as it can be known.

@@ -10,12 +10,11 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/redistest"
-	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/retention"
 )
 
-// site is a Redis with a name of its own; where names a store.
+// site is a Redis with a name of its own.
 type site struct {
 	rdb *redis.Client
 	id  string
@@ -32,122 +31,111 @@ func newSite(t *testing.T) site {
 	return s
 }
 
-func (s site) claim(store storage.Store, where string, interval time.Duration) *retention.Claim {
-	return retention.NewClaim(retention.ClaimOptions{
-		Store: store, Redis: s.rdb, Deployment: func(context.Context) (string, error) { return s.id, nil },
-		StoreName: where, RedisName: s.id, Interval: interval,
-	})
-}
+func (s site) deployment(context.Context) (string, error) { return s.id, nil }
 
-// claimed starts a node that goes on until the test ends.
-func claimed(t *testing.T, c *retention.Claim) {
+// claim starts a node that goes on until the test ends.
+func (s site) claim(t *testing.T, store storage.Store, name string) (*retention.Claim, error) {
 	t.Helper()
-	if err := c.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	c := retention.NewClaim(retention.ClaimOptions{Store: store, Redis: s.rdb, Deployment: s.deployment, StoreName: name, RedisName: s.id})
 	t.Cleanup(func() { c.Stop(context.Background()) })
+	return c, c.Start(t.Context())
 }
 
-// objects waits until a store has n claims, and returns them.
-func objects(t *testing.T, store storage.Store, n int) (keys []string) {
-	t.Helper()
-	wait.Until(t, "claims", func() bool {
-		keys = nil
-		for info, err := range store.List(t.Context(), storage.Deployments) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys = append(keys, info.Key)
-		}
-		return len(keys) == n
-	})
-	return keys
-}
-
-const often = 300 * time.Millisecond
-
-func TestTwoDeploymentsMayShareNeitherRedisNorStore(t *testing.T) {
+func TestNodesOnOneRedisWorkOnOneStore(t *testing.T) {
 	t.Parallel()
 	a, b := newSite(t), newSite(t)
 	store, other := openDisk(t, t.TempDir()), openDisk(t, t.TempDir())
-	claimed(t, a.claim(store, "bucket a", often))
-	objects(t, store, 1)
-	claimed(t, a.claim(store, "bucket a", often)) // a second node of the same deployment
-
-	for name, c := range map[string]struct {
-		claim *retention.Claim
-		want  []string
-	}{
-		"the same Redis": {a.claim(other, "bucket b", often), []string{"bucket a", "bucket b", a.id}},
-		"the same store": {b.claim(store, "bucket a", often), []string{"bucket a", a.id, b.id}},
-	} {
-		err := c.claim.Start(t.Context())
-		if err == nil {
-			c.claim.Stop(t.Context())
-			t.Errorf("%s: the second deployment started", name)
-			continue
+	var nodes []*retention.Claim
+	for _, name := range []string{"bucket a", "bucket a", "bucket a at its other address"} {
+		c, err := a.claim(t, store, name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q is not in %q", name, want, err)
-			}
+		nodes = append(nodes, c)
+	}
+	_, err := a.claim(t, other, "bucket b")
+	if err == nil {
+		t.Fatal("another store was taken")
+	}
+	for _, want := range []string{"bucket a", "bucket b", a.id} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %q", want, err)
 		}
 	}
-	claimed(t, b.claim(other, "bucket b", often)) // each with its own
-}
-
-// Nodes that were killed leave their claims, and so do a Redis that has lost its data, a
-// store that was made anew, and a backup.
-func TestAClaimThatNobodyRenewsIsInNobodysWay(t *testing.T) {
-	t.Parallel()
-	for name, leave := range map[string]func(t *testing.T, s site, store storage.Store) (site, storage.Store){
-		"Redis lost its data": func(t *testing.T, s site, store storage.Store) (site, storage.Store) {
-			put(t, store, storage.Deployments+"before/ONE", "an older Redis")
-			put(t, store, storage.Deployments+"before/TWO", "an older Redis")
-			return s, store
-		},
-		"the store was made anew": func(t *testing.T, s site, _ storage.Store) (site, storage.Store) {
-			if err := s.rdb.Set(t.Context(), "pw:{keep}:claim", storage.Deployments+s.id+"/ONE bucket a", often*5/2).Err(); err != nil {
-				t.Fatal(err)
-			}
-			return s, openDisk(t, t.TempDir())
-		},
-		"nodes were killed": func(t *testing.T, s site, store storage.Store) (site, storage.Store) {
-			key := storage.Deployments + s.id + "/ONE"
-			put(t, store, key, s.id)
-			if err := s.rdb.Set(t.Context(), "pw:{keep}:claim", key+" bucket a", time.Hour).Err(); err != nil {
-				t.Fatal(err)
-			}
-			return s, store
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, store := leave(t, newSite(t), openDisk(t, t.TempDir()))
-			claimed(t, s.claim(store, "bucket a", often))
-			if keys := objects(t, store, 1); !strings.HasPrefix(keys[0], storage.Deployments+s.id+"/") {
-				t.Errorf("%q was left", keys)
-			}
-		})
+	if _, err := b.claim(t, other, "bucket b"); err != nil {
+		t.Errorf("each with its own: %v", err)
+	}
+	// The store may be another one once nobody uses the first.
+	for _, c := range nodes {
+		if err := c.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := a.claim(t, other, "bucket b"); err != nil {
+		t.Errorf("after the end of the others: %v", err)
 	}
 }
 
-// What waited for long would fail this test by its time-out: the claims last an hour.
-func TestAStoppedDeploymentLeavesItsRedisAndStoreAtOnce(t *testing.T) {
+// A database of Redis is a Redis of its own, though it hears the same channels.
+func TestDeploymentsMayShareARedisServer(t *testing.T) {
 	t.Parallel()
-	a, b := newSite(t), newSite(t)
-	store, other := openDisk(t, t.TempDir()), openDisk(t, t.TempDir())
-	for range 2 {
-		first := a.claim(store, "bucket a", time.Hour)
-		if err := first.Start(t.Context()); err != nil {
-			t.Fatal(err)
+	a := newSite(t)
+	b := site{a.rdb, rand.Text()}
+	for name, s := range map[string]site{"bucket a": a, "bucket b": b} {
+		if _, err := s.claim(t, openDisk(t, t.TempDir()), name); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
-		objects(t, store, 1)
-		if err := first.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		objects(t, store, 0)
 	}
-	claimed(t, a.claim(other, "bucket b", time.Hour))
-	claimed(t, b.claim(store, "bucket a", time.Hour))
+}
+
+func TestNothingIsDeletedWhileAnotherDeploymentUsesTheStore(t *testing.T) {
+	t.Parallel()
+	a, b := newKeeping(t, retention.Options{}), newKeeping(t, retention.Options{})
+	b.store, b.opts.Store = a.store, a.store
+	keepers := map[*keeping]*retention.Keeper{}
+	for name, k := range map[string]*keeping{"a": a, "b": b} {
+		k.opts.Deployment = func(context.Context) (string, error) { return name, nil }
+		k.opts.RedisName = "the Redis of " + name
+		keepers[k] = k.keeper()
+	}
+	turn := func(ks ...*keeping) {
+		t.Helper()
+		for _, k := range ks {
+			sweep(t, keepers[k])
+		}
+		for _, k := range []*keeping{a, b} {
+			k.pass(time.Minute)
+		}
+	}
+	there := func() bool {
+		_, err := a.store.Stat(t.Context(), "artifacts/old.pdf")
+		return err == nil
+	}
+	turn(a)
+	a.add(t, keepers[a], "artifacts/old.pdf")
+	turn(b)
+	for _, k := range []*keeping{a, b} {
+		k.pass(31 * day)
+	}
+	for range 30 {
+		turn(a, b)
+	}
+	if !there() {
+		t.Error("an artifact was deleted while two deployments used the store")
+	}
+	for range 10 { // b has ended
+		if !there() {
+			t.Error("an artifact was deleted while it was not known whether another deployment had ended")
+		}
+		turn(a)
+	}
+	turn(a)
+	if there() {
+		t.Error("nothing is deleted after the other deployment has ended")
+	}
+	for info, err := range a.store.List(t.Context(), storage.Deployments) {
+		if err != nil || !strings.HasPrefix(info.Key, storage.Deployments+"a/") {
+			t.Errorf("left: %s %v", info.Key, err)
+		}
+	}
 }

@@ -36,6 +36,12 @@ type Options struct {
 	// Live reports whether a job still waits or runs; its sources are then kept.
 	// Those of other jobs go when they are MinAge old. Default: none does.
 	Live func(ctx context.Context, jobID string) (bool, error)
+	// Deployment returns the name that this Redis has given itself: of letters and
+	// digits, lost with its data. Two with one store delete nothing there. Default:
+	// nobody else uses the store.
+	Deployment func(context.Context) (string, error)
+	// RedisName is for people; it holds no password.
+	RedisName string
 	// Interval is the time between two sweeps; one is also due when the cap is
 	// passed. Default 1 min.
 	Interval time.Duration
@@ -61,6 +67,8 @@ type Keeper struct {
 	cancel  context.CancelFunc // ends the loop; nil until Start
 	done    chan struct{}
 	stopped bool
+
+	neighbours map[string]neighbour // by name, as the last sweep of this node saw them
 
 	touchMu sync.Mutex
 	touched map[string]time.Time // what was used since the last sweep, and when

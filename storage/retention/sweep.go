@@ -20,7 +20,8 @@ const batch = 100
 
 // Sweep deletes what is past its retention, then, while the objects sum up to
 // more than the cap, the least recently used of those that are old
-// enough. While another node sweeps it does nothing.
+// enough. While another node sweeps it does nothing, and it deletes nothing while another
+// deployment uses the store.
 func (k *Keeper) Sweep(ctx context.Context) error {
 	if err := k.tellTouched(ctx); err != nil {
 		return fmt.Errorf("sweep: %w", err)
@@ -32,7 +33,15 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 	}
 	defer k.release(context.WithoutCancel(ctx), token)
 	s := sweep{k, token}
-	for _, step := range []func(context.Context) error{s.reconcile, s.expire, s.shrink} {
+	steps := []func(context.Context) error{s.reconcile, s.expire, s.shrink}
+	switch shared, err := s.shared(ctx); {
+	case err != nil:
+		k.failed.Add(1)
+		return fmt.Errorf("sweep: %w", err)
+	case shared:
+		steps = steps[:1]
+	}
+	for _, step := range steps {
 		switch err := step(ctx); {
 		case errors.Is(err, errLockLost):
 			return nil

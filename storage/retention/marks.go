@@ -1,0 +1,114 @@
+package retention
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"strings"
+	"time"
+
+	"presswork/storage"
+)
+
+// markLife is how many intervals between two sweeps a mark that nobody renews counts: a
+// sweep may take a while.
+const markLife = 10
+
+// mark leaves a deployment's mark in a store, which says who it is to people: where there
+// is none, or in place of those there are. Only one node may do the latter at a time.
+func mark(ctx context.Context, store storage.Store, deployment, who string, renew bool) error {
+	marks, err := marksOf(ctx, store, deployment)
+	if err != nil || len(marks) > 0 && !renew {
+		return err
+	}
+	key := storage.Deployments + deployment + "/" + rand.Text()
+	if _, err := store.Put(ctx, key, strings.NewReader(who), int64(len(who)), storage.Attrs{ContentType: "text/plain"}); err != nil {
+		return err
+	}
+	return remove(ctx, store, marks)
+}
+
+// marksOf returns the keys of a deployment's marks.
+func marksOf(ctx context.Context, store storage.Store, deployment string) (keys []string, err error) {
+	for info, err := range store.List(ctx, storage.Deployments+deployment+"/") {
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, info.Key)
+	}
+	return keys, nil
+}
+
+func remove(ctx context.Context, store storage.Store, keys []string) error {
+	for _, key := range keys {
+		if err := store.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// neighbour is another deployment whose mark lies in the store.
+type neighbour struct {
+	marks string    // its keys when they were first seen so
+	since time.Time // when that was
+	lives bool      // whether they were others before
+}
+
+// shared renews this deployment's mark and reports whether another one uses the store, or
+// may: what it keeps there is not in this one's Redis, and would be deleted. Marks that
+// nobody renews are left from a Redis that has lost its data, or that a backup was made
+// of, and are deleted.
+func (s sweep) shared(ctx context.Context) (bool, error) {
+	if s.Deployment == nil {
+		return false, nil
+	}
+	own, err := s.Deployment(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := mark(ctx, s.Store, own, s.RedisName, true); err != nil {
+		return false, err
+	}
+	marks := map[string][]string{}
+	for info, err := range s.Store.List(ctx, storage.Deployments) {
+		if err != nil {
+			return false, err
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(info.Key, storage.Deployments), "/")
+		marks[name] = append(marks[name], info.Key)
+	}
+	delete(marks, own)
+	shared, now := false, map[string]neighbour{}
+	for name, keys := range marks {
+		seen, before := s.neighbours[name]
+		switch joined := strings.Join(keys, " "); {
+		case seen.marks != joined:
+			seen = neighbour{joined, s.Now(), before}
+		case s.Now().Sub(seen.since) >= markLife*s.Interval:
+			if err := remove(ctx, s.Store, keys); err != nil {
+				return true, err
+			}
+			continue
+		}
+		shared, now[name] = true, seen
+		if seen.lives {
+			s.Log.ErrorContext(ctx, "another deployment uses the same store; nothing of it is deleted until each has a store of its own", "other_redis", s.who(ctx, keys[0]), "redis", s.RedisName)
+		} else {
+			s.Log.InfoContext(ctx, "another deployment has used this store; nothing of it is deleted while that may still run", "limit", (markLife * s.Interval).String())
+		}
+	}
+	s.neighbours = now
+	return shared, nil
+}
+
+// who is what a mark says.
+func (s sweep) who(ctx context.Context, key string) string {
+	r, _, err := s.Store.Get(ctx, key, storage.Range{})
+	if err != nil {
+		return "unknown"
+	}
+	defer r.Close()
+	name, _ := io.ReadAll(io.LimitReader(r, 1<<10))
+	return string(name)
+}
