@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -101,6 +102,12 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		setHeaders(ctx, meta)
 		defer s.leave(ctx, meta)
 		defer s.recover(ctx, meta)
+		if !unambiguous(&ctx.Request.Header) {
+			ctx.SetConnectionClose()
+			s.fail(ctx, &statusError{http.StatusBadRequest, presswork.Errorf(presswork.InvalidRequest,
+				"a request has one Host, and not both a Content-Length and a Transfer-Encoding")})
+			return
+		}
 		if answered := s.checkOrigin(ctx, meta); answered {
 			return
 		}
@@ -111,6 +118,23 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		}
 		next(ctx)
 	}
+}
+
+// unambiguous reports whether every proxy on the way has understood the head of a request
+// as we do: where it begins and ends, and for whom it is (RFC 9112, 3.2 and 6.1).
+func unambiguous(h *fasthttp.RequestHeader) bool {
+	hosts, lengths := 0, 0
+	for line := range bytes.Lines(h.RawHeaders()) {
+		name, _, _ := bytes.Cut(line, []byte(":"))
+		switch {
+		case bytes.EqualFold(name, []byte("Host")):
+			hosts++
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			lengths++
+		}
+	}
+	const chunked = -1 // as fasthttp has it
+	return hosts <= 1 && (hosts == 1 || !h.IsHTTP11()) && (lengths == 0 || h.ContentLength() != chunked)
 }
 
 // setHeaders sets the headers of every answer.

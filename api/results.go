@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strconv"
@@ -26,7 +27,7 @@ func (p preferences) later() bool { return p.async || p.wait >= 0 }
 
 func preferencesOf(c *fiber.Ctx) preferences {
 	p := preferences{wait: -1}
-	for one := range strings.SplitSeq(c.Get("Prefer"), ",") {
+	for one := range strings.SplitSeq(listHeader(c, "Prefer"), ",") {
 		token, _, _ := strings.Cut(one, ";")
 		name, value, _ := strings.Cut(strings.TrimSpace(token), "=")
 		switch strings.ToLower(strings.TrimSpace(name)) {
@@ -40,6 +41,15 @@ func preferencesOf(c *fiber.Ctx) preferences {
 		}
 	}
 	return p
+}
+
+// listHeader returns a header that is a list, and makes one line of several (RFC 9110, 5.3).
+func listHeader(c *fiber.Ctx, name string) string {
+	h := &c.Request().Header
+	if lines := h.PeekAll(name); len(lines) > 1 {
+		h.SetBytesV(name, bytes.Join(lines, []byte(", ")))
+	}
+	return c.Get(name)
 }
 
 // patienceOf is how long the submitter of a conversion waits for the result
@@ -60,8 +70,9 @@ func patienceOf(c *fiber.Ctx, output presswork.Output) time.Duration {
 // for none. A browser that would take anything does not ask for HTML.
 func acceptedOutput(c *fiber.Ctx) presswork.Output {
 	offers := []string{fiber.MIMEApplicationJSON}
+	accept := listHeader(c, fiber.HeaderAccept)
 	for _, o := range presswork.Outputs() {
-		if o != presswork.HTML || !strings.Contains(c.Get(fiber.HeaderAccept), "*/*") {
+		if o != presswork.HTML || !strings.Contains(accept, "*/*") {
 			offers = append(offers, mediaType(o))
 		}
 	}

@@ -24,6 +24,8 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 		{"Accept: application/pdf, application/json;q=0.5"},
 		{"Prefer: wait=20"},
 		{`Prefer: handling=lenient, Wait="999"`},
+		{"Prefer: handling=lenient", "Prefer: wait=20"},
+		{"Accept: application/json;q=0.5", wantsPDF},
 		{wantsPDF, "Prefer: respond-async, wait=20"},
 		{wantsPDF, "Idempotency-Key: k"},
 	} {

@@ -118,9 +118,12 @@ func (h *house) do(method, path string, body io.Reader, headers ...string) reply
 	if h.key != "" {
 		req.Header.Set("X-API-Key", h.key)
 	}
+	said := map[string]bool{}
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		switch {
+		case said[name]:
+			req.Header.Add(name, value)
 		case strings.HasPrefix(name, "-"):
 			req.Header.Del(name[1:])
 		case name == "Host":
@@ -128,6 +131,7 @@ func (h *house) do(method, path string, body io.Reader, headers ...string) reply
 		default:
 			req.Header.Set(name, value)
 		}
+		said[name] = true
 	}
 	res, err := h.client.Do(req)
 	if err != nil {

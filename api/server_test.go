@@ -151,6 +151,9 @@ func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 		"garbage":       {"\x16\x03\x01 hello\r\n\r\n", "400"},
 		"half a header": {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", "408"},
 		"half a body":   {"POST /api/conversion HTTP/1.1\r\nHost: x\r\nX-API-Key: " + testKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "408"},
+		"two lengths":   {"POST /api/conversion HTTP/1.1\r\nHost: x\r\nX-API-Key: " + testKey + "\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
+		"two hosts":     {"GET /healthz HTTP/1.1\r\nHost: x\r\nhOST: y\r\n\r\n", "400"},
+		"no host":       {"GET /healthz HTTP/1.1\r\nX: y\r\n\r\n", "400"},
 		"bad chunk":     {"POST /api/conversion HTTP/1.1\r\nHost: x\r\nX-API-Key: " + testKey + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +161,7 @@ func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 			conn := h.connect()
 			io.WriteString(conn, tc.send)
 			all, err := io.ReadAll(conn)
-			if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 "+tc.status) || !strings.Contains(string(all), `"code":"invalid_request"`) {
+			if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 "+tc.status) || strings.Contains(string(all), "200 OK") || !strings.Contains(string(all), `"code":"invalid_request"`) {
 				t.Errorf("%v %q", err, all)
 			}
 		})

@@ -42,10 +42,14 @@ func (s *Server) openSocket(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	upgrade := &statusError{http.StatusUpgradeRequired, presswork.Errorf(presswork.InvalidRequest, "this address speaks WebSocket; connect with ws:// or wss://")}
-	if !websocket.IsWebSocketUpgrade(c) {
+	refuse := func() error {
 		c.Set(fiber.HeaderUpgrade, "websocket")
-		return upgrade
+		c.Set(fiber.HeaderConnection, "Upgrade")
+		c.Set(fiber.HeaderSecWebSocketVersion, "13")
+		return &statusError{http.StatusUpgradeRequired, presswork.Errorf(presswork.InvalidRequest, "this address speaks WebSocket, version 13; connect with ws:// or wss://")}
+	}
+	if !websocket.IsWebSocketUpgrade(c) {
+		return refuse()
 	}
 	if s.streams.stopping() {
 		return presswork.AsError(context.Cause(s.streams.ctx))
@@ -53,7 +57,7 @@ func (s *Server) openSocket(c *fiber.Ctx) error {
 	socket := websocket.New(func(conn *websocket.Conn) { s.relay(conn, rec.ID, since) },
 		websocket.Config{RecoverHandler: s.recoverSocket})
 	if socket(c) != nil {
-		return upgrade
+		return refuse()
 	}
 	return nil
 }

@@ -127,7 +127,11 @@ func TestSocketsAreRefusedBeforeTheUpgrade(t *testing.T) {
 		h.hear(h.mustDial(a.WSURL, header), 1)
 	}
 	h.get(bare).want(t, http.StatusUpgradeRequired, presswork.InvalidRequest)
-	h.get(bare, "Connection: Upgrade", "Upgrade: websocket").want(t, http.StatusUpgradeRequired, presswork.InvalidRequest)
+	r := h.get(bare, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 8")
+	r.want(t, http.StatusUpgradeRequired, presswork.InvalidRequest)
+	if r.Header.Get("Upgrade") != "websocket" || r.Header.Get("Sec-WebSocket-Version") != "13" {
+		t.Errorf("%v", r.Header)
+	}
 }
 
 func TestASlowSocketIsToldToTryAgain(t *testing.T) {

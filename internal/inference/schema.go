@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -35,14 +37,35 @@ var (
 	errRemote     = errors.New("a $ref to another document is not allowed; put it under $defs")
 	errDeep       = fmt.Errorf("the schema is nested more than %d levels deep", maxSchemaDepth)
 	errNumber     = errors.New("it has a number of more than 300 digits")
+	errEndless    = errors.New("a $ref leads to itself, so that nothing can match it")
 	errDependent  = errors.New("dependentSchemas and dependencies are not supported")
 )
 
 // CheckSchema reports what is wrong with a caller's JSON Schema: it must be an
-// object of at most 256 KB and 100 levels that refers to nothing outside itself.
+// object of at most 256 KB and 100 levels that refers to nothing outside itself, nor
+// without end to itself.
 func CheckSchema(raw json.RawMessage) error {
-	_, err := compileSchema(raw)
-	return err
+	s, err := compileSchema(raw)
+	if err != nil {
+		return err
+	}
+	*s.steps = baseSteps
+	defer func() {
+		if r := recover(); r != nil && r != any(errTooManySub) { // an answer may take fewer steps
+			panic(r)
+		}
+	}()
+	if v, ok := errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(map[string]any{})); ok && endless(v) {
+		return errEndless
+	}
+	return nil
+}
+
+// endless reports whether a validation met a $ref that leads to itself, which no answer can
+// meet.
+func endless(v *jsonschema.ValidationError) bool {
+	_, cycle := v.ErrorKind.(*kind.RefCycle)
+	return cycle || slices.ContainsFunc(v.Causes, endless)
 }
 
 // schema is a compiled JSON Schema. It is for one goroutine: it counts down the

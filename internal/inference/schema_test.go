@@ -57,3 +57,17 @@ func TestSchemasOfCallersAreBounded(t *testing.T) {
 		})
 	}
 }
+
+func TestASchemaMayReferToItselfButNotWithoutEnd(t *testing.T) {
+	t.Parallel()
+	for schema, fine := range map[string]bool{
+		`{"type":"object","properties":{"next":{"$ref":"#"}},"required":["value"]}`:         true,
+		`{"anyOf":[{"type":"null"},{"type":"object","additionalProperties":{"$ref":"#"}}]}`: true,
+		`{"$ref":"#"}`: false,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"$ref":"#/$defs/a"}}}`: false,
+	} {
+		if err := inference.CheckSchema([]byte(schema)); (err == nil) != fine {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}
