@@ -164,8 +164,8 @@ func (b *Browser) visit(ctx context.Context, page presswork.Page, work func(cont
 	// A tab or a browser may be lost through another page's fault (the last
 	// one's delayed navigation, for example), so either loss is forgiven once.
 	var tabs, browsers int
-	for {
-		result, err := b.try(ctx, page, work)
+	for next := b.current; ; {
+		result, err := b.try(ctx, next, page, work)
 		again := false
 		switch {
 		case err == nil:
@@ -181,7 +181,7 @@ func (b *Browser) visit(ctx context.Context, page presswork.Page, work func(cont
 			b.count.tabsLost.Add(1)
 		case errors.Is(err, errConnClosed):
 			browsers++
-			again = browsers < 2
+			again, next = browsers < 2, b.another
 		}
 		if !again {
 			return nil, b.coin(ctx, err)
@@ -214,8 +214,8 @@ func (b *Browser) enter(ctx context.Context) error {
 }
 
 // try works once.
-func (b *Browser) try(ctx context.Context, page presswork.Page, work func(context.Context, *tab) ([]byte, error)) ([]byte, error) {
-	inst, err := b.current(ctx)
+func (b *Browser) try(ctx context.Context, next func(context.Context) (*instance, error), page presswork.Page, work func(context.Context, *tab) ([]byte, error)) ([]byte, error) {
+	inst, err := next(ctx)
 	if err != nil {
 		return nil, err
 	}

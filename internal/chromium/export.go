@@ -157,8 +157,9 @@ func (e *Exporter) export(ctx context.Context, v Visit, o export.VisitOptions, c
 	limit := export.TimeoutOf(o)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, presswork.Errorf(presswork.PageTimeout, "the page was not exported within %s", limit))
 	defer cancel()
+	next := b.current
 	for tries := 0; ; {
-		out, err := e.try(ctx, v, page, o, make)
+		out, err := e.try(ctx, next, v, page, o, make)
 		switch {
 		case err == nil:
 			b.count.prints.Add(1)
@@ -172,6 +173,7 @@ func (e *Exporter) export(ctx context.Context, v Visit, o export.VisitOptions, c
 		case errors.Is(err, errConnClosed) && tries == 0:
 			// Another page may have taken the browser down.
 			tries++
+			next = b.another
 			continue
 		}
 		return Exported{}, e.coin(ctx, err)
@@ -179,8 +181,8 @@ func (e *Exporter) export(ctx context.Context, v Visit, o export.VisitOptions, c
 }
 
 // try exports once.
-func (e *Exporter) try(ctx context.Context, want Visit, page *url.URL, o export.VisitOptions, make develop) (out Exported, err error) {
-	inst, err := e.browser.current(ctx)
+func (e *Exporter) try(ctx context.Context, next func(context.Context) (*instance, error), want Visit, page *url.URL, o export.VisitOptions, make develop) (out Exported, err error) {
+	inst, err := next(ctx)
 	if err != nil {
 		return out, err
 	}

@@ -18,6 +18,11 @@ import (
 
 // verdict judges the page by what it shows, and by the fail conditions.
 func (v *visit) verdict() error {
+	// The guard's word comes first: that it cut the connections off is an error of the
+	// network to the browser, which may tell of it sooner.
+	if err := v.session.Err(); err != nil {
+		return err
+	}
 	v.mu.Lock()
 	main, lost, thrown := v.main, v.lost, v.thrown
 	v.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/export"
 	"presswork/internal/guard"
+	"presswork/internal/test/freeport"
 	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
 )
@@ -94,12 +95,11 @@ type secret struct {
 
 func newSecret(t testing.TB) *secret {
 	t.Helper()
-	s := &secret{paths: map[string]bool{}}
-	v4, err := net.Listen("tcp", "127.0.0.1:0")
+	s := &secret{paths: map[string]bool{}, port: freeport.Take(t)}
+	v4, err := net.Listen("tcp", "127.0.0.1:"+s.port)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, s.port, _ = net.SplitHostPort(v4.Addr().String())
 	v6, err := net.Listen("tcp", "[::1]:"+s.port)
 	if err != nil {
 		t.Fatal(err)

@@ -31,12 +31,13 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 			}
 		})
 	}
-	wait.Until(t, "two prints at work", func() bool { return b.Stats().Busy == 2 })
+	wait.Until(t, "two prints at work, or all done", func() bool { s := b.Stats(); return s.Busy == 2 || s.Prints == 5 })
 	for _, pid := range pids(t, dir, "browser") {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	wg.Wait()
-	if s := b.Stats(); s.Crashes != 1 || s.Launches != 2 || s.Prints != 5 {
+	wait.Until(t, "another browser", func() bool { return b.Stats().Launches == 2 }) // a print may have ended as it died
+	if s := b.Stats(); s.Crashes != 1 || s.Prints != 5 {
 		t.Errorf("stats %+v", s)
 	}
 }

@@ -25,16 +25,16 @@ func (b *Browser) Script(ctx context.Context, library string, expressions ...str
 		return nil, err
 	}
 	defer func() { <-b.slots }()
-	lost := false
+	lost, next := false, b.current
 	for {
-		more, err := b.runScript(ctx, library, expressions[len(values):])
+		more, err := b.runScript(ctx, next, library, expressions[len(values):])
 		values = append(values, more...)
 		switch {
 		case err == nil:
 			return values, nil
 		case ctx.Err() == nil && errors.Is(err, errRetired):
 		case ctx.Err() == nil && errors.Is(err, errConnClosed) && !lost:
-			lost = true // perhaps through another page's fault
+			lost, next = true, b.another // perhaps through another page's fault
 		case errors.Is(err, errTabCrashed), errors.Is(err, errTabStrayed):
 			return values, presswork.Errorf(presswork.RenderFailed, "the script broke its page").WithCause(err)
 		default:
@@ -43,10 +43,10 @@ func (b *Browser) Script(ctx context.Context, library string, expressions ...str
 	}
 }
 
-func (b *Browser) runScript(ctx context.Context, library string, expressions []string) (values []json.RawMessage, err error) {
+func (b *Browser) runScript(ctx context.Context, next func(context.Context) (*instance, error), library string, expressions []string) (values []json.RawMessage, err error) {
 	var p *scriptPage
 	err = b.timed(ctx, func(ctx context.Context) error {
-		inst, err := b.current(ctx)
+		inst, err := next(ctx)
 		if err != nil {
 			return err
 		}

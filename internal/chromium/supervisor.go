@@ -2,6 +2,7 @@ package chromium
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,10 +28,10 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 		defer b.mu.Unlock()
 		return b.cur, nil
 	}
-	l, err := b.launch(), b.lastErr
+	l, err, early := b.launch(), b.lastErr, time.Until(b.notBefore)
 	b.mu.Unlock()
 	if l == nil {
-		return nil, unfit(err)
+		return nil, &tooEarly{unfit(err), early}
 	}
 	select {
 	case <-l.done:
@@ -40,6 +41,33 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 		return l.inst, nil
 	case <-ctx.Done():
 		return nil, ended(ctx)
+	}
+}
+
+// tooEarly is the error of a launch whose back-off lasts for left.
+type tooEarly struct {
+	error
+	left time.Duration
+}
+
+func (e *tooEarly) Unwrap() error { return e.error }
+
+// another is current for who has lost a browser, and is to have one more try: a
+// browser that was young begins a back-off with its end, perhaps before its loss is
+// noticed here.
+func (b *Browser) another(ctx context.Context) (*instance, error) {
+	for {
+		inst, err := b.current(ctx)
+		early, ok := errors.AsType[*tooEarly](err)
+		if !ok {
+			return inst, err
+		}
+		select {
+		case <-time.After(early.left):
+		case <-b.background.Done():
+		case <-ctx.Done():
+			return nil, ended(ctx)
+		}
 	}
 }
 

@@ -1,0 +1,49 @@
+package chromium
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"presswork"
+	"presswork/internal/guard"
+)
+
+// Whether the supervisor or who prints is first to notice a browser's death makes no
+// difference.
+func TestWhoLosesABrowserGetsAnotherAfterItsBackOff(t *testing.T) {
+	t.Parallel()
+	b := New(Options{Path: "/bin/false"})
+	b.started = true
+	defer b.Stop(t.Context())
+	died := errors.New("the last browser died at once")
+	b.mu.Lock()
+	b.failed(died)
+	b.mu.Unlock()
+	if _, err := b.current(t.Context()); !errors.Is(err, died) {
+		t.Errorf("who has lost none gets %v", err)
+	}
+	if _, err := b.another(t.Context()); err == nil || errors.Is(err, died) {
+		t.Errorf("no other was launched: %v", err)
+	}
+}
+
+func TestTheGuardsReasonGoesBeforeTheBrowsers(t *testing.T) {
+	t.Parallel()
+	policy, err := guard.New(guard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancelCause(t.Context())
+	s, err := guard.NewProxy(policy, guard.ProxyOptions{}).Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	why := presswork.Errorf(presswork.PageError, "the page loads more than 1 MiB")
+	end(why)
+	v := &visit{session: s, main: document{failed: "net::ERR_INCOMPLETE_CHUNKED_ENCODING"}}
+	if err := v.verdict(); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+}
