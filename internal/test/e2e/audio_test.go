@@ -23,6 +23,7 @@ import (
 	"presswork"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 )
 
 // recording is a WAV file of 16 kHz, loud but for a pause at the end of every other
@@ -258,10 +259,10 @@ func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
 	if err := server.WaitRecordings(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
-	before := c.Job(accepted.JobID)
-	if before.Kind != presswork.KindTranscription || before.Stage != presswork.StageTranscribing || before.Progress <= 10 {
-		t.Errorf("%+v", before)
-	}
+	wait.Until(t, "the job tells of its parts", func() bool {
+		job := c.Job(accepted.JobID)
+		return job.Kind == presswork.KindTranscription && job.Stage == presswork.StageTranscribing && job.Progress > 10
+	})
 	first.Signal(syscall.SIGKILL)
 	<-first.Ended()
 	f.Worker(env)
@@ -342,9 +343,9 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 	}
 	leave()
 	res.Body.Close()
-	wait, cancel := context.WithTimeout(t.Context(), time.Minute)
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := server.WaitLeft(wait, 1); err != nil {
+	if err := server.WaitLeft(soon, 1); err != nil {
 		t.Errorf("the engine speaks on: %v", err)
 	}
 }
@@ -391,13 +392,14 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 		}
 	}
 	// An interruption cancels the job.
+	heard := len(server.Recordings())
 	cmd := exec.CommandContext(t.Context(), e2e.Binary(t), "transcribe", "--server", c.Base, "--key", "hush", "--model", "ears-hang", file)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	wait, cancel := context.WithTimeout(t.Context(), time.Minute)
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := server.WaitRecordings(wait, len(server.Recordings())+1); err != nil {
+	if err := server.WaitRecordings(soon, heard+1); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -406,7 +408,7 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
 		t.Errorf("%v", err)
 	}
-	if err := server.WaitLeft(wait, 1); err != nil {
+	if err := server.WaitLeft(soon, 1); err != nil {
 		t.Errorf("the engine works on: %v", err)
 	}
 }

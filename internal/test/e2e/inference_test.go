@@ -22,6 +22,7 @@ import (
 
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 )
 
 // models writes a models.yaml whose models are scenarios of the scripted server.
@@ -193,13 +194,9 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:1000@20", "hang")})
 	for n, body := range [][]byte{chat("tokens:1000@20", true, ""), chat("tokens:1000@20", false, ""), chat("hang", true, "")} {
 		ctx, leave := context.WithCancel(t.Context())
-		gone := make(chan time.Time, 1)
-		go func() {
-			if err := upstream.WaitRequests(t.Context(), n+1); err == nil {
-				time.AfterFunc(100*time.Millisecond, func() {
-					gone <- time.Now()
-					leave()
-				})
+		go func() { // the first is left at its first word, so that there is one to count
+			if err := upstream.WaitRequests(t.Context(), n+1); err == nil && n > 0 {
+				time.AfterFunc(100*time.Millisecond, leave)
 			}
 		}()
 		req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(body))
@@ -208,19 +205,29 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 		}
 		req.Header.Set("Content-Type", "application/json")
 		if res, err := c.HTTP.Do(req); err == nil {
-			_, _ = io.Copy(io.Discard, res.Body)
+			for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+				if n == 0 && strings.Contains(lines.Text(), `"content":" t`) {
+					leave()
+				}
+			}
 			res.Body.Close()
 		}
+		left := time.Now()
 		if err := upstream.WaitLeft(t.Context(), n+1); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(<-gone); took > 40*time.Second { // of the 50 that it takes
+		if took := time.Since(left); took > 40*time.Second { // of the 50 that it takes
 			t.Errorf("%s: the upstream was left after %s", body, took)
 		}
 		leave()
 	}
-	_, _, usage := c.Do("GET", "/v1/usage?group_by=model", "", nil)
-	if !strings.Contains(string(usage), `"cancelled":2`) || strings.Contains(string(usage), `"completion_tokens":0,"reasoning_tokens":0,"cancelled":2`) {
+	// What was used is written down after the upstream was left.
+	var usage []byte
+	wait.Until(t, "the ledger has both", func() bool {
+		_, _, usage = c.Do("GET", "/v1/usage?group_by=model", "", nil)
+		return strings.Contains(string(usage), `"cancelled":2`)
+	})
+	if strings.Contains(string(usage), `"completion_tokens":0,"reasoning_tokens":0,"cancelled":2`) {
 		t.Errorf("the ledger says %s", usage)
 	}
 }

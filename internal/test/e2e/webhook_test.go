@@ -44,11 +44,13 @@ func TestAWebhookIsToldOnceOfEveryEndInTheStandardForm(t *testing.T) {
 		got <- d
 	}))
 	t.Cleanup(receiver.Close)
-	_, c := e2e.Serve(t, map[string]string{
+	env := map[string]string{
 		"WEBHOOK_SECRET":         webhookSecret,
 		"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(receiver.URL, "http://"),
-		"RENDER_TIMEOUT":         "2s",
-	})
+	}
+	_, c := e2e.Serve(t, env)
+	env["RENDER_TIMEOUT"] = "1s"
+	_, hasty := e2e.Serve(t, env)
 	next := func() delivery {
 		select {
 		case d := <-got:
@@ -62,13 +64,13 @@ func TestAWebhookIsToldOnceOfEveryEndInTheStandardForm(t *testing.T) {
 	id := c.Submit(e2e.Submission{Content: "# done", WebhookURL: receiver.URL}).JobID
 	d := next()
 	if d.Type != "job.completed" || d.Data.ID != id || d.Data.Artifact == nil || !strings.Contains(d.Data.Artifact.URL, "token=") {
-		t.Errorf("got %+v", d)
+		t.Fatalf("got %+v (%+v)", d, d.Data.Error)
 	}
 	if body := c.Download(d.Data); len(body) == 0 {
 		t.Error("the webhook's URL downloads nothing")
 	}
 
-	id = c.Submit(e2e.Submission{Content: long("late", 1300), WebhookURL: receiver.URL}).JobID
+	id = hasty.Submit(e2e.Submission{Content: long("late", 1300), WebhookURL: receiver.URL}).JobID
 	if d := next(); d.Type != "job.failed" || d.Data.ID != id || d.Data.Error == nil || d.Data.Error.Code != presswork.RenderTimeout {
 		t.Errorf("got %+v (%+v)", d, d.Data.Error)
 	}
