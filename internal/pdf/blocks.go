@@ -17,6 +17,8 @@ type block struct {
 	heading int
 	// breaks reports that a page ends with it in any case, chapter that one begins.
 	breaks, chapter bool
+	// leaf reports that it is a white page that may be wanted before a chapter.
+	leaf bool
 	// unsound reports that tags in it are missing or too many.
 	unsound bool
 }

@@ -211,10 +211,10 @@ func (p page) runningHeads() bool { return p.book.pages && p.options.HeaderText 
 // head.
 const runningStyle = "presswork-running"
 
-// runningCSS defines the counter style, of one symbol per page: left pages name the
-// chapter, right ones the section. A page on which a chapter opens has no head, nor
-// does one before the first.
-func (r *revision) runningCSS(pages map[string]int, total int) string {
+// runningHeads are those of all pages: left pages name the chapter, right ones the
+// section. A page on which a chapter opens has none, nor does a blank one, or one before
+// the first chapter.
+func (r *revision) runningHeads(pages map[string]int, total int, blank map[int]bool) []string {
 	chapter, section := make([]string, total+1), make([]string, total+1)
 	opens := make([]bool, total+1)
 	current, within, next := "", "", 0
@@ -240,20 +240,15 @@ func (r *revision) runningCSS(pages map[string]int, total int) string {
 			section[page] = within
 		}
 	}
-	var b strings.Builder
-	b.WriteString("@counter-style " + runningStyle + "{system:fixed 1;symbols:")
 	for page := 1; page <= total; page++ {
-		head := chapter[page]
 		if page%2 == 1 {
-			head = section[page]
+			chapter[page] = section[page]
 		}
-		if opens[page] && r.opening || r.blank[page] {
-			head = ""
+		if opens[page] && r.opening || blank[page] {
+			chapter[page] = ""
 		}
-		b.WriteString(themes.QuoteCSS(head))
 	}
-	b.WriteString("}")
-	return b.String()
+	return chapter[1:]
 }
 
 // sectionsOf are the chapters and the headings one level below them.

@@ -137,9 +137,9 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	switch {
 	case composed.divisible:
 		page.body = "" // not to be remembered
-		composed.banners, composed.top = page.banners, sheet.textTop()
+		composed.banners, composed.top, composed.mirrored = page.banners, sheet.textTop(), sheet.mirrored
 	case body.Parts > markdown.MaxParts:
-		return Composed{}, tooMuchAtOnce(body.Parts, "it is set as a book, has a stylesheet or a theme of its own, page ranges, or pages without header or footer")
+		return Composed{}, tooMuchAtOnce(body.Parts, "it has a stylesheet or a theme of its own, page ranges, or pages without header or footer")
 	}
 	return c.keyed(composed), nil
 }

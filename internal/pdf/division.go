@@ -20,6 +20,8 @@ const (
 	// usualSection is that of a document that must be divided where no page ends in
 	// any case. What a page takes grows with the number of pages before it.
 	usualSection = 512 << 10
+	// leastChapter is that of chapters on the right, on average, that are worth a print each.
+	leastChapter = 8 << 10
 	// longContents is the size of HTML of contents that are worth a section of their own,
 	// as their section is printed again when the places of all headings are known: some
 	// four pages.
@@ -37,7 +39,9 @@ type division struct {
 	head, body, cover string
 	prepare           string
 	sheet             presswork.Sheet
-	blocks            []block
+	// mirrored reports that left pages have other margins than right ones.
+	mirrored bool
+	blocks   []block
 	// notes are the footnotes that stand at the foot of pages.
 	notes []block
 	// starts are the blocks that sections begin with, one alone where drafts tell the
@@ -65,6 +69,10 @@ type section struct {
 	// follows reports that it begins with a paragraph that comes after another one, for
 	// the rules about that.
 	follows bool
+	// at is the page that it begins on, white reports that a white one is before it, and
+	// left that it was printed to begin on a left one.
+	at          int
+	white, left bool
 	// first is the number of its first place for a text, held are the texts in them.
 	first int
 	held  []string
@@ -81,10 +89,9 @@ type section struct {
 }
 
 // divisible reports whether a document could be printed in sections: no rule may
-// count its pages or blocks, left pages be other than right ones, or a page be without
-// header or footer.
+// count its pages or blocks, or a page be without header or footer.
 func (c *Converter) divisible(o presswork.Options, p page) bool {
-	return c.idle != nil && ownSheets(o, p.theme) && p.sheet.ranges == "" && !p.sheet.mirrored && len(p.leaves) == 0 &&
+	return c.idle != nil && ownSheets(o, p.theme) && p.sheet.ranges == "" &&
 		!strings.Contains(p.body, `no-header`) && !strings.Contains(p.body, `no-footer`)
 }
 
@@ -103,19 +110,26 @@ func divide(composed Composed) *division {
 		return nil
 	}
 	p := composed.Page
-	d := &division{sheet: p.Sheet, prepare: p.Prepare, top: composed.top}
+	d := &division{sheet: p.Sheet, mirrored: composed.mirrored, prepare: p.Prepare, top: composed.top}
 	var rest string
 	d.head, rest, _ = strings.Cut(p.HTML, "</head>\n")
 	d.body, rest, _ = strings.Cut(rest, "\n")
 	before, rest, _ := strings.Cut(rest, "<main>\n")
 	d.cover, _, _ = strings.Cut(before, "<nav hidden>")
 	d.blocks = cutBlocks(strings.TrimSuffix(rest, "</main>\n</body>\n</html>\n"))
+	if r := composed.revision; r != nil && len(r.leaves) > 0 {
+		for i, b := range d.blocks {
+			d.blocks[i].leaf = strings.HasPrefix(b.html, `<div class="leaf" id="`) && slices.ContainsFunc(r.leaves, func(l leaf) bool { return l.id == b.ids[0] })
+		}
+	}
 	if composed.footnotes {
 		d.takeNotes()
 	}
 	d.link()
 	d.starts = starts(d.blocks, must)
 	switch {
+	case !must && slices.ContainsFunc(d.blocks, func(b block) bool { return b.leaf }) && len(d.starts)*leastChapter > len(rest):
+		return nil
 	case len(d.starts) > 1 && !(must && slices.ContainsFunc(d.blocks, func(b block) bool { return len(b.html) > usualSection && !contents(b) })):
 		return d // else a block may be as much as a document that is printed at once
 	case !must && len(rest) >= leastDrafted && !composed.footnotes && !strings.Contains(d.body, "turns") &&
@@ -133,6 +147,8 @@ func (d *division) add(from, to int) *section {
 	if from > 0 {
 		last := d.sections[len(d.sections)-1]
 		s.first = last.first + len(last.held)
+		// Where it is not known, the print shows it.
+		s.left = d.mirrored && last.left != (last.wanted%2 == 1)
 	}
 	d.linkSection(s)
 	d.sections = append(d.sections, s)
@@ -163,7 +179,7 @@ func starts(blocks []block, must bool) []int {
 		from := starts[len(starts)-1]
 		switch {
 		case i == 0:
-		case endsPage(blocks, i) && sizes[i]-sizes[from] >= leastSection:
+		case endsPage(blocks, i) && (b.leaf || sizes[i]-sizes[from] >= leastSection):
 			starts = append(starts, i)
 		case must && contents(blocks[i-1]) && !contents(b) && longEnough(blocks[from:i]):
 			starts = append(starts, i)
@@ -197,8 +213,8 @@ func longEnough(blocks []block) bool {
 // endsPage reports whether a page ends before a block in any case. Next to an empty
 // page, and where an anchor without text comes first, it is not told.
 func endsPage(blocks []block, i int) bool {
-	if blocks[i].chapter {
-		return true
+	if blocks[i].leaf || blocks[i].chapter {
+		return !blocks[i-1].leaf
 	}
 	return blocks[i-1].breaks && !blocks[i].breaks && (i == 1 || !blocks[i-2].breaks) && !strings.HasPrefix(blocks[i].html, "<a ")
 }
@@ -299,7 +315,11 @@ func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page 
 	slices.Sort(standIns)
 	slices.Sort(wanted)
 	var out strings.Builder
-	out.WriteString(d.head + "<style>" + noBanners + "</style>\n</head>\n" + d.body + "\n")
+	head := d.head
+	if s.left {
+		head = otherSides.Replace(head)
+	}
+	out.WriteString(head + "<style>" + noBanners + "</style>\n</head>\n" + d.body + "\n")
 	if s.from == 0 {
 		out.WriteString(d.cover)
 	}
@@ -315,6 +335,9 @@ func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page 
 	for n, b := range s.blocks {
 		if b.breaks && n == len(s.blocks)-1 && strings.HasPrefix(b.html, `<div class="page-break">`) {
 			continue // the section ends the page
+		}
+		if b.leaf && n == 0 && d.cover != "" && s.from == 0 {
+			b.html = whiteLeaf // behind the cover, which is on the right
 		}
 		arranged = arranged || strings.Contains(b.html, "<img ") || strings.Contains(b.html, `<div class="diagram">`)
 		texts = fill(&out, b.html, texts)
@@ -350,10 +373,48 @@ func fill(out *strings.Builder, block string, texts []string) (left []string) {
 	}
 }
 
-// pagesInWhole are those of the anchors, by the pages of the whole.
+// otherSides makes the rules of right pages those of left ones.
+var otherSides = strings.NewReplacer("@page:right{", "@page:left{", "@page:left{", "@page:right{")
+
+// whiteLeaf is a leaf that is shown.
+const whiteLeaf = `<div class="leaf" style="display:block"></div>`
+
+// whitePage is a white page before a chapter that begins on the right.
+func (d *division) whitePage() presswork.Page {
+	page := presswork.Page{HTML: d.head + "<style>" + noBanners + "</style>\n</head>\n" + d.body + "\n<main>\n" + whiteLeaf + "</main>\n</body>\n</html>\n", Sheet: d.sheet}
+	page.Sheet.Tagged, page.Sheet.Outline = false, false
+	return page
+}
+
+// outdated makes the sections what they are to be in the whole, where the anchors are on
+// such pages, and returns those that were printed otherwise.
+func (d *division) outdated(r *revision, pages map[string]int) (todo []*section) {
+	var texts []string
+	if r != nil {
+		texts = r.numbers(pages)
+	}
+	for _, s := range d.sections {
+		held, left := s.held, d.mirrored && s.at%2 == 0
+		if r != nil {
+			held = texts[s.first:][:len(s.held)]
+		}
+		if s.draft || s.left != left || !slices.Equal(s.held, held) {
+			s.held, s.left, s.draft = held, left, false
+			todo = append(todo, s)
+		}
+	}
+	return todo
+}
+
+// pagesInWhole are those of the anchors, by the pages of the whole. White pages are put
+// between sections.
 func (d *division) pagesInWhole() (pages map[string]int, total int) {
 	pages = map[string]int{}
 	for _, s := range d.sections {
+		if s.white = s.blocks[0].leaf && total%2 == 1; s.white {
+			total++
+		}
+		s.at = total + 1
 		for id, page := range s.places {
 			if _, known := pages[id]; !known { // a note may be in several
 				pages[id] = total + page

@@ -65,8 +65,8 @@ func (c *Converter) printSections(ctx context.Context, composed Composed) (r Res
 // pages, then header and footer of all pages, and joins them.
 func (c *Converter) printDivided(ctx context.Context, composed Composed, d *division) (*file.File, error) {
 	var chapters []markdown.Heading
-	if composed.revision != nil {
-		chapters = composed.revision.chapters
+	if r := composed.revision; r != nil {
+		chapters = slices.Concat(r.chapters, r.sections)
 	}
 	err := c.eachIdle(ctx, len(d.blocks), func(ctx context.Context, _ int) error {
 		s, err := c.nextSection(ctx, d)
@@ -80,17 +80,7 @@ func (c *Converter) printDivided(ctx context.Context, composed Composed, d *divi
 	var total int
 	for tries := 0; err == nil; tries++ {
 		pages, total = d.pagesInWhole()
-		if composed.revision == nil {
-			break
-		}
-		var todo []*section
-		texts := composed.revision.numbers(pages)
-		for _, s := range d.sections {
-			if texts := texts[s.first:][:len(s.held)]; s.draft || !slices.Equal(s.held, texts) {
-				s.held, s.draft = texts, false
-				todo = append(todo, s)
-			}
-		}
+		todo := d.outdated(composed.revision, pages)
 		const most = 3 // as chromium.Browser.PrintRevised has it
 		if len(todo) == 0 {
 			break
@@ -113,9 +103,9 @@ func (c *Converter) printDivided(ctx context.Context, composed Composed, d *divi
 	if err != nil {
 		return nil, err
 	}
-	sections := make([]*file.File, len(d.sections))
-	for i, s := range d.sections {
-		sections[i] = s.file
+	sections, err := c.joined(ctx, d)
+	if err != nil {
+		return nil, err
 	}
 	whole, err := file.Join(sections, banners)
 	if err != nil {
@@ -123,6 +113,27 @@ func (c *Converter) printDivided(ctx context.Context, composed Composed, d *divi
 	}
 	c.log.DebugContext(ctx, "printed in sections", "sections", len(sections), "pages", total)
 	return whole, nil
+}
+
+// joined are the prints that make the whole.
+func (c *Converter) joined(ctx context.Context, d *division) (prints []*file.File, err error) {
+	var white []byte
+	for _, s := range d.sections {
+		if s.white {
+			if white == nil {
+				if white, err = c.printer.Print(ctx, d.whitePage()); err != nil {
+					return nil, err
+				}
+			}
+			f, err := file.Read(white)
+			if err != nil {
+				return nil, errors.Join(errUndivided, err)
+			}
+			prints = append(prints, f)
+		}
+		prints = append(prints, s.file)
+	}
+	return prints, nil
 }
 
 // eachIdle does so many prints, as many at a time as there are tabs to spare.
@@ -162,7 +173,7 @@ func (c *Converter) printSection(ctx context.Context, d *division, s *section, c
 }
 
 // bannersAtOnce is how many pages of banners are printed at once: what one takes
-// grows with how many there are.
+// grows with how many there are. Even, so that left pages are left ones in each print.
 const bannersAtOnce = 64
 
 // numberStyle is the counter style of page numbers in a print of some pages.
@@ -179,7 +190,12 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 	// In their place: another rule for all pages would win over those with a name.
 	head := strings.Replace(d.head, printed, composed.banners("counter(page,"+numberStyle+")", themes.QuoteCSS(strconv.Itoa(total))), 1)
 	var classes []string
+	blank := map[int]bool{}
 	for _, s := range d.sections {
+		if s.white {
+			blank[s.at-1] = true
+			classes = append(classes, "banner blank")
+		}
 		sizes, err := s.file.Sizes()
 		if err != nil {
 			return nil, errors.Join(errUndivided, err)
@@ -189,6 +205,9 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 			switch {
 			case len(classes) == 0 && d.cover != "":
 				class = "banner first"
+			case len(classes) == 1 && d.cover != "" && d.blocks[0].leaf:
+				class = "banner blank"
+				blank[len(classes)+1] = true
 			case (size[0] > size[1]) != (d.sheet.Width > d.sheet.Height):
 				class = "banner turned"
 			}
@@ -197,9 +216,12 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 	}
 	sheet := d.sheet
 	sheet.Tagged, sheet.Outline = false, false
-	var running []string
-	if composed.revision != nil && len(composed.revision.chapters) > 0 {
-		running = runningTitles(composed.revision.chapters, pages, total)
+	var chapters, heads []string
+	if r := composed.revision; r != nil && len(r.chapters) > 0 {
+		chapters = runningTitles(r.chapters, pages, total)
+	}
+	if r := composed.revision; r != nil && len(r.sections) > 0 {
+		heads = r.runningHeads(pages, total, blank)
 	}
 	banners := make([]*file.File, (total+bannersAtOnce-1)/bannersAtOnce)
 	err := c.eachIdle(ctx, len(banners), func(ctx context.Context, i int) error {
@@ -211,11 +233,14 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 			numbers[n] = strconv.Itoa(first + n + 1)
 		}
 		out.WriteString(head + "<style>" + pageStyle(numberStyle, numbers))
-		if running != nil {
-			out.WriteString(pageStyle(chapterStyle, running[first:last]))
+		if chapters != nil {
+			out.WriteString(pageStyle(chapterStyle, chapters[first:last]))
+		}
+		if heads != nil {
+			out.WriteString(pageStyle(runningStyle, heads[first:last]))
 		}
 		out.WriteString("@page{background:none}@page cover{background:none}.banner{height:1mm;break-after:page}" +
-			".banner.turned{page:turned}.banner.first{page:cover}.banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
+			".banner.turned{page:turned}.banner.blank{page:leaf}.banner.first{page:cover}.banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
 		for _, class := range classes[first:last] {
 			out.WriteString(`<div class="` + class + "\"></div>\n")
 		}

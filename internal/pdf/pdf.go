@@ -150,6 +150,7 @@ type Composed struct {
 	divisible bool
 	banners   func(number, total string) string
 	top       float64 // sheet.textTop
+	mirrored  bool    // sheet.mirrored
 	parts     int     // as markdown.MaxParts counts them
 }
 

@@ -67,7 +67,7 @@ func (r *revision) texts(printed []byte) ([]string, error) {
 		css += chapterCSS(r.chapters, pages, total)
 	}
 	if len(r.sections) > 0 {
-		css += r.runningCSS(pages, total)
+		css += pageStyle(runningStyle, r.runningHeads(pages, total, r.blank))
 	}
 	if css != "" {
 		texts = append(texts, css)
