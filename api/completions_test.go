@@ -181,7 +181,7 @@ func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
 func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) }, func(o *api.Options) {
-		o.Inference.QueueTimeout = time.Millisecond
+		o.Inference.QueueTimeout, o.Inference.Patience = time.Millisecond, 50*time.Millisecond
 		o.Inference.Calls = unserved{o.Inference.Calls.(*tasks.Client)}
 	})
 	for name, body := range map[string]string{"whole": asked, "streamed": streamed} {
