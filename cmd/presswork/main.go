@@ -14,6 +14,7 @@ import (
 )
 
 func main() {
+	relaxTimers()
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
