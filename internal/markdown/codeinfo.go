@@ -31,18 +31,20 @@ type codeInfo struct {
 // lineRange is a range of lines, both ends in it, counted from 1.
 type lineRange struct{ from, to int }
 
-// readCodeInfo understands the forms of GitHub, Docusaurus, MkDocs, Hugo and
-// Pandoc:
+// readCodeInfo understands the forms of GitHub, Docusaurus, MkDocs, Hugo,
+// Pandoc and Quarto:
 //
 //	go {3,5-7} title="main.go"    go:main.go    go linenos start=10
-//	py hl_lines="3 5-7" linenums="1"    {.go .numberLines startFrom=10}
+//	py hl_lines="3 5-7" linenums="1"    {.go .numberLines startFrom=10}    {r}
 func readCodeInfo(info string) codeInfo {
 	c := codeInfo{first: 1}
 	info = strings.TrimSpace(info)
 	if len(info) > maxBraces {
 		info = info[:strings.LastIndexByte(info[:maxBraces], ' ')+1]
 	}
-	if !strings.HasPrefix(info, "{") {
+	if m := cellInfo().FindStringSubmatch(info); m != nil {
+		c.language, info = m[1], "{"+info[len(m[0])-len(m[2]):]
+	} else if !strings.HasPrefix(info, "{") {
 		end := strings.IndexAny(info, " \t{,")
 		if end < 0 {
 			end = len(info)

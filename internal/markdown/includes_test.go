@@ -50,7 +50,7 @@ func TestIncludedFilesStandInTheirPlace(t *testing.T) {
 		"![[Note#one]]\n":                                      "<h2 id=\"one\">One</h2>\n<p>first</p>\n<h3 id=\"deep\">Deep</h3>\n",
 		"![[two]]\n\n[[a|b]]\n":                                "<p>second</p>\n<p>b</p>\n",
 		// What is no include, or names no file, stays as it is.
-		"```{r, include=FALSE}\n1\n```\n": "<pre class=\"keep\"><code>1\n</code></pre>\n",
+		"```{r, include=FALSE}\n1\n```\n": "<pre class=\"keep\"><code class=\"language-r\"><span class=\"m\">1</span>\n</code></pre>\n",
 		"```\n!include other.yaml\n```\n": "<pre class=\"keep\"><code>!include other.yaml\n</code></pre>\n",
 		"a {{#include a.md}} b\n":         "<p>a {{#include a.md}} b</p>\n",
 		"```\n#include <a.md>\n```\n":     "<pre class=\"keep\"><code>#include &lt;a.md&gt;\n</code></pre>\n",

@@ -198,6 +198,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err := d.expand(dialect); err != nil {
 		return Document{}, err
 	}
+	d.plainDraft()
 	d.plainTemplates()
 	src = d.src
 	d.references = o.Labels != nil || HasLabels(src)
@@ -295,6 +296,7 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 		}
 	}
 	d.dropComments(root)
+	d.dropCellOptions(root)
 	d.placeBlocks(root)
 	placeFormulas(root, d.src)
 	d.placeCitations(root)
