@@ -14,7 +14,6 @@ import (
 )
 
 func main() {
-	relaxTimers()
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
