@@ -26,6 +26,9 @@ const (
 	// as their section is printed again when the places of all headings are known: some
 	// four pages.
 	longContents = 32 << 10
+	// fewPages are so few, in page ranges, that drafts of all the others take less time
+	// than one print.
+	fewPages = 100
 	// maxDivided bounds what a document in sections is made of, in parts as
 	// markdown.MaxParts counts them. 8000 pages of short sections have 620 000.
 	maxDivided = 1_000_000
@@ -44,6 +47,12 @@ type division struct {
 	blocks   []block
 	// notes are the footnotes that stand at the foot of pages.
 	notes []block
+	// headings are those whose pages must be known.
+	headings []markdown.Heading
+	// ranges are the pages asked for, nil for all. With whole, they show what takes all
+	// pages to be known.
+	ranges [][2]int
+	whole  bool
 	// starts are the blocks that sections begin with, one alone where drafts tell the
 	// others.
 	starts   []int
@@ -82,8 +91,10 @@ type section struct {
 	// wanted is how many pages it has in the whole, 0 where it decides that.
 	wanted int
 	// draft reports that it was printed without tags, because it will be again.
-	draft  bool
-	file   *file.File
+	draft bool
+	file  *file.File
+	// ranges are those of its pages that are printed, "" for all.
+	ranges string
 	places map[string]int // pages of the anchors, from 1
 	pages  int
 }
@@ -91,7 +102,7 @@ type section struct {
 // divisible reports whether a document could be printed in sections: no rule may
 // count its pages or blocks, or a page be without header or footer.
 func (c *Converter) divisible(o presswork.Options, p page) bool {
-	return c.idle != nil && ownSheets(o, p.theme) && p.sheet.ranges == "" &&
+	return c.idle != nil && ownSheets(o, p.theme) &&
 		!strings.Contains(p.body, `no-header`) && !strings.Contains(p.body, `no-footer`)
 }
 
@@ -124,6 +135,27 @@ func divide(composed Composed) *division {
 	}
 	if composed.footnotes {
 		d.takeNotes()
+	}
+	if r := composed.revision; r != nil {
+		d.headings = slices.Concat(r.chapters, r.sections)
+	}
+	if p.Sheet.PageRanges != "" {
+		d.whole = composed.revision != nil && len(composed.revision.contents) > 0 || strings.Contains(composed.banners(thisPage, allPages), allPages)
+		d.sheet.PageRanges = ""
+		asked := 0
+		for text := range strings.SplitSeq(p.Sheet.PageRanges, ",") {
+			first, last, isRange := strings.Cut(text, "-")
+			if !isRange {
+				last = first
+			}
+			from, _ := strconv.Atoi(first) // sheetOf has read them
+			to, _ := strconv.Atoi(last)
+			d.ranges = append(d.ranges, [2]int{from, to})
+			asked += to - from + 1
+		}
+		if !must && asked > fewPages {
+			return nil
+		}
 	}
 	d.link()
 	d.starts = starts(d.blocks, must)
@@ -290,7 +322,7 @@ func (d *division) linkSection(s *section) {
 // page is a section's page, without header and footer. Links to anchors elsewhere
 // lead to stand-ins that have no place: Chromium makes none that lead nowhere. Anchors that others link
 // to are linked, as are the chapters: it writes no others.
-func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page {
+func (d *division) page(s *section) presswork.Page {
 	var standIns, wanted []string
 	for id := range s.links {
 		if !s.ids[id] && d.exists[id] {
@@ -307,7 +339,7 @@ func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page 
 			want(id)
 		}
 	}
-	for _, h := range chapters {
+	for _, h := range d.headings {
 		if !d.linked[h.ID] {
 			want(h.ID)
 		}
@@ -351,6 +383,7 @@ func (d *division) page(s *section, chapters []markdown.Heading) presswork.Page 
 	}
 	out.WriteString("</main>\n</body>\n</html>\n")
 	page := presswork.Page{HTML: out.String(), Sheet: d.sheet}
+	page.Sheet.PageRanges = s.ranges
 	if s.draft {
 		page.Sheet.Tagged, page.Sheet.Outline = false, false
 	}
@@ -398,12 +431,43 @@ func (d *division) outdated(r *revision, pages map[string]int) (todo []*section)
 		if r != nil {
 			held = texts[s.first:][:len(s.held)]
 		}
+		var asked bool
+		if s.ranges, asked = d.asked(s.at, s.pages); !asked {
+			continue
+		}
 		if s.draft || s.left != left || !slices.Equal(s.held, held) {
 			s.held, s.left, s.draft = held, left, false
 			todo = append(todo, s)
 		}
 	}
 	return todo
+}
+
+// asked are the pages asked for among so many from one on, by their numbers there, ""
+// for all of a document, and whether there are any.
+func (d *division) asked(first, pages int) (ranges string, some bool) {
+	if d.ranges == nil {
+		return "", true
+	}
+	var list []string
+	for _, r := range d.ranges {
+		if from, to := max(r[0]-first+1, 1), min(r[1]-first+1, pages); from <= to {
+			list = append(list, strconv.Itoa(from)+"-"+strconv.Itoa(to))
+		}
+	}
+	return strings.Join(list, ","), len(list) > 0
+}
+
+// reached reports that nothing behind the sections matters.
+func (d *division) reached() bool {
+	pages := 0
+	for _, s := range d.sections {
+		if s.wanted == 0 {
+			return false // nobody knows yet
+		}
+		pages += s.wanted
+	}
+	return d.ranges != nil && !d.whole && !slices.ContainsFunc(d.ranges, func(r [2]int) bool { return r[1] > pages })
 }
 
 // pagesInWhole are those of the anchors, by the pages of the whole. White pages are put

@@ -53,6 +53,12 @@ var (
 	secondNote   = regexp.MustCompile(`See again\[\^n\d+\]`)
 )
 
+// unlinked leads links out of a document of which some pages are printed: those to others
+// would lead nowhere.
+func unlinked(content string) []byte {
+	return []byte(regexp.MustCompile(`\[\^n\d+\](: .*)?`).ReplaceAllString(regexp.MustCompile(`\(#[a-z]+-\d+`).ReplaceAllString(content, "(https://example.com"), ""))
+}
+
 // TestADividedDocumentIsTheSame prints a document in one piece and in sections.
 func TestADividedDocumentIsTheSame(t *testing.T) {
 	t.Parallel()
@@ -68,13 +74,16 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 		}
 	}
 	for name, d := range map[string]pdf.Document{
-		"between pages that it ends":   {Content: chapters("\\newpage\n\n"), Options: presswork.Options{HeaderText: new("{title}: {chapter}"), TOC: new(presswork.Depth(2)), Cover: new(true), CropMarks: new(true)}},
-		"where a draft says":           {Content: append([]byte(paragraphs.String()), chapters("")...), Theme: "fantasy", Options: presswork.Options{As: "document", TOC: new(presswork.Depth(2)), Cover: new(true), Footnotes: "end", HeaderText: new("in {chapter}")}},
-		"where a draft of a book says": {Content: append([]byte(paragraphs.String()), chapters("")...), Theme: "fantasy", Options: presswork.Options{As: "book", TOC: new(presswork.Depth(2)), Footnotes: "end"}},
-		"before chapters on the right": {Content: chapters(""), Theme: "silk", Options: presswork.Options{As: "book", ChapterStart: "right", Cover: new(true), TOC: new(presswork.Depth(2)), Footnotes: "end", PDFA: new(presswork.PDFALevel("2b"))}},
-		"behind a cover":               {Content: []byte(strings.TrimPrefix(secondNote.ReplaceAllString(string(chapters("")), ""), "# The book\n\nOn to [the last](#chapter-13).\n\n")), Options: presswork.Options{ChapterStart: "right", Cover: new(true), Title: "A", HeaderText: new("{page}: {chapter}"), CropMarks: new(true)}},
-		"between facing pages":         {Content: chapters("\\newpage\n\n"), Options: presswork.Options{Binding: "10mm", HeaderText: new("in {chapter}"), FooterText: new("")}},
-		"where chapters begin":         {Content: chapters(""), Theme: "dark", Options: presswork.Options{ChapterStart: "page", Footnotes: "end", FooterText: new("")}},
+		"between pages that it ends":    {Content: chapters("\\newpage\n\n"), Options: presswork.Options{HeaderText: new("{title}: {chapter}"), TOC: new(presswork.Depth(2)), Cover: new(true), CropMarks: new(true)}},
+		"where a draft says":            {Content: append([]byte(paragraphs.String()), chapters("")...), Theme: "fantasy", Options: presswork.Options{As: "document", TOC: new(presswork.Depth(2)), Cover: new(true), Footnotes: "end", HeaderText: new("in {chapter}")}},
+		"where a draft of a book says":  {Content: append([]byte(paragraphs.String()), chapters("")...), Theme: "fantasy", Options: presswork.Options{As: "book", TOC: new(presswork.Depth(2)), Footnotes: "end"}},
+		"before chapters on the right":  {Content: chapters(""), Theme: "silk", Options: presswork.Options{As: "book", ChapterStart: "right", Cover: new(true), TOC: new(presswork.Depth(2)), Footnotes: "end", PDFA: new(presswork.PDFALevel("2b"))}},
+		"behind a cover":                {Content: []byte(strings.TrimPrefix(secondNote.ReplaceAllString(string(chapters("")), ""), "# The book\n\nOn to [the last](#chapter-13).\n\n")), Options: presswork.Options{ChapterStart: "right", Cover: new(true), Title: "A", HeaderText: new("{page}: {chapter}"), CropMarks: new(true)}},
+		"between facing pages":          {Content: chapters("\\newpage\n\n"), Options: presswork.Options{Binding: "10mm", HeaderText: new("in {chapter}"), FooterText: new("")}},
+		"pages of the middle":           {Content: unlinked(paragraphs.String() + string(chapters(""))), Options: presswork.Options{PageRanges: "29,2-3", TOC: new(presswork.Depth(2)), Footnotes: "end", HeaderText: new("in {chapter}")}},
+		"the last pages that are known": {Content: unlinked(paragraphs.String() + string(chapters(""))), Theme: "silk", Options: presswork.Options{PageRanges: "20-21", As: "book", Footnotes: "end"}},
+		"pages around a white one":      {Content: unlinked(string(chapters(""))), Theme: "silk", Options: presswork.Options{As: "book", ChapterStart: "right", PageRanges: "3-12", Footnotes: "end"}},
+		"where chapters begin":          {Content: chapters(""), Theme: "dark", Options: presswork.Options{ChapterStart: "page", Footnotes: "end", FooterText: new("")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, wantPath := convert(t, whole, d)
@@ -123,7 +132,7 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 			}
 		})
 	}
-	if strings.Count(log.String(), "printed in sections") != 7 {
+	if strings.Count(log.String(), "printed in sections") != 10 {
 		t.Errorf("the documents were not printed in sections: %s", &log)
 	}
 }

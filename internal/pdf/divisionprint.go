@@ -64,17 +64,16 @@ func (c *Converter) printSections(ctx context.Context, composed Composed) (r Res
 // printDivided prints the sections until the numbers in them are those of their
 // pages, then header and footer of all pages, and joins them.
 func (c *Converter) printDivided(ctx context.Context, composed Composed, d *division) (*file.File, error) {
-	var chapters []markdown.Heading
-	if r := composed.revision; r != nil {
-		chapters = slices.Concat(r.chapters, r.sections)
-	}
 	err := c.eachIdle(ctx, len(d.blocks), func(ctx context.Context, _ int) error {
 		s, err := c.nextSection(ctx, d)
 		if s == nil || err != nil {
 			return err
 		}
-		s.draft = composed.revision != nil && len(s.held) > 0
-		return c.printSection(ctx, d, s, chapters)
+		s.draft = d.ranges != nil || composed.revision != nil && len(s.held) > 0
+		if s.pages > 0 {
+			return nil // known by the draft that found its end
+		}
+		return c.printSection(ctx, d, s)
 	})
 	var pages map[string]int
 	var total int
@@ -89,10 +88,24 @@ func (c *Converter) printDivided(ctx context.Context, composed Composed, d *divi
 			c.log.WarnContext(ctx, "some page numbers in the contents may be wrong: each print moved the headings")
 			break
 		}
-		err = c.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error { return c.printSection(ctx, d, todo[i], chapters) })
+		err = c.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error {
+			s := todo[i]
+			if s.ranges != "" && s.wanted > 0 { // not all of it will be seen
+				s.ranges, s.draft = "", true
+				err := c.printSection(ctx, d, s)
+				if s.ranges, _ = d.asked(s.at, s.pages); err != nil {
+					return err
+				}
+				s.draft = false
+			}
+			return c.printSection(ctx, d, s)
+		})
 	}
 	if err != nil {
 		return nil, err
+	}
+	if _, asked := d.asked(1, total); !asked {
+		return nil, fmt.Errorf("there are only %d pages: %w", total, errUndivided)
 	}
 	for _, s := range d.sections {
 		if s.wanted > 0 && s.wanted != s.pages {
@@ -119,7 +132,7 @@ func (c *Converter) printDivided(ctx context.Context, composed Composed, d *divi
 func (c *Converter) joined(ctx context.Context, d *division) (prints []*file.File, err error) {
 	var white []byte
 	for _, s := range d.sections {
-		if s.white {
+		if _, asked := d.asked(s.at-1, 1); s.white && asked {
 			if white == nil {
 				if white, err = c.printer.Print(ctx, d.whitePage()); err != nil {
 					return nil, err
@@ -131,7 +144,9 @@ func (c *Converter) joined(ctx context.Context, d *division) (prints []*file.Fil
 			}
 			prints = append(prints, f)
 		}
-		prints = append(prints, s.file)
+		if s.file != nil {
+			prints = append(prints, s.file)
+		}
 	}
 	return prints, nil
 }
@@ -155,16 +170,20 @@ func (c *Converter) eachIdle(ctx context.Context, count int, print func(ctx cont
 	return context.Cause(ctx)
 }
 
-func (c *Converter) printSection(ctx context.Context, d *division, s *section, chapters []markdown.Heading) error {
-	printed, err := c.printer.Print(ctx, d.page(s, chapters))
+func (c *Converter) printSection(ctx context.Context, d *division, s *section) error {
+	printed, err := c.printer.Print(ctx, d.page(s))
 	if err != nil {
 		return err
 	}
-	if s.file, err = file.Read(printed); err == nil {
-		s.places, err = s.file.Anchors()
+	f, err := file.Read(printed)
+	if err == nil && s.ranges == "" {
+		s.places, err = f.Anchors()
 	}
-	if err == nil {
-		s.pages, err = s.file.Pages()
+	if err == nil && s.ranges == "" {
+		s.pages, err = f.Pages()
+	}
+	if d.ranges == nil || s.ranges != "" {
+		s.file = f
 	}
 	if err != nil {
 		return errors.Join(errUndivided, err)
@@ -189,29 +208,37 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 	}
 	// In their place: another rule for all pages would win over those with a name.
 	head := strings.Replace(d.head, printed, composed.banners("counter(page,"+numberStyle+")", themes.QuoteCSS(strconv.Itoa(total))), 1)
-	var classes []string
+	classes := slices.Repeat([]string{"banner"}, total)
 	blank := map[int]bool{}
 	for _, s := range d.sections {
 		if s.white {
 			blank[s.at-1] = true
-			classes = append(classes, "banner blank")
+			classes[s.at-2] = "banner blank"
+		}
+		if s.file == nil {
+			continue
 		}
 		sizes, err := s.file.Sizes()
 		if err != nil {
 			return nil, errors.Join(errUndivided, err)
 		}
-		for _, size := range sizes {
-			class := "banner"
-			switch {
-			case len(classes) == 0 && d.cover != "":
-				class = "banner first"
-			case len(classes) == 1 && d.cover != "" && d.blocks[0].leaf:
-				class = "banner blank"
-				blank[len(classes)+1] = true
-			case (size[0] > size[1]) != (d.sheet.Width > d.sheet.Height):
-				class = "banner turned"
+		for i := range s.pages {
+			if _, asked := d.asked(s.at+i, 1); !asked {
+				continue
 			}
-			classes = append(classes, class)
+			if len(sizes) == 0 {
+				return nil, fmt.Errorf("pages are missing: %w", errUndivided)
+			}
+			if (sizes[0][0] > sizes[0][1]) != (d.sheet.Width > d.sheet.Height) {
+				classes[s.at-1+i] = "banner turned"
+			}
+			sizes = sizes[1:]
+		}
+	}
+	if d.cover != "" {
+		classes[0] = "banner first"
+		if d.blocks[0].leaf && total > 1 {
+			classes[1], blank[2] = "banner blank", true
 		}
 	}
 	sheet := d.sheet
@@ -227,6 +254,10 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 	err := c.eachIdle(ctx, len(banners), func(ctx context.Context, i int) error {
 		first := i * bannersAtOnce
 		last := min(first+bannersAtOnce, total)
+		ranges, asked := d.asked(first+1, last-first)
+		if !asked {
+			return nil
+		}
 		var out strings.Builder
 		numbers := make([]string, last-first)
 		for n := range numbers {
@@ -245,6 +276,8 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 			out.WriteString(`<div class="` + class + "\"></div>\n")
 		}
 		out.WriteString("</body>\n</html>\n")
+		sheet := sheet
+		sheet.PageRanges = ranges
 		data, err := c.printer.Print(ctx, presswork.Page{HTML: out.String(), Sheet: sheet})
 		if err != nil {
 			return err
@@ -254,5 +287,5 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 		}
 		return nil
 	})
-	return banners, err
+	return slices.DeleteFunc(banners, func(f *file.File) bool { return f == nil }), err
 }

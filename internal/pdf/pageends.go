@@ -42,7 +42,7 @@ func (c *Converter) nextSection(ctx context.Context, d *division) (*section, err
 		from = d.sections[n-1].from + len(d.sections[n-1].blocks)
 	}
 	switch n := len(d.sections) + 1; {
-	case from == end:
+	case from == end || d.reached():
 		return nil, nil
 	case n < len(d.starts):
 		return d.add(from, d.starts[n]), nil
@@ -60,7 +60,7 @@ func (c *Converter) nextSection(ctx context.Context, d *division) (*section, err
 	if rest < leastSection*3/2 {
 		return d.add(from, end), nil // sooner printed than found out about
 	}
-	at, pages, err := c.lastPageEnd(ctx, d, from, to)
+	at, pages, places, err := c.lastPageEnd(ctx, d, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +72,22 @@ func (c *Converter) nextSection(ctx context.Context, d *division) (*section, err
 	}
 	s := d.add(from, at)
 	s.wanted = pages
+	if d.ranges != nil { // all that must be known of it if it is not asked for
+		s.pages, s.places = pages, map[string]int{}
+		for id, place := range places {
+			if place.Page <= pages {
+				s.places[id] = place.Page
+			}
+		}
+	}
 	return s, nil
 }
 
 // lastPageEnd prints a draft of some blocks, the first of which begins a page. It returns
 // the last block, 0 if there is none, that begins a page, too, and may begin a section,
-// and how many pages are before that. The draft has no tags and shows nothing, so it
+// how many pages are before that, and the places of anchors. The draft has no tags and shows nothing, so it
 // takes half of what the print does.
-func (c *Converter) lastPageEnd(ctx context.Context, d *division, from, to int) (at, pages int, err error) {
+func (c *Converter) lastPageEnd(ctx context.Context, d *division, from, to int) (at, pages int, places map[string]file.Place, err error) {
 	draft := newSection(d.blocks, from, to)
 	draft.blocks, draft.draft = slices.Clone(draft.blocks), true
 	var links strings.Builder
@@ -95,15 +103,14 @@ func (c *Converter) lastPageEnd(ctx context.Context, d *division, from, to int) 
 		draft.blocks[n-from].html = d.blocks[n].html[:tag] + ` id="` + id + `"` + d.blocks[n].html[tag:]
 		links.WriteString(`<a href="#` + html.EscapeString(url.PathEscape(id)) + `"></a>`)
 	}
-	page := d.page(draft, nil)
+	page := d.page(draft)
 	page.HTML = strings.Replace(page.HTML, "</head>", "<style>main{visibility:hidden}</style></head>", 1)
 	page.HTML = strings.Replace(page.HTML, "<nav hidden>", "<nav hidden>"+links.String(), 1)
 	printed, err := c.printer.Print(ctx, page)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
 	var last int
-	var places map[string]file.Place
 	f, err := file.Read(printed)
 	if err == nil {
 		last, err = f.Pages()
@@ -112,17 +119,17 @@ func (c *Converter) lastPageEnd(ctx context.Context, d *division, from, to int) 
 		places, err = f.Places()
 	}
 	if err != nil {
-		return 0, 0, errors.Join(errUndivided, err)
+		return 0, 0, nil, errors.Join(errUndivided, err)
 	}
 	for _, n := range asked {
 		const tolerance = 1 // point
 		// What begins the last page may have room on the one before, with what follows.
 		place, ok := places[cutPrefix+strconv.Itoa(n)]
 		if ok && place.Page > 1 && place.Page < last && math.Abs(place.Top-d.top) < tolerance {
-			return n, place.Page - 1, nil
+			return n, place.Page - 1, places, nil
 		}
 	}
-	return 0, 0, nil
+	return 0, 0, nil, nil
 }
 
 // mayBegin reports whether a block looks the same at the head of a section as at the
