@@ -105,7 +105,7 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		if !unambiguous(&ctx.Request.Header) {
 			ctx.SetConnectionClose()
 			s.fail(ctx, &statusError{http.StatusBadRequest, presswork.Errorf(presswork.InvalidRequest,
-				"a request has one Host, and not both a Content-Length and a Transfer-Encoding")})
+				"a request has one Host, and a Content-Length or, in HTTP/1.1, a Transfer-Encoding")})
 			return
 		}
 		if answered := s.checkOrigin(ctx, meta); answered {
@@ -123,7 +123,7 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 // unambiguous reports whether every proxy on the way has understood the head of a request
 // as we do: where it begins and ends, and for whom it is (RFC 9112, 3.2 and 6.1).
 func unambiguous(h *fasthttp.RequestHeader) bool {
-	hosts, lengths := 0, 0
+	hosts, lengths, encodings := 0, 0, 0
 	for line := range bytes.Lines(h.RawHeaders()) {
 		name, _, _ := bytes.Cut(line, []byte(":"))
 		switch {
@@ -131,10 +131,12 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 			hosts++
 		case bytes.EqualFold(name, []byte("Content-Length")):
 			lengths++
+		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+			encodings++
 		}
 	}
-	const chunked = -1 // as fasthttp has it
-	return hosts <= 1 && (hosts == 1 || !h.IsHTTP11()) && (lengths == 0 || h.ContentLength() != chunked)
+	current := h.IsHTTP11() // HTTP/1.0 has no Transfer-Encoding and needs no Host
+	return hosts <= 1 && (hosts == 1 || !current) && (encodings == 0 || encodings == 1 && lengths == 0 && current)
 }
 
 // setHeaders sets the headers of every answer.

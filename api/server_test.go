@@ -151,6 +151,8 @@ func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 		"garbage":       {"\x16\x03\x01 hello\r\n\r\n", "400"},
 		"half a header": {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", "408"},
 		"half a body":   {"POST /api/conversion HTTP/1.1\r\nHost: x\r\nX-API-Key: " + testKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "408"},
+		"identity":      {"POST /api/conversion HTTP/1.1\r\nHost: x\r\nX-API-Key: " + testKey + "\r\nContent-Length: 5\r\nTransfer-Encoding: identity\r\n\r\nhello", "400"},
+		"chunks of 1.0": {"POST /api/conversion HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nX-API-Key: " + testKey + "\r\nContent-Type: text/markdown\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", "400"},
 		"two lengths":   {"POST /api/conversion HTTP/1.1\r\nHost: x\r\nX-API-Key: " + testKey + "\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
 		"two hosts":     {"GET /healthz HTTP/1.1\r\nHost: x\r\nhOST: y\r\n\r\n", "400"},
 		"no host":       {"GET /healthz HTTP/1.1\r\nX: y\r\n\r\n", "400"},
