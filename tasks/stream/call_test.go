@@ -81,6 +81,16 @@ func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
 	if after := presswork.AsError(err).After; after <= 0 {
 		t.Errorf("it may be tried again after %s", after)
 	}
+	// Its body may take a megabyte, and there may be no worker for hours.
+	late, left := stream.Call{ID: tasks.NewID(), MaxWait: time.Millisecond}, stream.Call{ID: tasks.NewID()}
+	_, err = b.call(t, late).Next(t.Context())
+	wantCode(t, err, presswork.QueueUnavailable)
+	b.call(t, left).Close()
+	for _, id := range []string{late.ID, left.ID} {
+		if keys := b.rdb.Keys(t.Context(), "*"+id+"*").Val(); len(keys) > 0 {
+			t.Errorf("nobody can join a call that was given up, and there is %q", keys)
+		}
+	}
 
 	served := make(chan string, 100)
 	b.serve(t, func(ctx context.Context, run *stream.Run) error {

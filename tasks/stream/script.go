@@ -258,13 +258,15 @@ return 1
 
 // renew counts a waiter for another while. KEYS: call, waiters. ARGV: waiter, how
 // long it counts in ms, how long ago a run must have been alive that was restored or
-// has inputs, the waiter's channel, "1" when it waits no longer for a run to begin. Answers
-// {"gone"}, {"dead"}, {"late"} when it has left a call without a run, or "", frames so far, attempt ("" before the first).
+// has inputs, the waiter's channel, "1" when it waits no longer for a run to begin, "1" when
+// nobody else can wait. Answers {"gone"}, {"dead"}, {"late"} when it has left a call without a
+// run, which is then forgotten if nobody can join it, or "", frames so far, attempt ("" before the first).
 var renewScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
 if not f[1] then return {'gone'} end
 if ARGV[5] == '1' and not f[3] then
   redis.call('ZREM', KEYS[2], ARGV[1])
+  if ARGV[6] == '1' then redis.call('DEL', KEYS[1]) end
   return {'late'}
 end
 listen(KEYS[1], ARGV[4])
@@ -275,13 +277,15 @@ return {'', f[2] or '0', f[3] or ''}
 `)
 
 // leave takes a waiter away. KEYS: call, waiters. ARGV: waiter, for how many ms
-// the call shall go on without anybody (0 for not at all), cancel channel.
+// the call shall go on without anybody (0 for not at all: nobody can join it, and without
+// a run it is forgotten), cancel channel.
 var leaveScript = redis.NewScript(volatileNow + leaving + `
 redis.call('ZREM', KEYS[2], ARGV[1])
 if ARGV[2] ~= '0' then redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), 'linger') end
 if redis.call('ZCOUNT', KEYS[2], now, '+inf') > 0 then return 0 end
 local run = leaving(KEYS[1])
-if run then redis.call('PUBLISH', ARGV[3], run) end
+if run then redis.call('PUBLISH', ARGV[3], run)
+elseif ARGV[2] == '0' and redis.call('HGET', KEYS[1], 'state') ~= 'over' then redis.call('DEL', KEYS[1]) end
 return 1
 `)
 
