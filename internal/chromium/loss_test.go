@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"presswork"
 	"presswork/internal/guard"
@@ -44,6 +45,23 @@ func TestTheGuardsReasonGoesBeforeTheBrowsers(t *testing.T) {
 	end(why)
 	v := &visit{session: s, main: document{failed: "net::ERR_INCOMPLETE_CHUNKED_ENCODING"}}
 	if err := v.verdict(); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An outage of the browser's is no fault of the page: its job is tried again.
+func TestWhoHasNoTimeForABackOffHearsThatThereIsNoBrowser(t *testing.T) {
+	t.Parallel()
+	b := New(Options{Path: "/bin/false"})
+	b.started = true
+	defer b.Stop(t.Context())
+	b.mu.Lock()
+	b.failures = 6 // the next launch is in ten seconds
+	b.failed(errors.New("the last browser died at once"))
+	b.mu.Unlock()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, presswork.Errorf(presswork.RenderTimeout, "the document took too long"))
+	defer cancel()
+	if _, err := b.another(ctx); presswork.CodeOf(err) != presswork.BrowserUnavailable {
 		t.Errorf("got %v", err)
 	}
 }

@@ -54,12 +54,12 @@ func (e *tooEarly) Unwrap() error { return e.error }
 
 // another is current for who has lost a browser, and is to have one more try: a
 // browser that was young begins a back-off with its end, perhaps before its loss is
-// noticed here.
+// noticed here. Who has no time for it is not to pay for the browser.
 func (b *Browser) another(ctx context.Context) (*instance, error) {
 	for {
 		inst, err := b.current(ctx)
 		early, ok := errors.AsType[*tooEarly](err)
-		if !ok {
+		if end, bounded := ctx.Deadline(); !ok || bounded && time.Until(end) <= early.left {
 			return inst, err
 		}
 		select {
