@@ -66,9 +66,9 @@ func (c *Claim) Start(ctx context.Context) error {
 		other, err = c.other(ctx, prefix)
 	}
 	if err == nil && other != "" {
-		// The same store may have two addresses.
-		var marks []string
-		if marks, err = marksOf(ctx, c.Store, own); err == nil && len(marks) == 0 {
+		// The same store may have two addresses; a former one has an old mark.
+		var live bool
+		if _, live, err = marksOf(ctx, c.Store, own); err == nil && !live {
 			return errors.Join(fmt.Errorf("nodes on the same Redis (%s) keep their objects in %s, this one in %s: nodes of one deployment need the "+
 				"same store, two deployments a Redis or a database of Redis each; to change the store, stop all nodes first", c.RedisName, other, c.StoreName), c.Stop(ctx))
 		}

@@ -3,6 +3,7 @@ package retention_test
 import (
 	"context"
 	"crypto/rand"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -137,5 +138,40 @@ func TestNothingIsDeletedWhileAnotherDeploymentUsesTheStore(t *testing.T) {
 		if err != nil || !strings.HasPrefix(info.Key, storage.Deployments+"a/") {
 			t.Errorf("left: %s %v", info.Key, err)
 		}
+	}
+}
+
+// anHourOn is a store in which nothing was stored for an hour.
+type anHourOn struct{ storage.Store }
+
+func (s anHourOn) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
+	return func(yield func(storage.Info, error) bool) {
+		for info, err := range s.Store.List(ctx, prefix) {
+			info.Modified = info.Modified.Add(-time.Hour)
+			if !yield(info, err) {
+				return
+			}
+		}
+	}
+}
+
+// The mark that a deployment left in a store it has moved away from is no sign that the
+// others still work on it.
+func TestANodeIsNotForgottenOnTheFormerStore(t *testing.T) {
+	t.Parallel()
+	a := newSite(t)
+	former, store := openDisk(t, t.TempDir()), openDisk(t, t.TempDir())
+	node, err := a.claim(t, former, "former")
+	if err == nil {
+		err = node.Stop(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.claim(t, store, "new"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.claim(t, anHourOn{former}, "former"); err == nil {
+		t.Error("a node works on the store that the others have left")
 	}
 }

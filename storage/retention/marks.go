@@ -14,11 +14,11 @@ import (
 // sweep may take a while.
 const markLife = 10
 
-// mark leaves a deployment's mark in a store, which says who it is to people: where there
-// is none, or in place of those there are. Only one node may do the latter at a time.
+// mark leaves a deployment's mark in a store, which says who it is to people: where none
+// lives, or in place of those there are. Only one node may do the latter at a time.
 func mark(ctx context.Context, store storage.Store, deployment, who string, renew bool) error {
-	marks, err := marksOf(ctx, store, deployment)
-	if err != nil || len(marks) > 0 && !renew {
+	marks, live, err := marksOf(ctx, store, deployment)
+	if err != nil || live && !renew {
 		return err
 	}
 	key := storage.Deployments + deployment + "/" + rand.Text()
@@ -28,15 +28,16 @@ func mark(ctx context.Context, store storage.Store, deployment, who string, rene
 	return remove(ctx, store, marks)
 }
 
-// marksOf returns the keys of a deployment's marks.
-func marksOf(ctx context.Context, store storage.Store, deployment string) (keys []string, err error) {
+// marksOf returns the keys of a deployment's marks, and whether its nodes still renew one.
+func marksOf(ctx context.Context, store storage.Store, deployment string) (keys []string, live bool, err error) {
 	for info, err := range store.List(ctx, storage.Deployments+deployment+"/") {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		keys = append(keys, info.Key)
+		live = live || time.Since(info.Modified) < markLife*sweepEvery
 	}
-	return keys, nil
+	return keys, live, nil
 }
 
 func remove(ctx context.Context, store storage.Store, keys []string) error {

@@ -17,6 +17,9 @@ import (
 	"presswork/storage"
 )
 
+// sweepEvery is the time between two sweeps where nothing else is said.
+const sweepEvery = time.Minute
+
 // Options are what a Keeper keeps, and for how long.
 type Options struct {
 	// Store holds the objects. Mandatory.
@@ -104,7 +107,7 @@ func New(o Options) *Keeper {
 		o.Live = func(context.Context, string) (bool, error) { return false, nil }
 	}
 	if o.Interval == 0 {
-		o.Interval = time.Minute
+		o.Interval = sweepEvery
 	}
 	if o.Reconcile == 0 {
 		o.Reconcile = 24 * time.Hour
