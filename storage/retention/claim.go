@@ -2,6 +2,7 @@ package retention
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -56,25 +57,13 @@ func (c *Claim) Start(ctx context.Context) error {
 		c.Log.WarnContext(ctx, "whether another deployment uses this Redis is not known", "error", err)
 		return nil
 	}
-	// Channels are not parted by Redis' databases, so they have the deployment's name.
-	prefix := "pw:store:" + own + ":"
-	c.sub = c.Redis.Subscribe(context.WithoutCancel(ctx), prefix+c.StoreName)
-	_, err = c.sub.ReceiveTimeout(ctx, patience)
-	_ = c.sub.Channel() // subscribes again when the connection is lost
-	var other string
+	id, err := c.identify(ctx, own)
 	if err == nil {
-		other, err = c.other(ctx, prefix)
-	}
-	if err == nil && other != "" {
-		// The same store may have two addresses; a former one has an old mark.
-		var live bool
-		if _, live, err = marksOf(ctx, c.Store, own); err == nil && !live {
+		var other string
+		if other, err = c.other(ctx, own, id); other != "" {
 			return errors.Join(fmt.Errorf("nodes on the same Redis (%s) keep their objects in %s, this one in %s: nodes of one deployment need the "+
 				"same store, two deployments a Redis or a database of Redis each; to change the store, stop all nodes first", c.RedisName, other, c.StoreName), c.Stop(ctx))
 		}
-	}
-	if err == nil {
-		err = mark(ctx, c.Store, own, c.RedisName, false)
 	}
 	if err != nil {
 		c.Log.WarnContext(ctx, "whether another deployment uses this Redis is not known", "error", err)
@@ -82,23 +71,36 @@ func (c *Claim) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop gives the claim back.
-func (c *Claim) Stop(context.Context) error {
-	if c.sub == nil {
-		return nil
+// identify returns what tells this store from others, whatever its address: what the first
+// node of the deployment has put there.
+func (c *Claim) identify(ctx context.Context, own string) (string, error) {
+	key, id := storage.Deployments+own+identity, rand.Text()
+	_, err := c.Store.Put(ctx, key, strings.NewReader(id), int64(len(id)), storage.Attrs{ContentType: "text/plain"})
+	if errors.Is(err, storage.ErrExists) {
+		id, err = read(ctx, c.Store, key)
 	}
-	return c.sub.Close()
+	return id, err
 }
 
-// other is the name of another store on which nodes work, if any.
-func (c *Claim) other(ctx context.Context, prefix string) (other string, err error) {
+// other says that this node works on a store, and returns the name of another one on which
+// nodes do, if any: one with another identity and another address, since a store may be
+// emptied and may have two addresses.
+func (c *Claim) other(ctx context.Context, own, id string) (other string, err error) {
+	// Channels are not parted by Redis' databases, so they have the deployment's name.
+	prefix := "pw:store:" + own + ":"
+	c.sub = c.Redis.Subscribe(context.WithoutCancel(ctx), prefix+id+":"+c.StoreName)
+	_, err = c.sub.ReceiveTimeout(ctx, patience)
+	_ = c.sub.Channel() // subscribes again when the connection is lost
+	if err != nil {
+		return "", err
+	}
 	var mu sync.Mutex
 	ask := func(ctx context.Context, one redis.Cmdable) error {
 		channels, err := one.PubSubChannels(ctx, prefix+"*").Result()
 		mu.Lock()
 		defer mu.Unlock()
 		for _, channel := range channels {
-			if name := strings.TrimPrefix(channel, prefix); name != c.StoreName {
+			if itsID, name, _ := strings.Cut(strings.TrimPrefix(channel, prefix), ":"); itsID != id && name != c.StoreName {
 				other = name
 			}
 		}
@@ -110,4 +112,12 @@ func (c *Claim) other(ctx context.Context, prefix string) (other string, err err
 	}
 	err = ask(ctx, c.Redis)
 	return other, err
+}
+
+// Stop gives the claim back.
+func (c *Claim) Stop(context.Context) error {
+	if c.sub == nil {
+		return nil
+	}
+	return c.sub.Close()
 }

@@ -14,40 +14,8 @@ import (
 // sweep may take a while.
 const markLife = 10
 
-// mark leaves a deployment's mark in a store, which says who it is to people: where none
-// lives, or in place of those there are. Only one node may do the latter at a time.
-func mark(ctx context.Context, store storage.Store, deployment, who string, renew bool) error {
-	marks, live, err := marksOf(ctx, store, deployment)
-	if err != nil || live && !renew {
-		return err
-	}
-	key := storage.Deployments + deployment + "/" + rand.Text()
-	if _, err := store.Put(ctx, key, strings.NewReader(who), int64(len(who)), storage.Attrs{ContentType: "text/plain"}); err != nil {
-		return err
-	}
-	return remove(ctx, store, marks)
-}
-
-// marksOf returns the keys of a deployment's marks, and whether its nodes still renew one.
-func marksOf(ctx context.Context, store storage.Store, deployment string) (keys []string, live bool, err error) {
-	for info, err := range store.List(ctx, storage.Deployments+deployment+"/") {
-		if err != nil {
-			return nil, false, err
-		}
-		keys = append(keys, info.Key)
-		live = live || time.Since(info.Modified) < markLife*sweepEvery
-	}
-	return keys, live, nil
-}
-
-func remove(ctx context.Context, store storage.Store, keys []string) error {
-	for _, key := range keys {
-		if err := store.Delete(ctx, key); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// identity is the end of the key of what a Claim leaves, which is no mark and stays.
+const identity = "/store"
 
 // neighbour is another deployment whose mark lies in the store.
 type neighbour struct {
@@ -68,7 +36,8 @@ func (s sweep) shared(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := mark(ctx, s.Store, own, s.RedisName, true); err != nil {
+	key := storage.Deployments + own + "/" + rand.Text()
+	if _, err := s.Store.Put(ctx, key, strings.NewReader(s.RedisName), int64(len(s.RedisName)), storage.Attrs{ContentType: "text/plain"}); err != nil {
 		return false, err
 	}
 	marks := map[string][]string{}
@@ -76,8 +45,12 @@ func (s sweep) shared(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(info.Key, storage.Deployments), "/")
-		marks[name] = append(marks[name], info.Key)
+		if name, _, _ := strings.Cut(strings.TrimPrefix(info.Key, storage.Deployments), "/"); info.Key != key && !strings.HasSuffix(info.Key, identity) {
+			marks[name] = append(marks[name], info.Key)
+		}
+	}
+	if err := remove(ctx, s.Store, marks[own]); err != nil {
+		return false, err
 	}
 	delete(marks, own)
 	shared, now := false, map[string]neighbour{}
@@ -105,11 +78,29 @@ func (s sweep) shared(ctx context.Context) (bool, error) {
 
 // who is what a mark says.
 func (s sweep) who(ctx context.Context, key string) string {
-	r, _, err := s.Store.Get(ctx, key, storage.Range{})
+	name, err := read(ctx, s.Store, key)
 	if err != nil {
 		return "unknown"
 	}
+	return name
+}
+
+// read returns a small object.
+func read(ctx context.Context, store storage.Store, key string) (string, error) {
+	r, _, err := store.Get(ctx, key, storage.Range{})
+	if err != nil {
+		return "", err
+	}
 	defer r.Close()
-	name, _ := io.ReadAll(io.LimitReader(r, 1<<10))
-	return string(name)
+	text, err := io.ReadAll(io.LimitReader(r, 1<<10))
+	return string(text), err
+}
+
+func remove(ctx context.Context, store storage.Store, keys []string) error {
+	for _, key := range keys {
+		if err := store.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
 }

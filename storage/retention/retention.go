@@ -17,9 +17,6 @@ import (
 	"presswork/storage"
 )
 
-// sweepEvery is the time between two sweeps where nothing else is said.
-const sweepEvery = time.Minute
-
 // Options are what a Keeper keeps, and for how long.
 type Options struct {
 	// Store holds the objects. Mandatory.
@@ -107,7 +104,7 @@ func New(o Options) *Keeper {
 		o.Live = func(context.Context, string) (bool, error) { return false, nil }
 	}
 	if o.Interval == 0 {
-		o.Interval = sweepEvery
+		o.Interval = time.Minute
 	}
 	if o.Reconcile == 0 {
 		o.Reconcile = 24 * time.Hour
