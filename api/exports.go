@@ -1,9 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"net/url"
 	"path"
 	"strings"
@@ -174,15 +171,13 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		WebhookURL: r.webhook, RequestID: meta.id, TraceParent: meta.trace, Task: task,
 	}
 	if key != "" {
-		// Who asks again may prefer to wait otherwise: that alone makes no other request.
 		same := r.task
-		if r.visit.Save == nil {
-			same.Keep = int64(deliveredKeep / time.Second)
+		keep := &same.Keep
+		if r.visit.Save != nil {
+			keep = nil
 		}
-		// Options and strings always encode.
-		b, _ := json.Marshal([]any{same, r.webhook})
-		sum := sha256.Sum256(b)
-		sub.IdempotencyKey, sub.Fingerprint = key, hex.EncodeToString(sum[:])
+		sub.IdempotencyKey = key
+		setFingerprint(&sub, []any{&same, r.webhook}, keep)
 	}
 	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
 		return rec, replayed, err

@@ -62,7 +62,7 @@ func (q *fakeQueue) Reserve(_ context.Context, s *tasks.Submission) (tasks.Recor
 		return tasks.Record{}, false, q.refuse
 	}
 	if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok && s.IdempotencyKey != "" {
-		if q.jobs[id].fingerprint != s.Fingerprint {
+		if f := q.jobs[id].fingerprint; f != s.Fingerprint && f != s.Alike {
 			return tasks.Record{}, false, presswork.Errorf(presswork.IdempotencyConflict, "this Idempotency-Key was used for another submission")
 		}
 		s.ID = id
@@ -82,7 +82,7 @@ func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record,
 	if s.IdempotencyKey != "" {
 		if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok {
 			job := q.jobs[id]
-			if job.fingerprint != s.Fingerprint {
+			if job.fingerprint != s.Fingerprint && job.fingerprint != s.Alike {
 				return tasks.Record{}, false, presswork.Errorf(presswork.IdempotencyConflict, "this Idempotency-Key was used for another submission")
 			}
 			return job.rec, true, nil

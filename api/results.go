@@ -3,6 +3,9 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -41,6 +44,22 @@ func preferencesOf(c *fiber.Ctx) preferences {
 		}
 	}
 	return p
+}
+
+// setFingerprint tells a request from others with its Idempotency-Key. keep, where it is not
+// nil, is the part of the request that is one of two by how its caller prefers to wait: that
+// alone makes no other request.
+func setFingerprint(sub *tasks.Submission, request any, keep *int64) {
+	digest := func() string {
+		b, _ := json.Marshal(request) // options, strings and numbers always encode
+		sum := sha256.Sum256(b)
+		return hex.EncodeToString(sum[:])
+	}
+	sub.Fingerprint = digest()
+	if keep != nil {
+		*keep = int64(deliveredKeep/time.Second) - *keep
+		sub.Alike = digest()
+	}
 }
 
 // listHeader returns a header that is a list, and makes one line of several (RFC 9110, 5.3).

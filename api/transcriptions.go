@@ -1,9 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"path"
@@ -136,13 +133,8 @@ func (s *Server) submitTranscription(c *fiber.Ctx, r transcriptionRequest) (rec 
 		if r.recording.aside != nil {
 			digest = r.recording.aside.sha256
 		}
-		// Who asks again may prefer to wait otherwise: that alone makes no other request.
 		same := r.payload
-		same.Keep = int64(deliveredKeep / time.Second)
-		// Strings and numbers always encode.
-		b, _ := json.Marshal([]any{same, digest})
-		sum := sha256.Sum256(b)
-		sub.Fingerprint = hex.EncodeToString(sum[:])
+		setFingerprint(sub, []any{&same, digest}, &same.Keep)
 	}
 	// A recording in the store has its job reserved.
 	if r.recording.key == "" {

@@ -101,6 +101,11 @@ func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
 	_, _, err = b.client.Replay(t.Context(), "ann", "k", "g")
 	wantCode(t, err, presswork.IdempotencyConflict)
 
+	other.Alike = "f"
+	if id := b.submit(t, other); id != first {
+		t.Errorf("the same request in its other form made another job")
+	}
+
 	other.Owner = "bob"
 	if id := b.submit(t, other); id == first {
 		t.Error("bob got ann's job")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,14 +146,14 @@ func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bo
 	if err != nil {
 		return "", false, unavailable(err)
 	}
-	id, err = boundID(bound.Val(), s.Fingerprint)
+	id, err = boundID(bound.Val(), s.Fingerprint, s.Alike)
 	return id, fresh.Val(), err
 }
 
-// boundID reads what an idempotency key is bound to.
-func boundID(value, fingerprint string) (string, error) {
+// boundID reads what an idempotency key is bound to, for a request with any of some fingerprints.
+func boundID(value string, fingerprints ...string) (string, error) {
 	id, first, _ := strings.Cut(value, " ")
-	if first != fingerprint {
+	if !slices.Contains(fingerprints, first) {
 		return "", presswork.Errorf(presswork.IdempotencyConflict,
 			"this Idempotency-Key was used for another request within the last 24 hours; use a new key")
 	}

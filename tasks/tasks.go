@@ -80,10 +80,11 @@ type Submission struct {
 	// IdempotencyKey, when set, makes a second submission with the same Owner
 	// and Fingerprint return the first one's record.
 	IdempotencyKey string
-	// Fingerprint is a digest over the parsed request.
-	Fingerprint string
-	RequestID   string // see Owner
-	TraceParent string // see Owner
+	// Fingerprint is a digest over the parsed request, Alike another one that it may have
+	// had the first time, "" for none.
+	Fingerprint, Alike string
+	RequestID          string // see Owner
+	TraceParent        string // see Owner
 	// Task is what the worker will run, from Kind.Task.
 	Task Task
 
