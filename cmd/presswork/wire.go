@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -188,7 +189,8 @@ func (p *parts) claimStore(ctx context.Context) error {
 	if _, none := p.store.(storage.None); none {
 		return nil
 	}
-	where, name := "PDF_OUTPUT_DIR", absolute(p.cfg.PDFOutputDir)
+	host, _ := os.Hostname() // the same path may be another disk on another machine
+	where, name := "PDF_OUTPUT_DIR", absolute(p.cfg.PDFOutputDir)+" on "+host
 	if p.cfg.S3Endpoint != "" {
 		where, name = "S3_BUCKET", p.cfg.S3Bucket+" at "+p.cfg.S3Endpoint
 	}

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -47,10 +48,14 @@ func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
 func TestAServerIsRefusedTheRedisOfAnother(t *testing.T) {
 	t.Parallel()
 	rdb, store := redistest.Start(t), t.TempDir()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
 	e2e.Serve(t, map[string]string{"REDIS_URL": rdb})
 	p := e2e.Run(t, "serve", map[string]string{"PDF_OUTPUT_DIR": store, "REDIS_URL": rdb})
 	wait.Receive(t, "its end", p.Ended())
-	if log := p.Log(); p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: claim: ") || !strings.Contains(log, store) {
+	if log := p.Log(); p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: claim: ") || !strings.Contains(log, store+" on "+host) {
 		t.Errorf("exit status %d, says %q", p.ExitCode(), log)
 	}
 }
