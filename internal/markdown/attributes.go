@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/net/html"
 )
 
@@ -120,8 +121,15 @@ func readValue(text []byte) (value string, size int, ok bool) {
 // meant reports whether these are attributes rather than some text in braces:
 // whether one of them would have an effect.
 func (a attributes) meant() bool {
-	return a.id != "" || len(a.classes) > 0 || slices.Contains(a.words, "-") ||
+	return a.id != "" || len(a.classes) > 0 || a.uncounted() ||
 		slices.ContainsFunc(a.pairs, func(p attribute) bool { _, ok := cleanPair(p); return ok })
+}
+
+// uncounted reports whether a heading has no number: - of Pandoc, numbered="false" of
+// kramdown-rfc.
+func (a attributes) uncounted() bool {
+	numbered, _ := a.get("numbered")
+	return slices.Contains(a.words, "-") || numbered == "false" || numbered == "no"
 }
 
 // get returns the value of the first of the keys that is there.
@@ -216,12 +224,37 @@ func (a attributes) setOn(n ast.Node) {
 			addClass(n, c)
 		}
 	}
-	if slices.Contains(a.words, "-") {
+	if a.uncounted() {
 		addClass(n, unnumbered)
 	}
 	for _, p := range a.pairs {
 		if clean, ok := cleanPair(p); ok {
 			n.SetAttributeString(clean.key, []byte(clean.value))
+		}
+	}
+}
+
+// setOnBlock gives a block the attributes that are allowed, and its caption: the title.
+func (a attributes) setOnBlock(n ast.Node) {
+	a.setOn(n)
+	title, ok := a.get("title", "caption")
+	if !ok {
+		return
+	}
+	switch n := n.(type) {
+	case *ast.FencedCodeBlock:
+		n.SetAttributeString(attrTitle, []byte(title))
+	case *east.Table:
+		if _, ok := n.FirstChild().(*caption); ok {
+			return
+		}
+		c, text := &caption{}, ast.NewString([]byte(html.EscapeString(title)))
+		text.SetRaw(true)
+		c.AppendChild(c, text)
+		n.InsertBefore(n, n.FirstChild(), c)
+	case *ast.Paragraph:
+		if img, ok := n.FirstChild().(*ast.Image); ok && img.NextSibling() == nil && img.Title == nil {
+			img.Title = []byte(title)
 		}
 	}
 }

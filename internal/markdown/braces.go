@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
@@ -19,6 +20,8 @@ type braces struct {
 	segment    text.Segment
 	// last reports whether they end their block.
 	last bool
+	// kramdown reports whether they have its form: {: .class}.
+	kramdown bool
 }
 
 func (*braces) Kind() ast.NodeKind         { return kindBraces }
@@ -52,18 +55,34 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 		return nil
 	}
 	a, size := readBraces(line)
-	// Behind a link or picture other programs' attributes are dropped, too.
-	if size == 0 || !a.meant() && (before != ')' || len(a.pairs) == 0) {
+	if size == 0 {
+		return nil
+	}
+	kramdown := line[1] == ':'
+	alone := len(bytes.TrimSpace(line[size:])) == 0
+	// Other programs' attributes are dropped, too, behind a link or picture and in a form
+	// that is nothing else.
+	dropped := (before == ')' || kramdown) && len(a.pairs) > 0 || kramdown && alone && len(a.words) == 1 && slices.Contains(listNames(), a.words[0])
+	if !a.meant() && !dropped {
 		return nil
 	}
 	lines := parent.Lines()
-	last := len(bytes.TrimSpace(line[size:])) == 0 && segment.Stop >= lines.At(lines.Len()-1).Stop
+	last := alone && segment.Stop >= lines.At(lines.Len()-1).Stop
+	n := &braces{attributes: a, segment: segment.WithStop(segment.Start + size), last: last, kramdown: kramdown}
+	if kramdown && alone && !last && !parent.HasChildren() && parent.Kind() == ast.KindParagraph { // above a paragraph
+		block.AdvanceLine()
+		return n
+	}
 	if !behind && !last && (labelKind(a.id) != Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
 		return nil
 	}
 	block.Advance(size)
-	return &braces{attributes: a, segment: segment.WithStop(segment.Start + size), last: last}
+	return n
 }
+
+// listNames are the attribute lists of kramdown and kramdown-rfc that documents name
+// without defining them.
+func listNames() []string { return []string{"aside", "compact", "toc", "unlisted"} }
 
 // inlineTransformer gives attributes to what they belong to, makes text of those
 // that belong to nothing, and joins texts.
@@ -142,6 +161,11 @@ func (b *braces) settle(src []byte) bool {
 		parent.RemoveChild(parent, b)
 		return true
 	}
+	if before == nil && b.kramdown && !b.last && b.NextSibling() != nil {
+		parent.RemoveChild(parent, b)
+		b.attributes.setOn(parent)
+		return true
+	}
 	if !b.last || b.NextSibling() != nil {
 		return false
 	}
@@ -150,19 +174,29 @@ func (b *braces) settle(src []byte) bool {
 	case *ast.Heading:
 		target = p
 	case *east.TableCell:
+		if table := tableAbove(p); before == nil && table != nil {
+			table.RemoveChild(table, p.Parent())
+			b.attributes.setOnBlock(table)
+			return true
+		}
 		target = p
 	case *ast.TextBlock:
-		if target = p.Parent(); target.Kind() != ast.KindListItem {
+		target = p.Parent()
+		if target.Kind() != ast.KindListItem && target.Kind() != east.KindDefinitionDescription {
 			return false
+		}
+		// Not indented below its last item, they are the list's.
+		if start := b.segment.Start; b.kramdown && src[start-1] == '\n' && target.NextSibling() == nil {
+			target = target.Parent()
 		}
 	case *ast.Paragraph:
 		target = p
-		if before == nil { // on lines of their own: they are the block's before
-			if target = p.PreviousSibling(); target == nil || target.Kind() == ast.KindLinkReferenceDefinition {
+		if before == nil { // on lines of their own
+			if target = b.neighbour(p, src); target == nil {
 				return false
 			}
 			p.Parent().RemoveChild(p.Parent(), p)
-			b.attributes.setOn(target)
+			b.attributes.setOnBlock(target)
 			return true
 		}
 	default:
@@ -175,10 +209,46 @@ func (b *braces) settle(src []byte) bool {
 		}
 		t.Segment = trimmed
 		t.SetSoftLineBreak(false)
+		if trimmed.Len() == 0 {
+			parent.RemoveChild(parent, t)
+		}
 	}
 	parent.RemoveChild(parent, b)
-	b.attributes.setOn(target)
+	b.attributes.setOnBlock(target)
 	return true
+}
+
+// neighbour is the block that attributes in a paragraph of their own belong to, nil for
+// none: the one before or, in kramdown's form, the one that no blank line is before.
+func (b *braces) neighbour(p *ast.Paragraph, src []byte) ast.Node {
+	before, after := p.PreviousSibling(), p.NextSibling()
+	if before != nil && before.Kind() == ast.KindLinkReferenceDefinition {
+		before = nil
+	}
+	if b.kramdown && after != nil {
+		blank := func(line []byte) bool { return len(bytes.Trim(line, " \t>\n")) == 0 }
+		above := src[:bytes.LastIndexByte(src[:b.segment.Start], '\n')+1]
+		below := src[lineEnd(src, b.segment.Start):]
+		if before == nil || blank(above[bytes.LastIndexByte(bytes.TrimSuffix(above, []byte("\n")), '\n')+1:]) && !blank(below[:lineEnd(below, 0)]) {
+			return after
+		}
+	}
+	return before
+}
+
+// tableAbove is the table of which a cell is alone in the last row: right under a table,
+// a line is taken for one.
+func tableAbove(cell *east.TableCell) ast.Node {
+	row := cell.Parent()
+	if row.Kind() != east.KindTableRow || row.NextSibling() != nil || row.FirstChild() != cell {
+		return nil
+	}
+	for c := cell.NextSibling(); c != nil; c = c.NextSibling() {
+		if c.HasChildren() {
+			return nil
+		}
+	}
+	return row.Parent()
 }
 
 // displayBefore returns the display formula that n is or, with nothing but space

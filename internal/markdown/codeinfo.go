@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,12 +153,17 @@ func (c codeInfo) isMarked(line int) bool {
 	return slices.ContainsFunc(c.marked, func(r lineRange) bool { return line >= r.from && line <= r.to })
 }
 
+// attrTitle is the attribute by which braces behind a code block give it a title.
+const attrTitle = "code-title"
+
 // infoOf reads the info string of a code block.
 func infoOf(code *ast.FencedCodeBlock, src []byte) codeInfo {
-	if code.Info == nil {
-		return codeInfo{first: 1}
+	c := codeInfo{first: 1}
+	if code.Info != nil {
+		c = readCodeInfo(resolved(code.Info.Segment.Value(src)))
 	}
-	return readCodeInfo(resolved(code.Info.Segment.Value(src)))
+	c.title = cmp.Or(c.title, attributeText(code, attrTitle))
+	return c
 }
 
 // languageOf is the language of a code block, in lower case.

@@ -13,7 +13,10 @@ var (
 	placeInWork = lazyregexp.New(`^([^,]+?)(\s+of\s+)(\S+)$`)
 	// draftLabel is a heading with its label, {#label} or, on a line of its own, {: #label}.
 	draftLabel = lazyregexp.New(`(?m)^#{1,6}[ \t]+([^\n]{1,300}?)[ \t]*#*[ \t]*\n?\{:?[ \t]*#([A-Za-z][\w.:-]{0,100})[^}\n]*\}[ \t]*$`)
-	workLabel  = lazyregexp.New(`^[A-Z][\w.+=-]*$`)
+	// titleLabel is that of a figure or table, behind it: {: #label title="Title"}.
+	titleLabel  = lazyregexp.New(`(?m)^\{:[ \t]*#([A-Za-z][\w.:-]{0,100})[ \t]+title="([^"\n]{1,300})"[^}\n]*\}[ \t]*$`)
+	boilerplate = lazyregexp.New(`^\{::boilerplate[ \t]+bcp14[\w+-]*[ \t]*\}\s*$`)
+	workLabel   = lazyregexp.New(`^[A-Z][\w.+=-]*$`)
 )
 
 // plainDraft makes what is kramdown-rfc's own in an Internet-Draft Markdown, and leaves
@@ -26,6 +29,9 @@ func (d *draft) plainDraft() {
 	}
 	src, text := d.src, withoutCode(d.src)
 	titles := map[string]string{}
+	for _, m := range titleLabel().FindAllSubmatch(text, -1) {
+		titles[string(m[1])] = string(m[2])
+	}
 	for _, m := range draftLabel().FindAllSubmatchIndex(text, -1) {
 		titles[string(src[m[4]:m[5]])] = string(src[m[2]:m[3]])
 	}
@@ -41,10 +47,7 @@ func (d *draft) plainDraft() {
 		}
 	}
 	out.Write(src[at:])
-	lines := d.lines.of
-	d.src = draftParts(out.Bytes())
-	d.lines = newLineIndex(d.src, max(d.options.FirstLine, 1))
-	d.lines.of = lines
+	d.setSource(draftParts(out.Bytes()))
 }
 
 // draftParts gives the parts their headings, outside of code.
@@ -54,6 +57,8 @@ func draftParts(src []byte) []byte {
 	for line := range bytes.Lines(withoutCode(src)) {
 		if draftPart().Match(line) {
 			out.WriteString(partHeading(string(line)) + "\n")
+		} else if boilerplate().Match(line) {
+			out.WriteString(keyWords + "\n")
 		} else {
 			out.Write(src[at : at+len(line)])
 		}
@@ -61,6 +66,10 @@ func draftParts(src []byte) []byte {
 	}
 	return out.Bytes()
 }
+
+// keyWords is the text of BCP 14 (RFC 8174) that {::boilerplate bcp14-tagged} stands for.
+const keyWords = `The key words "MUST", "MUST NOT", "REQUIRED", "SHALL", "SHALL NOT", "SHOULD", "SHOULD NOT", "RECOMMENDED", "NOT RECOMMENDED", "MAY", and "OPTIONAL" ` +
+	`in this document are to be interpreted as described in BCP 14 \[RFC2119\] \[RFC8174\] when, and only when, they appear in all capitals, as shown here.`
 
 // partHeading is the heading of a part: the text and what is behind it have none.
 func partHeading(line string) string {

@@ -114,6 +114,9 @@ func (blockRenderer) figure(w util.BufWriter, _ []byte, n ast.Node, entering boo
 // captionTable makes the paragraph behind a table its caption if it begins with
 // "Table:" or ":", and so the one before it, for "Table:".
 func captionTable(t *east.Table, src []byte) {
+	if _, titled := t.FirstChild().(*caption); titled { // by attributes
+		return
+	}
 	if p, ok := t.NextSibling().(*ast.Paragraph); ok && takeCaption(t, p, src, "Table:", ":") {
 		return
 	}

@@ -198,6 +198,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err := d.expand(dialect); err != nil {
 		return Document{}, err
 	}
+	d.plainKramdown()
 	d.plainDraft()
 	d.plainTemplates()
 	src = d.src

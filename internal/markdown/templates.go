@@ -80,10 +80,7 @@ func (d *draft) plainTemplates() {
 		}
 	}
 	out.Write(src[at:])
-	lines := d.lines.of
-	d.src = escapedTag().ReplaceAll(plainDestinations(out.Bytes()), []byte("$1$2$3"))
-	d.lines = newLineIndex(d.src, max(d.options.FirstLine, 1))
-	d.lines.of = lines
+	d.setSource(escapedTag().ReplaceAll(plainDestinations(out.Bytes()), []byte("$1$2$3")))
 }
 
 // plainDestinations takes the variables of Liquid from the destinations of links, outside
