@@ -117,10 +117,17 @@ func captionTable(t *east.Table, src []byte) {
 	if _, titled := t.FirstChild().(*caption); titled { // by attributes
 		return
 	}
-	if p, ok := t.NextSibling().(*ast.Paragraph); ok && takeCaption(t, p, src, "Table:", ":") {
-		return
+	above, _ := t.PreviousSibling().(*ast.Paragraph)
+	if below, ok := t.NextSibling().(*ast.Paragraph); ok {
+		// Where captions are above their tables, the one below is that of the next table.
+		if _, next := below.NextSibling().(*east.Table); next && above != nil && takeCaption(t, above, src, "Table:") {
+			return
+		}
+		if takeCaption(t, below, src, "Table:", ":") {
+			return
+		}
 	}
-	if p, ok := t.PreviousSibling().(*ast.Paragraph); ok && takeCaption(t, p, src, "Table:") {
+	if above != nil && takeCaption(t, above, src, "Table:") {
 		return
 	}
 	// Right under the table it was taken for a row.

@@ -111,6 +111,9 @@ func labelKind(label string) Kind {
 // HasLabels reports whether a source may hold labels: #fig:x and the like. What
 // looks so and is none does no harm.
 func HasLabels(src []byte) bool {
+	if hasRoles(src) {
+		return true
+	}
 	for {
 		i := bytes.IndexByte(src, '#')
 		if i < 0 {

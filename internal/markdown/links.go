@@ -20,6 +20,10 @@ const attrLine = "data-line"
 // noteLinksAndImages remembers links into the document, marks images with
 // their line and warns of those without alternative text.
 func (d *draft) noteLinksAndImages(root ast.Node) {
+	outside := map[string]bool{} // the labelled elements of other documents
+	for _, l := range d.options.Labels {
+		outside[l.ID] = true
+	}
 	eachNode(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.Link:
@@ -31,7 +35,9 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 				if decoded, err := url.PathUnescape(target); err == nil {
 					target = decoded
 				}
-				d.links = append(d.links, fragmentLink{target, d.lines.at(n.Pos())})
+				if !outside[target] {
+					d.links = append(d.links, fragmentLink{target, d.lines.at(n.Pos())})
+				}
 			}
 		case *ast.Image:
 			line := d.lines.at(n.Pos())

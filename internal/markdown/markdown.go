@@ -201,12 +201,13 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	d.plainKramdown()
 	d.plainDraft()
 	d.plainTemplates()
-	src = d.src
-	d.references = o.Labels != nil || HasLabels(src)
 	var err error
 	if d.works, err = d.openBibliography(r.styles); err != nil {
 		return Document{}, err
 	}
+	d.plainRoles()
+	src = d.src
+	d.references = o.Labels != nil || HasLabels(src)
 	size, tables := len(src), d.drawTables()
 	src = d.src
 	root, err := parseDrawn(ctx, r.parser, src, size, tables, dialect, d.syntax())

@@ -239,11 +239,15 @@ func (t *templateTag) callout(name, title string) {
 // single replaces a tag that encloses nothing, and reports whether something readable,
 // or nothing that a reader needs, is left of it.
 func (t *templateTag) single() bool {
+	if note := t.note(); note != "" {
+		t.with = note
+		return true
+	}
 	source := t.text("src", "url", "image_path", "file", "image", "href", "link")
 	if t.name == "asset_img" && len(t.words) > 0 {
 		source = t.words[0]
 	}
-	text := oneLine(t.text("title", "label", "caption", "text", "alt", "summary", "header", "description"))
+	text := oneLine(t.text("title", "label", "caption", "note", "text", "alt", "summary", "header", "description"))
 	switch {
 	case slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"}, strings.ToLower(path.Ext(source))):
 		caption := oneLine(t.text("caption", "title", "description"))
@@ -267,6 +271,44 @@ func (t *templateTag) single() bool {
 		return false
 	}
 	return true
+}
+
+// note is the note that a tag within a text is, "" for another: an include of Jekyll that
+// has one, such as sidenote.html, and the shortcodes of that name.
+func (t *templateTag) note() string {
+	const most = 4000 // bytes
+	names := []string{"note"}
+	file := t.name
+	if t.name == "include" && len(t.words) > 0 {
+		file = t.words[0]
+	}
+	if strings.Contains(strings.ToLower(path.Base(file)), "note") {
+		names = append(names, "text", "content", "caption", "description")
+	}
+	text := strings.Join(strings.Fields(t.text(names...)), " ")
+	switch {
+	case text == "" || t.alone || len(text) > most:
+		return ""
+	case balanced(text):
+		return "^[" + text + "]"
+	}
+	return " (" + text + ")" // it would end at a bracket of its own
+}
+
+// balanced reports whether each bracket of a text has its match.
+func balanced(text string) bool {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
 }
 
 // text is the first of the named arguments that is there.
@@ -297,72 +339,4 @@ func (t *templateTag) language() string {
 // oneLine is a text as it may stand in the head of a block.
 func oneLine(text string) string {
 	return strings.NewReplacer("{", "(", "}", ")").Replace(strings.Join(strings.Fields(text), " "))
-}
-
-// withoutCode is the source with spaces in place of code.
-func withoutCode(src []byte) []byte {
-	out := bytes.Clone(src)
-	fence, listed, blank := "", false, true // blank: before the line
-	for at := 0; at < len(out); {
-		end := lineEnd(out, at)
-		line := out[at:end]
-		text := bytes.TrimLeft(line, " \t>")
-		indent := len(line) - len(bytes.TrimLeft(line, " \t"))
-		mark := ""
-		if bytes.HasPrefix(text, []byte("```")) || bytes.HasPrefix(text, []byte("~~~")) {
-			mark = string(text[:3])
-		}
-		isBlank := len(bytes.TrimSpace(text)) == 0
-		switch {
-		case fence != "":
-			if mark == fence && len(bytes.TrimSpace(bytes.Trim(text, fence[:1]+"\n"))) == 0 {
-				fence = ""
-			}
-			hide(line)
-		case mark != "":
-			fence = mark
-			hide(line)
-		case isBlank:
-		case itemMarker().Match(text) && (indent < 4 || listed):
-			listed = true
-		case indent == 0:
-			listed = false
-		case indent >= 4 && blank && !listed:
-			hide(line)
-			isBlank = true // the code goes on
-		}
-		blank = isBlank
-		at = end
-	}
-	end := 0                      // of the line
-	for at := 0; at < len(out); { // spans within a line
-		if out[at] != '`' {
-			at++
-			continue
-		}
-		if at >= end {
-			end = lineEnd(out, at)
-		}
-		n := 1
-		for at+n < len(out) && out[at+n] == '`' {
-			n++
-		}
-		shut := bytes.Index(out[at+n:end], out[at:at+n])
-		if shut < 0 {
-			at += n
-			continue
-		}
-		hide(out[at : at+2*n+shut])
-		at += 2*n + shut
-	}
-	return out
-}
-
-// hide puts spaces over a text, but not over the ends of its lines.
-func hide(text []byte) {
-	for i, c := range text {
-		if c != '\n' {
-			text[i] = ' '
-		}
-	}
 }

@@ -74,6 +74,24 @@ func TestPartsReferToEachOthersLabels(t *testing.T) {
 	}
 }
 
+func TestPartsReferToEachOthersLabelsByRoles(t *testing.T) {
+	t.Parallel()
+	composed := compose(t, pdf.Document{
+		Content: []byte("# One\n:label:`sec_one`\n\nSee :numref:`fig_two`.\n"), Path: "1.md",
+		Parts: []pdf.Part{{Content: []byte("# Two\n\nBack to {ref}`the start <sec_one>`.\n\n![B](a.png)\n:label:`fig_two`\n"), Path: "2.md"}},
+	})
+	for _, want := range []string{`See <a href="#fig:fig_two" class="xref">Figure~1</a>.`, `<a href="#sec:sec_one">the start</a>`} {
+		if !strings.Contains(composed.Page.HTML, strings.ReplaceAll(want, "~", "\u00a0")) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	for _, w := range composed.Warnings {
+		if w.Code == presswork.LinkBroken {
+			t.Error(w)
+		}
+	}
+}
+
 func TestPartsShareOneBibliography(t *testing.T) {
 	t.Parallel()
 	files := func(name string) ([]byte, error) {
