@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -164,10 +165,11 @@ func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	tries := make(chan int, 9)
-	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+	kind := tasks.ConvertPDF
+	kind.Backoff = []time.Duration{time.Hour} // so that none begins by itself
+	b.serveKind(t, tasks.Options{}, kind, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		tries <- run.Attempt
 		if run.Attempt < 4 {
-			// Each failure makes the next wait longer: the last of these some 20 s.
 			return presswork.Errorf(presswork.BrowserUnavailable, "not yet")
 		}
 		return complete(ctx, run, c)
