@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"presswork"
 	"presswork/tasks/asynqext"
 )
 
-// reapEvery is how often leases are looked at.
-const reapEvery = time.Second
+const (
+	// reapEvery is how often leases are looked at.
+	reapEvery = time.Second
+	// renewTime is what workers get to renew their leases in when Redis answers again: it
+	// covers a look, and a connection that is only then found to be dead.
+	renewTime = 6 * time.Second
+)
 
 // reap gives the tasks of dead workers to living ones. Every worker does so;
 // the script is atomic, so they need no leader. A worker that was only slow
@@ -20,12 +23,13 @@ const reapEvery = time.Second
 func (s *Server) reap(ctx context.Context, queues []Queue) {
 	tick := time.NewTicker(reapEvery)
 	defer tick.Stop()
+	// By queue until when no lease says that a worker is dead: while Redis does not
+	// answer, none can be renewed.
+	doubtful := map[Queue]time.Time{}
 	for {
-		if err := s.holdLeases(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("the leases of running tasks could not be renewed", "err", err)
-		}
 		for _, q := range queues {
-			if err := s.reapQueue(ctx, q); err != nil && ctx.Err() == nil {
+			if err := s.checkLeases(ctx, q, time.Now().Before(doubtful[q])); err != nil && ctx.Err() == nil {
+				doubtful[q] = time.Now().Add(renewTime)
 				s.log.Warn("leases could not be checked", "queue", q, "err", err)
 			}
 		}
@@ -37,26 +41,23 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 	}
 }
 
-// holdLeases renews the leases of what runs here. Asynq's heartbeat does so too,
-// but late after the machine slept, and no more for a task of which two runs
-// were here: it would be reaped under a run that lives.
-func (s *Server) holdLeases(ctx context.Context) error {
-	held := map[Queue][]string{}
+// checkLeases renews the leases of what runs here. Asynq's heartbeat does so too, but
+// late after the machine slept, and no more for a task of which two runs were here: it
+// would be reaped under a run that lives. Then it takes the tasks of dead workers back,
+// unless that is in doubt: then it finds out whether Redis answers.
+func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error {
+	var held []string
 	for _, r := range s.active.all() {
-		if r.ctx.Err() == nil {
-			held[r.queue] = append(held[r.queue], r.task)
+		if r.queue == q && r.ctx.Err() == nil {
+			held = append(held, r.task)
 		}
 	}
-	if len(held) == 0 {
-		return nil
-	}
-	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for q, ids := range held {
-			asynqext.Renew(ctx, p, q, ids)
+	if len(held) > 0 || doubtful {
+		if err := asynqext.Renew(ctx, s.rdb, q, held); err != nil || doubtful {
+			return err
 		}
-		return nil
-	})
-	return err
+	}
+	return s.reapQueue(ctx, q)
 }
 
 func (s *Server) reapQueue(ctx context.Context, q Queue) error {

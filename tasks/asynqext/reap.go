@@ -61,14 +61,13 @@ func Reap(ctx context.Context, rdb redis.Scripter, q Queue, harmless string) (ba
 	return back, condemned, nil
 }
 
-// Renew sets the leases of tasks that are at work anew, those that there are. It
-// may be part of a pipeline.
-func Renew(ctx context.Context, rdb redis.Scripter, q Queue, ids []string) *redis.Cmd {
+// Renew sets the leases of tasks that are at work anew, those that there are.
+func Renew(ctx context.Context, rdb redis.Scripter, q Queue, ids []string) error {
 	args := []any{"1"}
 	for _, id := range ids {
 		args = append(args, leaseLength.Seconds(), id)
 	}
-	return rdb.Eval(ctx, extendScript, []string{leaseKey(q)}, args...)
+	return rdb.Eval(ctx, extendScript, []string{leaseKey(q)}, args...).Err()
 }
 
 // removeScript: KEYS active, lease, task; ARGV id.
