@@ -304,6 +304,9 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	d.placeCitations(root)
 	headings := d.anchorHeadings(root)
 	d.placeWikiLinks(root)
+	if d.references || d.works != nil {
+		takeHyphens(root, d.src)
+	}
 	setType(root, d.src, d.options.Lang)
 	d.numberElements(root, headings)
 	d.resolveReferences(root)

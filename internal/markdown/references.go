@@ -245,6 +245,20 @@ func readKey(line []byte) (key string, size int) {
 	return string(line[1:end]), end * min(1, end-1)
 }
 
+// takeHyphens takes the - of bare references from the text before them, while that is
+// still as it is in the source.
+func takeHyphens(root ast.Node, src []byte) {
+	eachNode(root, func(n ast.Node) {
+		r, ok := n.(*reference)
+		if !ok || r.bracketed || !r.items[0].bare {
+			return
+		}
+		if t, ok := r.PreviousSibling().(*ast.Text); ok && bytes.HasSuffix(t.Segment.Value(src), []byte("-")) {
+			t.Segment = t.Segment.WithStop(t.Segment.Stop - 1)
+		}
+	})
+}
+
 // resolveReferences gives references what they refer to. One that names nothing
 // stays as it is typed, with a warning.
 func (d *draft) resolveReferences(root ast.Node) {
@@ -258,9 +272,6 @@ func (d *draft) resolveReferences(root ast.Node) {
 			return
 		}
 		r.words = w
-		if t, ok := r.PreviousSibling().(*ast.Text); ok && !r.bracketed && r.items[0].bare {
-			t.Segment = t.Segment.WithStop(t.Segment.Stop - 1) // the -
-		}
 		if d.works != nil && d.works.cites(r) { // within a link it stays a text
 			return
 		}
