@@ -168,6 +168,11 @@ func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 	r := New()
 	for name, src := range map[string]string{
 		"borders of drawn tables":        strings.Repeat("+-+\n", size/4),
+		"labels above":                   strings.Repeat("(a)=\n", size/5),
+		"labels below":                   strings.Repeat(":label:`x`\n", size/11),
+		"roles":                          strings.Repeat(":ref:`", size/6) + "{ref}`a\n",
+		"attribute lists":                strings.Repeat("{: a=\"b\"}\n", size/11) + "x",
+		"comments of kramdown":           strings.Repeat("{::comment}", size/11),
 		"drawn tables":                   strings.Repeat("+-+\n|a|\n+-+\n\n", 1000) + strings.Repeat("+-+\n\n", size/20),
 		"one drawn table":                strings.Repeat("+-+\n|\u00e9|\n", 4000) + "+-+\n",
 		"corners without cells":          strings.Repeat(strings.Repeat("+", 900)+"\n"+strings.Repeat("|", 899)+" \n", size/1800),

@@ -117,20 +117,24 @@ func (r *roleReader) placeLabels(roles bool) {
 	}
 }
 
-// above and below are the next lines that are not blank, -1 for none.
-func (r *roleReader) above(i int) int {
-	for i--; i >= 0 && strings.TrimSpace(r.lines[i]) == ""; i-- {
-	}
-	return i
-}
+// reach is how many lines a label may be away from what it names: all that a document has
+// may be labels.
+const reach = 20
 
-func (r *roleReader) below(i int) int {
-	for i++; i < len(r.lines) && strings.TrimSpace(r.lines[i]) == ""; i++ {
+// above and below are the next lines that are not blank, -1 for none within reach.
+func (r *roleReader) above(i int) int { return r.next(i, -1) }
+func (r *roleReader) below(i int) int { return r.next(i, 1) }
+
+func (r *roleReader) next(i, step int) int {
+	for range reach {
+		if i += step; i < 0 || i == len(r.lines) {
+			return -1
+		}
+		if strings.TrimSpace(r.lines[i]) != "" {
+			return i
+		}
 	}
-	if i == len(r.lines) {
-		return -1
-	}
-	return i
+	return -1
 }
 
 func (r *roleReader) near(i int) string {
@@ -143,7 +147,7 @@ func (r *roleReader) near(i int) string {
 // labelNext labels the heading or picture below, and reports whether there is one.
 func (r *roleReader) labelNext(i int, label string) bool {
 	next := r.below(i)
-	for next >= 0 && labelAbove().MatchString(r.lines[next]) {
+	for n := 0; n < reach && next >= 0 && labelAbove().MatchString(r.lines[next]); n++ {
 		next = r.below(next)
 	}
 	kind := Section
