@@ -110,8 +110,13 @@ func newShell(t *testing.T, dir string, env ...string) *shell {
 	}
 	t.Cleanup(func() {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // what the page left running
+		in.Close()
 		cmd.Wait()
 	})
+	// The shell outlives what it has begun, which writes into its folder as long as it runs.
+	if _, err := io.WriteString(in, "trap : TERM\ntrap wait EXIT\n"); err != nil {
+		t.Fatal(err)
+	}
 	return &shell{t, in, bufio.NewReader(out)}
 }
 
