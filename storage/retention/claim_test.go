@@ -3,7 +3,9 @@ package retention_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -164,5 +166,26 @@ func TestANodeIsNotForgottenOnTheFormerStore(t *testing.T) {
 	}
 	if _, err := a.claim(t, former, "former"); err == nil {
 		t.Error("a node works on the store that the others have left")
+	}
+}
+
+// full is a store without space.
+type full struct{ storage.Store }
+
+func (full) Put(context.Context, string, io.Reader, int64, storage.Attrs) (storage.Info, error) {
+	return storage.Info{}, storage.ErrFull
+}
+
+func TestAStoreWithoutSpaceIsSwept(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{Deployment: func(context.Context) (string, error) { return "a", nil }})
+	sweep(t, k.keeper()) // leaves a mark
+	k.opts.Store = full{k.store}
+	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/old.pdf")
+	k.pass(31 * day)
+	sweep(t, keeper)
+	if _, err := k.store.Stat(t.Context(), "artifacts/old.pdf"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("what is past its retention was left in a full store: %v", err)
 	}
 }

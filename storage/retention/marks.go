@@ -3,6 +3,7 @@ package retention
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -37,7 +38,9 @@ func (s sweep) shared(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	key := storage.Deployments + own + "/" + rand.Text()
-	if _, err := s.Store.Put(ctx, key, strings.NewReader(s.RedisName), int64(len(s.RedisName)), storage.Attrs{ContentType: "text/plain"}); err != nil {
+	_, err = s.Store.Put(ctx, key, strings.NewReader(s.RedisName), int64(len(s.RedisName)), storage.Attrs{ContentType: "text/plain"})
+	full := errors.Is(err, storage.ErrFull) // of what this sweep is to delete
+	if err != nil && !full {
 		return false, err
 	}
 	marks := map[string][]string{}
@@ -49,8 +52,10 @@ func (s sweep) shared(ctx context.Context) (bool, error) {
 			marks[name] = append(marks[name], info.Key)
 		}
 	}
-	if err := remove(ctx, s.Store, marks[own]); err != nil {
-		return false, err
+	if !full {
+		if err := remove(ctx, s.Store, marks[own]); err != nil {
+			return false, err
+		}
 	}
 	delete(marks, own)
 	shared, now := false, map[string]neighbour{}
