@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,12 +8,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/api"
 	"presswork/internal/test/wait"
-	"presswork/storage"
 	"presswork/tasks"
 )
 
@@ -23,21 +20,11 @@ func (h *house) export(path, body string, headers ...string) reply {
 	return h.do(http.MethodPost, path, strings.NewReader(body), append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
-// awaitWatcher returns when a request waits for its job.
-func (h *house) awaitWatcher() {
-	for h.queue.watching() == 0 && h.t.Context().Err() == nil {
-		time.Sleep(time.Millisecond) // between two looks
-	}
-}
-
 // leave posts a request and leaves when the server waits for its job.
 func (h *house) leave(path, body string, headers ...string) {
 	h.t.Helper()
 	ctx, leave := context.WithCancel(h.t.Context())
-	go func() {
-		h.awaitWatcher()
-		leave()
-	}()
+	h.queue.onNextWatch(func(string) { leave() })
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url(path), strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
@@ -51,17 +38,9 @@ func (h *house) leave(path, body string, headers ...string) {
 	}
 }
 
-// finishExport completes the job that is submitted next with these bytes.
-func (h *house) finishExport(contentType string, data []byte) {
-	h.awaitWatcher()
-	sub := h.queue.last()
-	info, err := h.store.Put(h.t.Context(), storage.ArtifactKeyOf(sub.ID, contentType), bytes.NewReader(data), int64(len(data)), storage.Attrs{ContentType: contentType})
-	if err != nil {
-		h.t.Error(err)
-	}
-	h.queue.complete(sub.ID, presswork.Artifact{
-		ID: sub.ID, Size: info.Size, SHA256: info.SHA256, ContentType: contentType, Filename: "page.x", ExpiresAt: time.Now().Add(time.Hour),
-	})
+// finishNext completes the job that a request waits for next with these bytes.
+func (h *house) finishNext(contentType string, data []byte) {
+	h.queue.onNextWatch(func(id string) { h.finishAs(id, contentType, data) })
 }
 
 func TestAnExportAnswersWithTheResult(t *testing.T) {
@@ -75,7 +54,7 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 		{"/export-screenshot", `{"url":"https://example.com/","options":{"type":"webp","quality":70}}`, "image/webp", "", 600},
 	} {
 		h := serve(t)
-		go h.finishExport(c.contentType, []byte("the bytes"))
+		h.finishNext(c.contentType, []byte("the bytes"))
 		r := h.export(c.path, c.body)
 		sub := h.queue.last()
 		if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Content-Type") != c.contentType || r.Header.Get("x-job-id") != sub.ID ||
@@ -120,7 +99,7 @@ func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 	} {
 		h := serve(t)
 		if c.code == 200 {
-			go h.finishExport("application/pdf", []byte("the bytes"))
+			h.finishNext("application/pdf", []byte("the bytes"))
 		}
 		r := h.export("/export-pdf", c.body, "Prefer: "+c.prefer)
 		id := h.queue.last().ID
@@ -152,7 +131,7 @@ func TestAnExportIsTheSameWhateverItsCallerPrefers(t *testing.T) {
 			t.Errorf("%s: got %d %s", prefer, r.StatusCode, r.body)
 		}
 	}
-	go h.finishExport("application/pdf", []byte("the bytes"))
+	h.finishNext("application/pdf", []byte("the bytes"))
 	if r := h.export("/export-pdf", body, "Idempotency-Key: k"); r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
@@ -162,11 +141,10 @@ func TestAnExportIsTheSameWhateverItsCallerPrefers(t *testing.T) {
 func TestAnExportThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	go func() {
-		h.awaitWatcher()
-		h.queue.emit(h.queue.last().ID, presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed,
+	h.queue.onNextWatch(func(id string) {
+		h.queue.emit(id, presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed,
 			Error: presswork.Errorf(presswork.PageUnreachable, "the name example.com is not known")})
-	}()
+	})
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`)
 	if r.StatusCode != 422 || !strings.Contains(string(r.body), `"page_unreachable"`) {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
@@ -177,16 +155,11 @@ func TestAnExportOutlastsABreakInItsEvents(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.slow = 1 // events of each watch, which then breaks off
-	go func() {
-		h.awaitWatcher()
-		id := h.queue.last().ID
+	h.queue.onNextWatch(func(id string) {
+		h.queue.onNextWatch(func(id string) { h.finishAs(id, "application/pdf", []byte("the bytes")) })
 		h.queue.progress(id, 10)
 		h.queue.progress(id, 20)
-		for h.queue.opened() < 2 && t.Context().Err() == nil {
-			time.Sleep(time.Millisecond) // between two looks
-		}
-		h.finishExport("application/pdf", []byte("the bytes"))
-	}()
+	})
 	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`); r.StatusCode != 200 || string(r.body) != "the bytes" {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
@@ -304,7 +277,7 @@ func TestACallerWithAnIdempotencyKeyCanComeBack(t *testing.T) {
 	h.leave("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	first := h.queue.last().ID
 	wait.Until(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
-	go h.finishExport("application/pdf", []byte("the bytes"))
+	h.finishNext("application/pdf", []byte("the bytes"))
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" || r.Header.Get("x-job-id") != first {
 		t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)

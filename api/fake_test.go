@@ -36,8 +36,8 @@ type fakeQueue struct {
 	workers int
 	// searches are what operators have looked for.
 	searches []tasks.Search
-	// watch, when set, is told of each watch that was opened.
-	watch func(id string)
+	// next are called, once, with the job of the next watch, before it has events.
+	next []func(id string)
 	// slow, when set, ends every watch with ErrSlow after this many events.
 	slow int
 }
@@ -261,8 +261,12 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 	var mu sync.Mutex
 	var failure error
 	q.watched(1)
-	if q.watch != nil {
-		q.watch(id)
+	q.mu.Lock()
+	next := q.next
+	q.next = nil
+	q.mu.Unlock()
+	for _, f := range next {
+		f(id)
 	}
 	go func() {
 		defer close(out)
@@ -308,6 +312,13 @@ func (q *fakeQueue) follow(ctx context.Context, id string, last int64, out chan<
 			return nil
 		}
 	}
+}
+
+// onNextWatch calls f with the job of the next watch that is opened.
+func (q *fakeQueue) onNextWatch(f func(id string)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.next = append(q.next, f)
 }
 
 func (q *fakeQueue) watched(n int) {

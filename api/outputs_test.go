@@ -27,7 +27,7 @@ func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 	} {
 		h := serve(t)
 		if c.waits {
-			go h.finishExport(c.want.ContentType(), []byte("the file"))
+			h.finishNext(c.want.ContentType(), []byte("the file"))
 		}
 		r := h.post(c.body, c.header)
 		if got := payload(t, h.queue.last()).Output; got != c.want {

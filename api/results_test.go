@@ -30,7 +30,7 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 		{wantsPDF, "Idempotency-Key: k"},
 	} {
 		h := serve(t)
-		go h.finishExport("application/pdf", []byte(pdfBytes))
+		h.finishNext("application/pdf", []byte(pdfBytes))
 		r := h.post(`{"content":"# Hi"}`, headers...)
 		id := h.queue.last().ID
 		if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("Content-Type") != "application/pdf" || r.Header.Get("x-job-id") != id ||
@@ -80,10 +80,9 @@ func TestAConversionThatIsNotReadyInTimeIsAccepted(t *testing.T) {
 func TestAWaitThatTheServerEndsLeavesTheJobAccepted(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	go func() {
-		h.awaitWatcher()
-		h.server.Stop(context.WithoutCancel(t.Context())) // the test may end before it does
-	}()
+	h.queue.onNextWatch(func(string) {
+		go h.server.Stop(context.WithoutCancel(t.Context())) // it waits for this request, and the test may end before it does
+	})
 	h.post(`{"content":"# Hi"}`, wantsPDF).want(t, http.StatusAccepted, "")
 	if rec, err := h.queue.Job(t.Context(), h.queue.last().ID); err != nil || rec.Status != presswork.Queued {
 		t.Errorf("the job is %s, %v", rec.Status, err)
@@ -102,10 +101,7 @@ func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
 		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: presswork.Errorf(presswork.RenderTimeout, "too long")}, 504, presswork.RenderTimeout},
 		{presswork.Event{Type: presswork.EventCancelled, Status: presswork.Cancelled}, 409, presswork.JobFinished},
 	} {
-		go func() {
-			h.awaitWatcher()
-			h.queue.emit(h.queue.last().ID, c.event)
-		}()
+		h.queue.onNextWatch(func(id string) { h.queue.emit(id, c.event) })
 		r := h.post(`{"content":"# Hi"}`, wantsPDF)
 		r.want(t, c.status, c.code)
 		if r.Header.Get("x-job-id") != h.queue.last().ID {
@@ -128,7 +124,7 @@ func TestACallerWhoLeavesTakesTheConversionAlongUnlessItCanComeBack(t *testing.T
 	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
 	first := h.queue.last().ID
 	wait.Until(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
-	go h.finishExport("application/pdf", []byte(pdfBytes))
+	h.finishNext("application/pdf", []byte(pdfBytes))
 	r := h.post(`{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
 	if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("x-job-id") != first || r.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
@@ -154,7 +150,7 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 
 	// When the time is up, the answer is the job as it is then.
 	b := h.submit()
-	h.queue.watch = func(id string) { h.queue.progress(id, 40) }
+	h.queue.onNextWatch(func(id string) { h.queue.progress(id, 40) })
 	began := time.Now()
 	r := h.get(b.StatusURL + "?wait=1s&until=done")
 	if took := time.Since(began); took < time.Second || !strings.Contains(string(r.body), `"progress":40`) {

@@ -184,12 +184,16 @@ func (h *house) submit() (a struct {
 
 // finish stores a PDF for the job and completes it.
 func (h *house) finish(id string, pdf []byte) presswork.Artifact {
-	h.t.Helper()
-	info, err := h.store.Put(h.t.Context(), storage.ArtifactKey(id), bytes.NewReader(pdf), int64(len(pdf)), storage.Attrs{ContentType: "application/pdf"})
+	return h.finishAs(id, "application/pdf", pdf)
+}
+
+// finishAs completes a job with a file of this type.
+func (h *house) finishAs(id, contentType string, data []byte) presswork.Artifact {
+	info, err := h.store.Put(h.t.Context(), storage.ArtifactKeyOf(id, contentType), bytes.NewReader(data), int64(len(data)), storage.Attrs{ContentType: contentType})
 	if err != nil {
-		h.t.Fatal(err)
+		h.t.Error(err)
 	}
-	a := presswork.Artifact{ID: id, Size: info.Size, Pages: 1, SHA256: info.SHA256, ContentType: "application/pdf",
+	a := presswork.Artifact{ID: id, Size: info.Size, Pages: 1, SHA256: info.SHA256, ContentType: contentType,
 		Filename: "report.pdf", ExpiresAt: stamp().Add(time.Hour)}
 	h.queue.complete(id, a)
 	return a

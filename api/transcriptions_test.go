@@ -259,7 +259,7 @@ func TestATranscriptIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 			t.Errorf("%s: %d %v %s", prefer, res.StatusCode, res.Header, res.body)
 		}
 	}
-	go h.finishExport("text/plain", []byte("one two\n"))
+	h.finishNext("text/plain", []byte("one two\n"))
 	res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async, wait=60")
 	if res.StatusCode != http.StatusOK || string(res.body) != "one two\n" || res.Header.Get("Content-Location") == "" || res.Header.Get("x-job-id") != h.queue.last().ID {
 		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
