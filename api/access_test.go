@@ -307,9 +307,9 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 	client := redis.NewClient(o)
 	t.Cleanup(func() { client.Close() })
 	h := serve(t, keysFile(t, "keys: [{name: alice, key: alices, rpm: 2}]"), func(o *api.Options) {
-		o.Meter, o.RateLimitRPM = meter.New(client, slog.New(slog.DiscardHandler)), 5
+		o.Meter, o.RateLimitRPM = meter.New(client, slog.New(slog.DiscardHandler)), 3
 	})
-	for key, want := range map[string]int{"alices": 2, testKey: 5} {
+	for key, want := range map[string]int{"alices": 2, testKey: 3} {
 		// Neither a look nor what is refused counts.
 		for range 9 {
 			h.get("/api/themes", "X-API-Key: "+key).want(t, http.StatusOK, "")

@@ -187,14 +187,20 @@ func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
 	for name, body := range map[string]string{"whole": asked, "streamed": streamed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			res := h.chat(body)
 			if name == "streamed" {
+				var res reply
+				// The look for a worker, every five seconds, may come before the first comment.
+				wait.Until(t, "a stream begins", func() bool {
+					res = h.chat(body)
+					return res.StatusCode != http.StatusServiceUnavailable
+				})
 				if body := string(res.body); res.StatusCode != http.StatusOK || !strings.HasPrefix(body, ": ping") ||
 					!strings.Contains(body, `data: {"error":{"message":"no worker has begun`) || !strings.Contains(body, `"service_unavailable","code":"queue_unavailable"`) {
 					t.Errorf("%d %s", res.StatusCode, body)
 				}
 				return
 			}
+			res := h.chat(body)
 			res.want(t, http.StatusServiceUnavailable, presswork.QueueUnavailable)
 			if header := res.Header; header.Get("Retry-After") != "30" || header.Get("X-Should-Retry") != "true" {
 				t.Errorf("%v", header)

@@ -27,11 +27,12 @@ type fakeQueue struct {
 	// late makes Replay and Reserve miss what Submit then finds: two requests at
 	// once.
 	late bool
-	// tasks are those that belong to no job, by id; enqueued is told of each, and
-	// enqueues counts the calls.
-	tasks    map[string]tasks.Task
-	enqueued func(tasks.Task)
-	enqueues atomic.Int64
+	// tasks are those that belong to no job, by id; enqueued is told of each, in the
+	// background, and enqueues counts the calls.
+	tasks      map[string]tasks.Task
+	enqueued   func(tasks.Task)
+	enqueues   atomic.Int64
+	background sync.WaitGroup
 	// workers are how many seem to be alive.
 	workers int
 	// searches are what operators have looked for.
@@ -111,8 +112,8 @@ func (q *fakeQueue) Enqueue(_ context.Context, id string, t tasks.Task) error {
 	q.enqueues.Add(1)
 	if _, there := q.tasks[id]; !there {
 		q.tasks[id] = t
-		if q.enqueued != nil {
-			go q.enqueued(t)
+		if f := q.enqueued; f != nil {
+			q.background.Go(func() { f(t) })
 		}
 	}
 	return nil

@@ -60,6 +60,7 @@ func serve(t testing.TB, change ...func(*api.Options)) *house {
 	o := api.Options{
 		Addr: "127.0.0.1:0", Queue: h.queue, Store: h.store, Themes: catalogue, Webhooks: policy, Exports: policy,
 		TokenSecret: []byte(testSecret), Keys: []string{testKey},
+		PingInterval: time.Hour, // a stream says nothing that the test does not wait for
 	}
 	for _, f := range change {
 		f(&o)
@@ -78,6 +79,7 @@ func serve(t testing.TB, change ...func(*api.Options)) *house {
 		if err := h.server.Stop(ctx); err != nil {
 			t.Error(err)
 		}
+		h.queue.background.Wait() // it works on the store after its request was answered
 	})
 	h.client = &http.Client{Transport: transport, Timeout: wait.Patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -121,7 +121,6 @@ func (s *Server) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("api: %w", err)
 	}
-	s.listener = ln
 	serving := net.Listener(patientListener{ln, s.WriteTimeout, s.Log})
 	if s.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
@@ -131,7 +130,7 @@ func (s *Server) Start(ctx context.Context) error {
 		serving = tls.NewListener(serving, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
 	}
 	background, halt := context.WithCancel(context.Background())
-	s.halt = halt
+	s.listener, s.halt = ln, halt
 	s.reloader.Go(func() { s.keys.watch(background) })
 	go func() {
 		err := s.app.Server().Serve(serving)

@@ -86,20 +86,27 @@ func TestUnusableOptionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestATakenPortIsAnError(t *testing.T) {
+func TestAServerThatDidNotStartStops(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	o := options(t)
-	o.Addr = h.server.Address()
-	s, err := api.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(t.Context()); err == nil {
-		t.Error("no error")
-	}
-	if err := s.Stop(t.Context()); err != nil {
-		t.Error(err)
+	for name, change := range map[string]func(*api.Options){
+		"a taken port":   func(o *api.Options) { o.Addr = h.server.Address() },
+		"no certificate": func(o *api.Options) { o.TLSCert, o.TLSKey = "none.pem", "none.pem" },
+	} {
+		o := options(t)
+		change(&o)
+		s, err := api.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start(t.Context()); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.Stop(t.Context()) }()
+		if err := wait.Receive(t, "the stop after "+name, stopped); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -160,9 +167,15 @@ func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn := h.connect()
-			io.WriteString(conn, tc.send)
-			all, err := io.ReadAll(conn)
+			var all []byte
+			var err error
+			// Who sends nothing in that time is not answered.
+			wait.Until(t, "an answer", func() bool {
+				conn := h.connect()
+				io.WriteString(conn, tc.send)
+				all, err = io.ReadAll(conn)
+				return len(all) > 0
+			})
 			if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 "+tc.status) || strings.Contains(string(all), "200 OK") || !strings.Contains(string(all), `"code":"invalid_request"`) {
 				t.Errorf("%v %q", err, all)
 			}

@@ -289,9 +289,9 @@ func TestWhoWaitsForATranscriptTakesTheJobAlong(t *testing.T) {
 		t.Errorf("%v %+v", err, payload)
 	}
 	conn.Close()
-	wait.Until(t, "the job is cancelled", func() bool {
+	wait.Until(t, "the job is cancelled, and nobody watches it", func() bool {
 		rec, err := h.queue.Job(t.Context(), left.ID)
-		return err == nil && rec.Status == presswork.Cancelled
+		return err == nil && rec.Status == presswork.Cancelled && h.queue.watching() == 0
 	})
 	// Who can come back finds it as it was, and gets what came of it.
 	conn = ask("Idempotency-Key: k\r\n")
