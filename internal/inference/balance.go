@@ -90,7 +90,7 @@ func (b *balancer) take(ctx context.Context, m *Model, who turn, tried map[strin
 	select {
 	case g := <-w.place: // granted while we left
 		if g.err == nil {
-			b.release(g.upstream, 0, nil)
+			b.release(g.upstream, 0, context.Cause(ctx)) // which says nothing of how it does
 		}
 	default:
 	}
@@ -137,7 +137,8 @@ func (b *balancer) rest(u *Upstream, wait time.Duration, err error) {
 	b.admitAll()
 }
 
-// wakeAt makes waiters be let in when an upstream is available again.
+// wakeAt makes waiters be let in when an upstream is available again: when it has
+// rested, and once more when it has cooled, if that is later.
 func (b *balancer) wakeAt(s *upstreamState) {
 	now := time.Now()
 	next := s.coolTo
@@ -145,7 +146,7 @@ func (b *balancer) wakeAt(s *upstreamState) {
 		next = s.restTo
 	}
 	if s.cooled == nil {
-		s.cooled = time.AfterFunc(next.Sub(now), b.wake)
+		s.cooled = time.AfterFunc(next.Sub(now), func() { b.wake(s) })
 	} else {
 		s.cooled.Reset(next.Sub(now))
 	}
@@ -169,10 +170,13 @@ func (b *balancer) release(u *Upstream, cooldown time.Duration, err error) {
 	b.admitAll()
 }
 
-// wake gives out the places that an upstream has since it cooled.
-func (b *balancer) wake() {
+// wake gives out the places that an upstream has since it cooled or rested.
+func (b *balancer) wake(s *upstreamState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if now := time.Now(); s.coolTo.After(now) || s.restTo.After(now) {
+		b.wakeAt(s)
+	}
 	b.admitAll()
 }
 

@@ -1,6 +1,12 @@
 package inference
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+)
 
 // Normalise runs deltas through the normaliser of a model and joins what comes
 // of them.
@@ -36,4 +42,36 @@ func Validate(schema json.RawMessage, text string) error {
 		return err
 	}
 	return s.validate(text, false)
+}
+
+// Whoever leaves while a place is given to it has learned nothing of the upstream.
+func TestAPlaceThatComesTooLateHealsNobody(t *testing.T) {
+	t.Parallel()
+	m := &Model{Upstreams: []Upstream{{BaseURL: "http://a", MaxConcurrency: 1, Weight: 1}}}
+	u := &m.Upstreams[0]
+	for left := false; !left; { // it may see the place first
+		b := newBalancer()
+		b.state(u).active, b.state(u).coolTo = 1, time.Now().Add(time.Hour)
+		ctx, leave := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			_, err := b.take(ctx, m, turn{}, nil)
+			ended <- err
+		}()
+		for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) { // between two looks
+			b.mu.Lock()
+			waiting = len(b.waiters)
+			b.mu.Unlock()
+		}
+		b.mu.Lock()
+		leave()
+		b.state(u).active--
+		b.admitAll()
+		b.mu.Unlock()
+		err := <-ended
+		left = errors.Is(err, context.Canceled)
+		if active, until, _ := b.look(u); left && (active != 0 || until.IsZero()) {
+			t.Errorf("%d places are taken, and it cools until %s", active, until)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package inference_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,4 +187,52 @@ func TestWhatBecomesOfWrongArguments(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A request under way fails while the upstream rests, and longer than that it cools.
+func TestAnUpstreamThatRestedAndThenCooledTakesThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		sick := &engine{}
+		sick.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			switch sick.calls.Load() {
+			case 1:
+				time.Sleep(time.Second)
+				return limited(5*time.Second)(ctx, r, emit)
+			case 2:
+				time.Sleep(2 * time.Second)
+				return fails(503)(ctx, r, emit)
+			}
+			if waited := time.Since(begun); waited != 32*time.Second {
+				t.Errorf("asked again after %s", waited)
+			}
+			return hello(ctx, r, emit)
+		}
+		busy := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			time.Sleep(5 * time.Minute)
+			return hello(ctx, r, emit)
+		}}
+		g := setup(map[string]*engine{"busy": busy, "sick": sick}, func(m *inference.Model) {
+			m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Priority = 1, 1
+			m.Routing.FirstTokenTimeout, m.Routing.Retries = time.Hour, new(0)
+		})
+		both := func(fail bool) {
+			var wg sync.WaitGroup
+			for range 2 {
+				wg.Go(func() {
+					if _, err := run(t.Context(), g); (err != nil) != fail {
+						t.Error(err)
+					}
+				})
+				synctest.Wait()
+			}
+			wg.Wait()
+		}
+		both(true)
+		both(false) // the first has the busy one, the second waits
+		if busy.calls.Load() != 1 || sick.calls.Load() != 3 {
+			t.Errorf("%d calls of the busy one, %d of the one that failed", busy.calls.Load(), sick.calls.Load())
+		}
+	})
 }
