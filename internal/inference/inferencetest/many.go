@@ -29,6 +29,9 @@ func (c *call) many() {
 	}
 	for i := n - 1; i >= 0; i-- {
 		choice(i, fmt.Sprintf(" %d", i), "null")
+		if i == 0 {
+			c.hold()
+		}
 		choice(i, "", `"stop"`)
 	}
 	c.usage(11, 3*n)

@@ -48,6 +48,7 @@ var scenarios = map[string]func(*call){
 	"timings": func(c *call) {
 		c.begin()
 		c.say("Hi")
+		c.hold()
 		c.event(c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`))
 		c.done()
 	},

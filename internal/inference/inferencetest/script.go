@@ -15,8 +15,10 @@ type call struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	body     Body
-	argument string // what follows the colon of the name
-	turn     int    // how often this model was asked before
+	argument string           // what follows the colon of the name
+	turn     int              // how often this model was asked before
+	kept     *strings.Builder // what is held back, or nil
+	complete bool             // the answer has its end
 }
 
 // begin sends the headers of a stream.
@@ -28,8 +30,16 @@ func (c *call) begin() {
 
 func (c *call) flush() { c.w.(http.Flusher).Flush() }
 
+// hold keeps what is written from here on until done: a client waits only so long for
+// the usage once an answer is finished.
+func (c *call) hold() { c.kept = new(strings.Builder) }
+
 // raw writes bytes as they are, at once.
 func (c *call) raw(s string) {
+	if c.kept != nil {
+		c.kept.WriteString(s)
+		return
+	}
 	io.WriteString(c.w, s)
 	c.flush()
 }
@@ -67,7 +77,14 @@ func (c *call) usage(prompt, completion int) {
 	c.event(c.chunk(fmt.Sprintf(`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, prompt, completion, prompt+completion)))
 }
 
-func (c *call) done() { c.raw("data: [DONE]\n\n") }
+func (c *call) done() {
+	c.complete = true
+	before := ""
+	if c.kept != nil {
+		before, c.kept = c.kept.String(), nil
+	}
+	c.raw(before + "data: [DONE]\n\n")
+}
 
 // answer is a whole stream of content; or one object, for who asked for no stream.
 func (c *call) answer(texts ...string) {
@@ -83,6 +100,7 @@ func (c *call) answer(texts ...string) {
 }
 
 func (c *call) end(reason string, tokens int) {
+	c.hold()
 	c.finish(reason)
 	c.usage(11, tokens)
 	c.done()

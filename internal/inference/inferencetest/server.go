@@ -167,7 +167,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	scenario(c)
-	if r.Context().Err() != nil {
+	if r.Context().Err() != nil && !c.complete {
 		s.change(func() { s.left++ })
 	}
 }

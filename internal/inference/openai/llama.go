@@ -16,12 +16,15 @@ import (
 // DefaultLlamaServer is where llama-server listens by default.
 const DefaultLlamaServer = "http://127.0.0.1:8080"
 
+// lookTimeout bounds the search for a llama-server. Tests have time.
+var lookTimeout = 2 * time.Second
+
 var errNoLlamaServer = errors.New("what listens there is not llama-server")
 
 // FindLlamaServer lists the models of a llama-server at a base address without
 // path. Anything else that listens there is an error.
 func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	base = strings.TrimRight(base, "/")
 	var list struct {

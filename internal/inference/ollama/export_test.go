@@ -1,0 +1,5 @@
+package ollama
+
+import "presswork/internal/test/wait"
+
+func init() { lookTimeout = wait.Patience }
