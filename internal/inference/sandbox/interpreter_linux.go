@@ -28,9 +28,6 @@ var harness string
 // maxFrame is the largest answer, in bytes: four pictures in base64, and texts.
 const maxFrame = maxPictures*maxPictureBytes*4/3 + 1<<20
 
-// grace is how long interrupted code has to end by itself.
-const grace = 3 * time.Second
-
 // interpreter is one Python behind the wall. It is for one goroutine.
 type interpreter struct {
 	p *process
@@ -132,7 +129,7 @@ func (in *interpreter) awaitReady(ctx context.Context) error {
 }
 
 // run runs one cell. The error is that of ctx.
-func (in *interpreter) run(ctx context.Context, cell int, code string, timeout time.Duration) (answer, error) {
+func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, grace time.Duration) (answer, error) {
 	defer context.AfterFunc(ctx, in.p.kill)()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -183,7 +180,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout t
 		}
 	}
 	if r.err != nil {
-		in.await(r.err)
+		in.await(r.err, grace)
 	} else {
 		_ = in.output.SetReadDeadline(time.Unix(1, 0))
 	}
@@ -202,7 +199,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout t
 
 // await returns when the interpreter, which failed with err, has ended: by itself
 // where it is about to, so that its exit status is known.
-func (in *interpreter) await(err error) {
+func (in *interpreter) await(err error, grace time.Duration) {
 	if !errors.Is(err, errFrame) {
 		select {
 		case <-in.p.exited:

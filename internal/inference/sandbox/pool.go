@@ -63,7 +63,10 @@ const sessionTime = 10 * time.Minute
 
 // Pool gives sessions their interpreters. It is safe for concurrent use.
 type Pool struct {
-	opt     PoolOptions
+	opt PoolOptions
+	// grace is how long interrupted code has to end by itself, and an interpreter that
+	// has said its last.
+	grace   time.Duration
 	cells   chan struct{} // a place for each that runs
 	waiting chan *interpreter
 
@@ -82,7 +85,7 @@ func NewPool(opt PoolOptions) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pool{opt: opt, cells: make(chan struct{}, opt.Cells), waiting: make(chan *interpreter), listed: make(chan struct{}), stop: func() {}}, nil
+	return &Pool{opt: opt, grace: 3 * time.Second, cells: make(chan struct{}, opt.Cells), waiting: make(chan *interpreter), listed: make(chan struct{}), stop: func() {}}, nil
 }
 
 // Start tries an interpreter, and keeps others ready from then on. Errors wrap
@@ -212,7 +215,7 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 		}
 	}
 	s.cells++
-	a, err := s.in.run(ctx, s.cells, code, s.pool.opt.Timeout)
+	a, err := s.in.run(ctx, s.cells, code, s.pool.opt.Timeout, s.pool.grace)
 	if err != nil || a.ended {
 		s.in.stop()
 		s.in, s.lost = nil, true
