@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"presswork/internal/cache"
+	"presswork/internal/test/wait"
 )
 
 func TestAFileCacheCountsAnewWhatItLostCountOf(t *testing.T) {
@@ -83,6 +84,39 @@ func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", path, err)
 		}
+	}
+}
+
+func TestADatabaseThatAnotherProgramBeginsIsAwaited(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	other, err := sql.Open("sqlite", filepath.Join(dir, "cache.db")+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	making, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{})
+		if err == nil {
+			err = c.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := making.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait.Receive(t, "the database", opened); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -24,6 +24,9 @@ const schemaVersion = 1
 // set aside as that with asideMark and the time.
 const sqliteName, asideMark = "cache.db", ".damaged-"
 
+// busyTimeout is how long an operation waits for another program's.
+const busyTimeout = 5 * time.Second
+
 // schema keeps the size of the cache up to date by triggers, so that a cap
 // costs no count over all entries.
 const schema = `
@@ -72,8 +75,23 @@ func OpenSQLite(ctx context.Context, dir string, o Options) (*SQLite, error) {
 	return s, nil
 }
 
-// open connects, and makes the schema in a new database.
+// open connects, and makes the schema in a new database. Where a wait might be one for each
+// other, as while several programs begin or end to use the database, SQLite does not wait.
 func (s *SQLite) open(ctx context.Context) error {
+	for deadline := time.Now().Add(busyTimeout); ; {
+		err := s.connect(ctx)
+		if !is(err, sqlite3.SQLITE_BUSY) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, context.Cause(ctx))
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (s *SQLite) connect(ctx context.Context) error {
 	// A new one is made here, because SQLite would let every user read it; its
 	// journals get the same mode. What else is wrong SQLite finds as well.
 	if f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
@@ -82,7 +100,7 @@ func (s *SQLite) open(ctx context.Context) error {
 		}
 	}
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(OFF)", "recursive_triggers(ON)",
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(OFF)", "recursive_triggers(ON)",
 	}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: escapePath(s.path), RawQuery: q.Encode()}).String())
 	if err != nil {

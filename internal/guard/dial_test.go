@@ -3,6 +3,7 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,7 +24,20 @@ type counter struct {
 	n    atomic.Int64
 }
 
-func (c *counter) connections() int64 { return c.n.Load() }
+// connections is how many were made before the call: the last one is its own, which is
+// accepted, counted and closed after them.
+func (c *counter) connections(t *testing.T) int64 {
+	t.Helper()
+	conn, err := net.Dial("tcp", "127.0.0.1:"+c.port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.Copy(io.Discard, conn); err != nil {
+		t.Fatal(err)
+	}
+	return c.n.Add(-1)
+}
 
 func count(t *testing.T) *counter {
 	t.Helper()
@@ -84,7 +98,7 @@ func TestARebindingNameReachesNothing(t *testing.T) {
 			}
 		}
 	}
-	if n := listener.connections(); n != 0 {
+	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections reached loopback", n)
 	}
 }
@@ -98,7 +112,7 @@ func TestWhatIsDialledIsWhatWasChecked(t *testing.T) {
 	if _, err := p.DialContext(t.Context(), "tcp", "twice.test:"+listener.port); presswork.CodeOf(err) != presswork.Internal {
 		t.Errorf("got %v", err)
 	}
-	if n := listener.connections(); n != 0 {
+	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
 }
@@ -145,7 +159,7 @@ func TestDisguisedHostsAreRefusedAtTheDialToo(t *testing.T) {
 			t.Errorf("%s is dialled", network)
 		}
 	}
-	if n := listener.connections(); n != 0 {
+	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
 }
@@ -223,7 +237,7 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 	if resp.StatusCode != http.StatusMovedPermanently {
 		t.Errorf("without MaxRedirects the answer is %d", resp.StatusCode)
 	}
-	if n := secret.connections(); n != 0 {
+	if n := secret.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
 }
@@ -236,7 +250,7 @@ func TestTheEnvironmentsProxyIsIgnored(t *testing.T) {
 	if _, err := p.Client(guard.ClientOptions{}).Get("http://x.test/"); presswork.CodeOf(err) != presswork.AddressNotAllowed {
 		t.Errorf("got %v", err)
 	}
-	if n := proxy.connections(); n != 0 {
+	if n := proxy.connections(t); n != 0 {
 		t.Errorf("%d connections to the proxy", n)
 	}
 }

@@ -176,7 +176,7 @@ func TestAnOwnServiceGivenByNameIsRefusedWhenDialled(t *testing.T) {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
-	if n := listener.connections(); n != 0 {
+	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
 }

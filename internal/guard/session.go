@@ -29,7 +29,7 @@ type Session struct {
 	life   context.Context
 	end    context.CancelCauseFunc
 	served sync.WaitGroup
-	shut   func() bool // stops the clean-up that waits for life's end
+	shut   func() // closes every connection, once; done when it returns
 
 	bytes, requests atomic.Int64
 
@@ -71,7 +71,8 @@ func newSession(ctx context.Context, gate *Gate) *Session {
 		ErrorLog:          quiet,
 	}
 	s.served.Go(func() { _ = s.server.Serve(acceptStopper{gate.listener}) })
-	s.shut = context.AfterFunc(s.life, s.closeAll)
+	s.shut = sync.OnceFunc(s.closeAll)
+	context.AfterFunc(s.life, s.shut)
 	return s
 }
 
@@ -115,9 +116,7 @@ func (s *Session) Usage() Usage { return Usage{Requests: s.requests.Load(), Byte
 // still sends to it what its page asks for.
 func (s *Session) End() {
 	s.end(net.ErrClosed)
-	if s.shut() {
-		s.closeAll()
-	}
+	s.shut()
 	s.served.Wait()
 }
 

@@ -31,9 +31,14 @@ func TestAnEndedSessionKeepsItsPort(t *testing.T) {
 	}
 	s.Close()
 	s.Close()
-	// Another process may have it meanwhile.
+	awaitFree(t, s.Addr())
+}
+
+// awaitFree waits until nobody has the port: another process may have it meanwhile.
+func awaitFree(t *testing.T, address string) {
+	t.Helper()
 	wait.Until(t, "the port is free", func() bool {
-		l, err := net.Listen("tcp", s.Addr())
+		l, err := net.Listen("tcp", address)
 		if err != nil {
 			return false
 		}
