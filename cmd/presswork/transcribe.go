@@ -118,8 +118,20 @@ func (c *transcribeCommand) firstModel(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("%s: no model has the capability %s; docs/inference.md says how to name one", c.address, inference.CanTranscribe)
 }
 
-// submit sends the recording, without holding it in memory.
+// submit sends the recording, without holding it in memory. Once all of it is sent its
+// job may run: who interrupts waits a moment for its id, so that it can be cancelled.
 func (c *transcribeCommand) submit(ctx context.Context, file *os.File) (presswork.Job, error) {
+	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	sent := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-sent:
+			time.AfterFunc(cancelTimeout, stop)
+		default:
+			stop()
+		}
+	})()
 	body, into := io.Pipe()
 	form := multipart.NewWriter(into)
 	go func() {
@@ -137,7 +149,10 @@ func (c *transcribeCommand) submit(ctx context.Context, file *os.File) (presswor
 		if err == nil {
 			_, err = io.Copy(part, file)
 		}
-		into.CloseWithError(errors.Join(err, form.Close()))
+		if err = errors.Join(err, form.Close()); err == nil {
+			close(sent)
+		}
+		into.CloseWithError(err)
 	}()
 	defer body.Close()
 	path := "/v1/audio/transcriptions"
@@ -145,7 +160,10 @@ func (c *transcribeCommand) submit(ctx context.Context, file *os.File) (presswor
 		path = "/v1/audio/translations"
 	}
 	var job presswork.Job
-	err := c.ask(ctx, http.MethodPost, path, form.FormDataContentType(), body, &job)
+	err := c.ask(asking, http.MethodPost, path, form.FormDataContentType(), body, &job)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	return job, err
 }
 
@@ -208,7 +226,8 @@ func (c *transcribeCommand) await(ctx context.Context, id, tag string) (job pres
 	}
 }
 
-// cancelTimeout bounds the cancellation of a job whose caller was interrupted.
+// cancelTimeout bounds the cancellation of a job whose caller was interrupted, and
+// before that the wait for its id.
 const cancelTimeout = 3 * time.Second
 
 func (c *transcribeCommand) cancel(id string) {

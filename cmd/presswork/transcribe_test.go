@@ -1,10 +1,78 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"presswork/internal/test/wait"
 )
+
+// The server has accepted the job, which may run already, and its answer is on the way.
+func TestAnInterruptionOfTranscribeCancelsAJobThatItHasNotHeardOf(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	cancelled := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			cancelled <- r.URL.Path
+			return
+		}
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			t.Error(err)
+		}
+		interrupt(errors.New("interrupt signal received"))
+		select {
+		case <-r.Context().Done(): // the defect: nobody waits for the answer
+		case <-time.After(100 * time.Millisecond): // what the answer takes
+		}
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprint(w, `{"job_id":"one","status":"queued"}`)
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(folder(t, map[string]string{"a.wav": "RIFF"}), "a.wav")
+	args := []string{"transcribe", "--model", "ears", "--server", server.URL, file}
+	if code := run(ctx, args, func(string) string { return "" }, io.Discard, io.Discard); code != exitInterrupted {
+		t.Errorf("exit status %d", code)
+	}
+	select {
+	case path := <-cancelled:
+		if path != "/api/conversion/one" {
+			t.Errorf("cancelled %s", path)
+		}
+	default:
+		t.Error("the job goes on")
+	}
+}
+
+// What is not sent yet is given up at once: no server takes half a form.
+func TestAnInterruptionOfTranscribeEndsItsUpload(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		interrupt(errors.New("interrupt signal received"))
+		<-over
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(folder(t, map[string]string{"a.wav": strings.Repeat("RIFF", 8<<20)}), "a.wav")
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"transcribe", "--model", "ears", "--server", server.URL, file}, func(string) string { return "" }, io.Discard, io.Discard)
+	}()
+	got := wait.Receive(t, "its end", code)
+	close(over)
+	if got != exitInterrupted {
+		t.Errorf("exit status %d", got)
+	}
+}
 
 func TestTranscribeSaysWhatIsWrongBeforeItSendsAnything(t *testing.T) {
 	t.Parallel()
