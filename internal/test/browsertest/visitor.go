@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -112,6 +111,10 @@ func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark b
 	if err != nil {
 		v.t.Fatal(err)
 	}
+	p = p.WithPanic(func(err any) {
+		v.t.Helper()
+		v.t.Fatal(err)
+	})
 	visit := &Visit{t: v.t, Page: p}
 	host, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), "/")
 	go p.EachEvent(
@@ -209,16 +212,40 @@ func (v *Visit) Requests() []string {
 	return append([]string(nil), v.requests...)
 }
 
+// visible finds an element and that it is shown at once: the page may replace it between
+// two looks.
+const visible = `s => { const e = document.querySelector(s); return e?.checkVisibility({visibilityProperty: true}) ? e : null }`
+
 // See waits for an element of a CSS selector that is shown, and returns it.
 func (v *Visit) See(selector string) *rod.Element {
 	v.t.Helper()
-	// Found and shown at once: the page may replace it between two looks.
-	const find = `s => { const e = document.querySelector(s); return e?.checkVisibility({visibilityProperty: true}) ? e : null }`
-	e, err := v.Page.Timeout(wait.Patience).ElementByJS(rod.Eval(find, selector))
-	if err != nil {
-		v.t.Fatalf("no %s: %v", selector, err)
+	return v.find(selector, nil, visible, selector)
+}
+
+// find waits for an element that a function of the page returns and does something with
+// it, once: the page may replace an element or itself meanwhile.
+func (v *Visit) find(what string, do func(*rod.Element) error, js string, args ...any) *rod.Element {
+	v.t.Helper()
+	for p := v.Page.Timeout(wait.Patience); ; time.Sleep(20 * time.Millisecond) {
+		e, err := p.ElementByJS(rod.Eval(js, args...))
+		if err == nil && do != nil {
+			err = do(e)
+		}
+		if err == nil {
+			return e
+		}
+		if p.GetContext().Err() != nil {
+			v.t.Fatalf("no %s: %v", what, err)
+		}
 	}
-	return e
+}
+
+func click(e *rod.Element) error { return e.Click(proto.InputMouseButtonLeft, 1) }
+
+// Press waits for an element of a CSS selector that is shown, and clicks it.
+func (v *Visit) Press(selector string) {
+	v.t.Helper()
+	v.find(selector, click, visible, selector)
 }
 
 // Click waits for a button, tab or link by how its name begins, and clicks it.
@@ -226,13 +253,7 @@ func (v *Visit) Click(name string) {
 	v.t.Helper()
 	const find = `name => [...document.querySelectorAll("button,a,summary,label")].findLast(e => e.checkVisibility() && !e.disabled &&
 		(e.getAttribute("aria-label") ?? e.innerText).replace(/\s+/g, " ").trim().startsWith(name)) ?? null`
-	e, err := v.Page.Timeout(wait.Patience).ElementByJS(rod.Eval(find, name))
-	if err == nil {
-		err = e.Click(proto.InputMouseButtonLeft, 1)
-	}
-	if err != nil {
-		v.t.Fatalf("no button %q to click: %v", name, err)
-	}
+	v.find("button "+name, click, find, name)
 }
 
 // Eval runs a function in the page and returns what it returns, as text.
@@ -246,20 +267,21 @@ func (v *Visit) Eval(js string, args ...any) string {
 }
 
 // Until waits until a function of the page returns true; what names it. One that
-// throws is asked again, since a frame between two documents has no body.
+// throws or breaks off is asked again: a frame between two documents has no body, and the
+// page may be loaded anew.
 func (v *Visit) Until(what, js string, args ...any) {
 	v.t.Helper()
 	p := v.Page.Timeout(wait.Patience)
-	var thrown error
+	var last error
 	for {
 		err := p.Wait(rod.Eval(js, args...))
 		if err == nil {
 			return
 		}
-		if _, ok := errors.AsType[*rod.EvalError](err); !ok {
-			v.t.Fatalf("%s: %v (last thrown: %v)", what, err, thrown)
+		if p.GetContext().Err() != nil {
+			v.t.Fatalf("%s: %v (before: %v)", what, err, last)
 		}
-		thrown = err
+		last = err
 		time.Sleep(20 * time.Millisecond)
 	}
 }

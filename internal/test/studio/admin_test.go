@@ -11,7 +11,6 @@ import (
 	"presswork"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/e2e"
-	"presswork/internal/test/wait"
 )
 
 func TestOperatorsSeeAndMendJobs(t *testing.T) {
@@ -21,7 +20,7 @@ func TestOperatorsSeeAndMendJobs(t *testing.T) {
 	c.Completed(good)
 	failing := e2e.Submission{Content: "![gone](missing.png)", Filename: "broken.pdf", Options: presswork.Options{Strict: new(true)}}
 	bad := c.Submit(failing).JobID
-	c.Wait(bad, wait.Patience)
+	c.Wait(bad)
 	if status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json", []byte(`{"model":"whole","messages":[{"role":"user","content":"Hi"}]}`)); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
@@ -53,10 +52,10 @@ func TestOperatorsSeeAndMendJobs(t *testing.T) {
 	// A dead letter is tried again as a new job, which fails as well, and is dismissed.
 	p.Click("Dead letters")
 	p.Until("it is a dead letter", `id => document.querySelector("tr[data-id]")?.dataset.id === id`, bad)
-	p.See(".batch input").MustClick()
+	p.Press(".batch input")
 	p.Click("Try again")
 	p.Until("another has failed", `id => { const rows = [...document.querySelectorAll("tr[data-id]")]; return rows.length === 1 && rows[0].dataset.id !== id }`, bad)
-	p.See(".batch input").MustClick()
+	p.Press(".batch input")
 	p.Click("Dismiss")
 	p.Until("none is left", `() => document.querySelector(".desk .empty")?.innerText.startsWith("No dead letters")`)
 	if job := c.Job(bad); job.Status != presswork.Failed {

@@ -108,7 +108,7 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 	}
 	p.Reads(".says", "A pasted report", " pages, ")
 	// The warning leads to its line.
-	p.See("button.warning").MustClick()
+	p.Press("button.warning")
 	p.Reads(".cm-activeLine", "missing.png")
 	p.Eval(`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`)
 	p.Click("Download")
@@ -128,11 +128,11 @@ func aThemeIsChosenAndStandsInTheText(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	write(p, "text/plain", "# Minutes of 3 March\n\nPresent: Ada, Bo\n")
 	shows(p, "Minutes")
-	p.See(".theme-now").MustClick()
+	p.Press(".theme-now")
 	p.See("input[type=search]").MustInput("arctic")
 	p.Until("one theme is left", `() => document.querySelectorAll(".card").length === 1`)
 	p.Until("its picture is there", `() => document.querySelector(".card img")?.naturalWidth > 0`)
-	p.See(".card").MustClick()
+	p.Press(".card")
 	p.Until("the text names it", `() => document.querySelector(".cm-content").innerText.includes("theme: nord")`)
 	p.Until("it is set in the font of the print", `() => [...`+page+`.fonts].some(f => f.family.includes("Source Sans 3") && f.status === "loaded")`)
 	p.Until("the page has it", `() => `+page+`.documentElement.dataset.theme === "nord"`)
@@ -161,7 +161,7 @@ func htmlOfTheClipboardBecomesMarkdown(t *testing.T, h *shared) {
 }
 
 func filesAreTakenOrRefused(t *testing.T, h *shared) {
-	_, p, _ := h.open(t)
+	_, p, c := h.open(t)
 	drop := func(name, kind, base64 string) {
 		p.Eval(`(name, type, b64) => {
 			const data = new DataTransfer();
@@ -175,8 +175,9 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
-	if p.Eval(`() => document.querySelectorAll(".warning").length`) != "0" {
-		t.Errorf("the picture is missing in the PDF: %s", p.Text(".warnings"))
+	// The page learns of warnings after the end.
+	if job := c.Job(p.Eval(`() => JSON.parse(localStorage.getItem("presswork.jobs"))[0].id`)); len(job.Warnings) > 0 {
+		t.Errorf("the picture is missing in the PDF: %v", job.Warnings)
 	}
 	// A folder, and an archive of one, become a document each.
 	folder, archive := t.TempDir(), new(bytes.Buffer)
@@ -226,8 +227,10 @@ func nothingRunsInThePreview(t *testing.T, h *shared) {
 	shows(p, "Hostile")
 	// Even what the server lets through would not run.
 	p.Eval(`() => { const d = ` + page + `; const e = d.createElement("img"); e.setAttribute("onerror", "parent.ran=1"); e.src = "data:,"; d.body.append(e);
+		e.addEventListener("error", () => window.failed = true);
 		const s = d.createElement("script"); s.textContent = "parent.ran=1"; d.body.append(s) }`)
 	p.Allow = []string{"Content Security Policy", "Blocked script execution", "about:blank"}
+	p.Until("the picture has failed", `() => window.failed`)
 	shows(p, "Hostile")
 	if p.Eval(`() => String(window.ran)`) != "undefined" {
 		t.Error("a script of the document ran")
@@ -337,8 +340,8 @@ func aSlowNetworkIsWaitedFor(t *testing.T, h *shared) {
 func theDocumentationTriesRequests(t *testing.T, h *shared) {
 	c := h.client.For(t)
 	p := h.visitor.For(t).Open(c.Base+"/docs", 1280, 900, false)
-	p.See("#operations-themes-listThemes button.opblock-summary-control").MustClick()
-	p.See("#operations-themes-listThemes button.execute").MustClick()
+	p.Press("#operations-themes-listThemes button.opblock-summary-control")
+	p.Press("#operations-themes-listThemes button.execute")
 	p.Until("the answer is shown", `() => document.querySelector("#operations-themes-listThemes .live-responses-table")?.innerText.includes('"nord"')`)
 }
 

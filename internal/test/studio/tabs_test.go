@@ -44,7 +44,7 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	if folded := p.Eval(`() => String(document.querySelector(".reasoning").open)`); folded != "false" {
 		t.Errorf("the reasoning is unfolded: %s", folded)
 	}
-	p.See(".reasoning summary").MustClick()
+	p.Press(".reasoning summary")
 	p.Reads(".reasoning", inferencetest.Thought)
 	p.Click("Copy as")
 	p.Reads(".program", "/v1/chat/completions", "Name a fruit.")
@@ -70,11 +70,11 @@ func aPageIsExported(t *testing.T, h *shared) {
 	p.Click("Page export")
 	p.See("#url").MustInput(site.URL)
 	p.Click("PNG")
-	p.See(".export button[type=submit]").MustClick()
+	p.Press(".export button[type=submit]")
 	p.Until("the picture is shown", `() => document.querySelector(".picture img")?.naturalWidth === 1280`)
 	p.Allow = []string{"403 (Forbidden)"}
 	p.See("#url").MustSelectAllText().MustInput("http://169.254.169.254/latest")
-	p.See(".export button[type=submit]").MustClick()
+	p.Press(".export button[type=submit]")
 	p.Reads(".notice.error, .job[data-status=failed]", "169.254.169.254")
 }
 
@@ -87,7 +87,7 @@ func aRecordingIsWrittenDown(t *testing.T, h *shared) {
 		t.Fatal(err)
 	}
 	p.Page.MustElement("#recording").MustSetFiles(name)
-	p.See(".side button[type=submit]:not(:disabled)").MustClick()
+	p.Press(".side button[type=submit]:not(:disabled)")
 	p.Until("the text is there", `() => document.querySelector(".transcript pre")?.innerText.startsWith("one two")`)
 }
 
