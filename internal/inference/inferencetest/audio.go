@@ -11,7 +11,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Recording is a recording that the server was sent.
@@ -71,15 +70,14 @@ func (s *Server) Recordings() []Recording {
 var sounds = map[string]func(*hearing){
 	// ears hears a word a second, "one two three …", counted from the start of what it was sent.
 	"ears": func(h *hearing) { h.answer() },
-	// ears-slow:2s takes so long.
-	"ears-slow": func(h *hearing) {
-		wait, err := time.ParseDuration(h.argument)
-		if err != nil {
-			wait = time.Second
+	// ears-hang-at:3 waits, when it is sent recording number 3, counted from 0, until its
+	// client goes.
+	"ears-hang-at": func(h *hearing) {
+		if n, _ := strconv.Atoi(h.argument); h.turn == n {
+			h.hang()
+			return
 		}
-		if h.pause(wait) {
-			h.answer()
-		}
+		h.answer()
 	},
 	// ears-untimed refuses verbose_json, as vLLM does.
 	"ears-untimed": func(h *hearing) {

@@ -19,8 +19,7 @@ func TestWhatWasBackedUpIsRestored(t *testing.T) {
 	p, c := e2e.Serve(t, lost)
 	printed := c.Completed(c.Submit(e2e.Submission{Content: "# Printed"}).JobID)
 	pdf := c.Download(printed)
-	open := c.Submit(e2e.Submission{Content: long(t.Name(), 400)}).JobID
-	processing(t, c, open)
+	open := interrupted(t, c, e2e.Submission{}, func(string) {})
 	command(t, lost, "backup", dir+"/backup")
 	p.Signal(syscall.SIGKILL)
 	<-p.Ended()

@@ -13,6 +13,7 @@ import (
 	"presswork"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/storage/storagetest"
 )
 
@@ -122,7 +123,7 @@ func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
 	defer conn.Close()
 	var events []presswork.Event
 	for {
-		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		if err := conn.SetReadDeadline(time.Now().Add(wait.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		_, data, err := conn.ReadMessage()

@@ -29,28 +29,41 @@ func long(seed string, sections int) string {
 	return b.String()
 }
 
-// processing waits until a worker has the job.
-func processing(t *testing.T, c *e2e.Client, id string) {
+// interrupted does something to a job while it is printed, and returns it. A job that
+// is done before, since the machine had this test wait, is followed by a longer one.
+func interrupted(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(id string)) (id string) {
 	t.Helper()
-	wait.Until(t, "job "+id+" is printed", func() bool {
-		job := c.Job(id)
-		if job.Status.Terminal() {
-			t.Fatalf("the job ended (%s) before it could be interrupted; make the document longer", job.Status)
+	for sections := 400; sections <= 3200; sections *= 2 {
+		s.Content = long(t.Name(), sections)
+		id = c.Submit(s).JobID
+		var job presswork.Job
+		wait.Until(t, "job "+id+" is printed", func() bool {
+			job = c.Job(id)
+			return job.Stage == presswork.StagePrinting || job.Status.Terminal()
+		})
+		if job.Status == presswork.Completed {
+			continue
 		}
-		return job.Stage == presswork.StagePrinting
-	})
+		interrupt(id)
+		// One that has ended by then was not interrupted.
+		if job = c.Job(id); job.Status != presswork.Completed || job.Attempts > 1 {
+			return id
+		}
+	}
+	t.Fatal("no job could be interrupted")
+	return ""
 }
 
 func TestAKilledWorkersJobCompletesOnce(t *testing.T) {
 	t.Parallel()
 	fleet := newFleet(t)
 	_, c := fleet.API(nil)
-	first := fleet.Worker(nil)
-	id := c.Submit(e2e.Submission{Content: long(t.Name(), 400)}).JobID
-	processing(t, c, id)
-	first.Signal(syscall.SIGKILL)
-	<-first.Ended()
-	fleet.Worker(nil)
+	worker := fleet.Worker(nil)
+	id := interrupted(t, c, e2e.Submission{}, func(string) {
+		worker.Signal(syscall.SIGKILL)
+		<-worker.Ended()
+		worker = fleet.Worker(nil)
+	})
 	wait.Until(t, "the job runs again", func() bool { return c.Job(id).Attempts == 2 })
 	job := c.Completed(id)
 	if job.Attempts != 2 || job.Artifact == nil {
@@ -121,15 +134,19 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 	drain(syscall.SIGHUP) // its terminal was closed
 }
 
+// cancel cancels a job, unless it is completed already.
+func cancel(t *testing.T, c *e2e.Client, id string) {
+	t.Helper()
+	status, _, body := c.Do("DELETE", "/api/conversion/"+id, "", nil)
+	if cancelled := status == http.StatusOK && strings.Contains(string(body), `"cancelled"`); !cancelled && status != http.StatusConflict {
+		t.Fatalf("cancelling answered %d: %s", status, body)
+	}
+}
+
 func TestACancelledJobStopsWithinASecondAndLeavesNoArtifact(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"WORKERS": "1"})
-	id := c.Submit(e2e.Submission{Content: long("cancel", 900)}).JobID
-	processing(t, c, id)
-	status, _, body := c.Do("DELETE", "/api/conversion/"+id, "", nil)
-	if status != http.StatusOK || !strings.Contains(string(body), `"cancelled"`) {
-		t.Fatalf("cancelling answered %d: %s", status, body)
-	}
+	id := interrupted(t, c, e2e.Submission{}, func(id string) { cancel(t, c, id) })
 	// The one render slot must be free again: another document gets it.
 	began := time.Now()
 	c.Completed(c.Submit(e2e.Submission{Content: "# next"}).JobID)

@@ -112,11 +112,7 @@ func TestACancelledExportLetsGoOfThePage(t *testing.T) {
 	if err := json.Unmarshal(answer, &accepted); err != nil {
 		t.Fatalf("answered %s", answer)
 	}
-	for limit := time.Now().Add(wait.Patience); hits.Load() == 0; time.Sleep(5 * time.Millisecond) { // between two looks
-		if time.Now().After(limit) {
-			t.Fatal("the page was never asked for")
-		}
-	}
+	wait.Until(t, "the page is asked for", func() bool { return hits.Load() > 0 })
 	if status, _, answer := c.Do("DELETE", "/api/conversion/"+accepted.JobID, "", nil); status != http.StatusOK {
 		t.Fatalf("cancelling answered %d %s", status, answer)
 	}

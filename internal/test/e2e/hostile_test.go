@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/test/e2e"
@@ -83,7 +82,7 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 			job := c.Wait(c.Submit(e2e.Submission{
 				Content: "# Safe\n\nbefore\n\n" + probe(v) + "\n\nafter\n",
 				Options: presswork.Options{CSS: probe(css), HeaderText: new(probe(v)), Title: probe(v)},
-			}).JobID, time.Minute)
+			}).JobID)
 			if job.Status != presswork.Completed {
 				t.Errorf("%s: %s %+v", v, job.Status, job.Error)
 				continue
@@ -231,7 +230,7 @@ func TestMonstersEndAndTheNextDocumentIsPrinted(t *testing.T) {
 		if err := json.Unmarshal(got, &accepted); err != nil {
 			t.Fatal(err)
 		}
-		job := c.Wait(accepted.JobID, 90*time.Second)
+		job := c.Wait(accepted.JobID)
 		t.Logf("%s: %s %v", name, job.Status, job.Error)
 		allowed := []presswork.Code{presswork.RenderTimeout, presswork.RenderFailed, presswork.ContentTooComplex}
 		if job.Status == presswork.Failed && (job.Error == nil || !slices.Contains(allowed, job.Error.Code)) {

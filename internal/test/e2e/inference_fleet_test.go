@@ -13,11 +13,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 	"presswork/storage/storagetest"
 )
 
@@ -29,7 +29,7 @@ func TestAServerThatStopsLetsItsStreamsEnd(t *testing.T) {
 	tokens, last := 0, ""
 	events(t, c, t.Context(), chat("tokens:40@20", true, ""), func(data string) bool {
 		once.Do(func() { node.Signal(syscall.SIGTERM) })
-		tokens += strings.Count(data, `"content":" t`)
+		tokens += tokensIn(data)
 		last = data
 		return true
 	})
@@ -56,14 +56,14 @@ func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
 	fleet.Worker(env)
 	var once sync.Once
 	tokens, last := 0, ""
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	events(t, c, ctx, chat("tokens:100@20", true, ""), func(data string) bool {
 		once.Do(func() {
 			redis.Kill()
 			redis.Restart()
 		})
-		tokens += strings.Count(data, `"content":" t`)
+		tokens += tokensIn(data)
 		last = data
 		return true
 	})
@@ -185,7 +185,7 @@ func TestAKilledWorkersTokensAreCounted(t *testing.T) {
 	var once sync.Once
 	heard := 0
 	events(t, c, t.Context(), chat("tokens:100000@50", true, "Tell me."), func(data string) bool {
-		if heard += strings.Count(data, `"content":" t`); heard >= 20 {
+		if heard += tokensIn(data); heard >= 20 {
 			once.Do(func() {
 				doomed.Signal(syscall.SIGKILL)
 				fleet.Worker(env)

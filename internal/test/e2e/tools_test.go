@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -164,7 +165,7 @@ func TestAKilledToolsWorkerLosesItsSessionsAndLeavesNothingRunning(t *testing.T)
 	c, _, tools, more := toolFleet(t)
 	var once sync.Once
 	var outputs []string
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	events(t, c, ctx, planned(true, "x = 1", "import time; time.sleep(1000)", "print('again')"), func(data string) bool {
 		var chunk struct {
@@ -200,8 +201,16 @@ func TestAKilledCompletionWorkerEndsItsSessions(t *testing.T) {
 	t.Parallel()
 	c, completions, tools, _ := toolFleet(t)
 	ops := e2e.NewClient(t, tools.Address, "")
-	// Nobody is left to answer it.
-	go c.Try("POST", "/v1/chat/completions", "application/json", planned(false, "import time; time.sleep(1000)"))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", c.Base+"/v1/chat/completions", bytes.NewReader(planned(false, "import time; time.sleep(1000)")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	go func() {
+		if res, err := c.HTTP.Do(req); err == nil { // nobody is left to answer it
+			res.Body.Close()
+		}
+	}()
 	wait.Until(t, "the session is open", func() bool { return ops.Metric("presswork_tool_sessions") == 1 })
 	completions.Signal(syscall.SIGKILL)
 	wait.Until(t, "the session has ended", func() bool { return ops.Metric("presswork_tool_sessions") == 0 })
