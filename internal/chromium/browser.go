@@ -25,10 +25,11 @@ import (
 type Browser struct {
 	opt   Options
 	log   *slog.Logger
-	slots chan struct{} // one per print at work
-	queue atomic.Int64  // prints waiting for a slot
-	count counters
-	pulse pulse // for Health
+	slots chan struct{} // one per print at work, and the janitor's
+	// inside counts the prints at work or waiting for a slot, busy those at work.
+	inside, busy atomic.Int64
+	count        counters
+	pulse        pulse // for Health
 
 	background context.Context // ends with Stop
 	stop       context.CancelCauseFunc
@@ -155,7 +156,7 @@ func (b *Browser) visit(ctx context.Context, page presswork.Page, work func(cont
 	if err := b.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { <-b.slots }()
+	defer b.leave()
 	// From here: a page must not pay for those that were before it.
 	ctx, cancel := context.WithTimeoutCause(ctx, b.opt.PrintTimeout,
 		presswork.Errorf(presswork.RenderTimeout, "the document took longer than %s to print", b.opt.PrintTimeout))
@@ -190,18 +191,24 @@ func (b *Browser) visit(ctx context.Context, page presswork.Page, work func(cont
 	}
 }
 
-// enter waits for a slot.
-func (b *Browser) enter(ctx context.Context) error {
+// enter waits for a slot. It is paired with leave.
+func (b *Browser) enter(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			b.inside.Add(-1)
+		} else {
+			b.busy.Add(1)
+		}
+	}()
+	// By the prints, not by the slots, of which the janitor may have one for a moment.
+	if b.inside.Add(1) > int64(cap(b.slots)+b.opt.QueueLimit) {
+		return presswork.Errorf(presswork.BrowserUnavailable, "the browser is busy and %d prints are already waiting", b.opt.QueueLimit)
+	}
 	select {
 	case b.slots <- struct{}{}:
 		return nil
 	default:
 	}
-	if b.queue.Add(1) > int64(b.opt.QueueLimit) {
-		b.queue.Add(-1)
-		return presswork.Errorf(presswork.BrowserUnavailable, "the browser is busy and %d prints are already waiting", b.opt.QueueLimit)
-	}
-	defer b.queue.Add(-1)
 	select {
 	case b.slots <- struct{}{}:
 		return nil
@@ -211,6 +218,13 @@ func (b *Browser) enter(ctx context.Context) error {
 		b.count.cutOff.Add(1)
 		return ended(ctx)
 	}
+}
+
+// leave gives the slot back.
+func (b *Browser) leave() {
+	b.busy.Add(-1)
+	<-b.slots
+	b.inside.Add(-1)
 }
 
 // try works once.

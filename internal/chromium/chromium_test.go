@@ -68,7 +68,10 @@ type proc struct {
 
 func (p proc) kind() string {
 	_, rest, ok := strings.Cut(p.cmdline, "--type=")
-	if !ok {
+	switch {
+	case !ok && p.pid != p.group:
+		return "fork" // of the browser, before it runs a program of its own
+	case !ok:
 		return "browser"
 	}
 	kind, _, _ := strings.Cut(rest, "\x00")

@@ -153,7 +153,7 @@ func (e *Exporter) export(ctx context.Context, v Visit, o export.VisitOptions, c
 	if err := b.enter(ctx); err != nil {
 		return Exported{}, err
 	}
-	defer func() { <-b.slots }()
+	defer b.leave()
 	limit := export.TimeoutOf(o)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, presswork.Errorf(presswork.PageTimeout, "the page was not exported within %s", limit))
 	defer cancel()

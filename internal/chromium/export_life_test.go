@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -52,6 +51,7 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Errorf("export: %v", err)
 			}
+			wait.Until(t, "the crash is seen", func() bool { return e.Stats().Crashes == 1 }) // perhaps after its print had another browser
 			if s := e.Stats(); s.Launches != 2 || s.Crashes != 1 || s.Prints != 1 {
 				t.Errorf("stats %+v", s)
 			}
@@ -77,7 +77,8 @@ func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
 	if running, err := e.Running(); running || err != nil {
 		t.Errorf("idle: running %v, %v", running, err)
 	}
-	if s := e.Stats(); s.Launches != 2 || s.Crashes != 0 || s.Recycles != 0 {
+	// On a busy machine one may have been idle for too long before its page had come.
+	if s := e.Stats(); s.Launches < 2 || s.Crashes != 0 || s.Recycles != 0 {
 		t.Errorf("stats %+v", s)
 	}
 }
@@ -91,9 +92,7 @@ func TestAKilledExporterLeavesNothing(t *testing.T) {
 	if err := e.Kill(); err != nil {
 		t.Errorf("Kill: %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
-		t.Errorf("files left: %v", left)
-	}
+	wantNoFiles(t, dir)
 	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 }
 

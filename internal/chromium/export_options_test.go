@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"presswork"
 	"presswork/internal/chromium"
@@ -50,7 +51,6 @@ func TestWaits(t *testing.T) {
 		"load":         {"/hangs", export.VisitOptions{}, "page"},
 		"selector":     {"/later", export.VisitOptions{WaitForSelector: "#late"}, "page late"},
 		"expression":   {"/later", export.VisitOptions{WaitForExpression: "ready; "}, "page late"},
-		"time":         {"/later", export.VisitOptions{WaitForTimeout: 1500}, "page late"},
 		"networkidle0": {"/fetches", export.VisitOptions{WaitUntil: "networkidle0"}, "page slow"},
 		"networkidle2": {"/hangs", export.VisitOptions{WaitUntil: "networkidle2"}, "page"},
 		"navigation":   {"/moves", export.VisitOptions{WaitForSelector: "#late"}, "page late"},
@@ -64,6 +64,13 @@ func TestWaits(t *testing.T) {
 			}
 		})
 	}
+	jobs = append(jobs, func() {
+		began := time.Now()
+		out := mustExport(t, e, base+"/later", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 1500}})
+		if took := time.Since(began); took < 1500*time.Millisecond || !strings.HasPrefix(text(t, out.Data), "page") {
+			t.Errorf("time: %q after %s", text(t, out.Data), took)
+		}
+	})
 	quick, loaded := new(1000), new(3000) // time for nothing, and to load the page
 	for name, tc := range map[string]struct {
 		o    export.VisitOptions

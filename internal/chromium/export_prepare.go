@@ -108,8 +108,9 @@ func (v *visit) cookies() []map[string]any {
 	return cookies
 }
 
-// adoptTimeout is how long a frame or worker may take over one command.
-const adoptTimeout = 2 * time.Second
+// adoptTimeout is how long a frame or worker may take over one command: its process
+// may have yet to begin, on a busy machine.
+const adoptTimeout = 10 * time.Second
 
 // adopt prepares a frame in another process, or a worker, which waits for that.
 func (v *visit) adopt(session, kind string) {

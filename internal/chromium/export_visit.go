@@ -82,7 +82,7 @@ func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.
 		if err != nil {
 			return err
 		}
-		if err = v.prepare(ctx); errors.Is(err, errTabCrashed) {
+		if err = v.tab.verdict(ctx, v.prepare(ctx)); errors.Is(err, errTabCrashed) {
 			err = errSpareLost
 		}
 		return err

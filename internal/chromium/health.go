@@ -101,16 +101,17 @@ type Stats struct {
 }
 
 // Idle reports how many more pages could be printed at once.
-func (b *Browser) Idle() int { return max(cap(b.slots)-len(b.slots)-int(b.queue.Load()), 0) }
+func (b *Browser) Idle() int { return max(cap(b.slots)-int(b.inside.Load()), 0) }
 
 // Stats returns the counters. Reading the memory takes some milliseconds; that of a browser
 // at rest may be a minute old.
 func (b *Browser) Stats() Stats {
+	busy := b.busy.Load()
 	s := Stats{
 		Prints: b.count.prints.Load(), CutOff: b.count.cutOff.Load(),
 		Launches: b.count.launches.Load(), Recycles: b.count.recycles.Load(),
 		Crashes: b.count.crashes.Load(), TabsLost: b.count.tabsLost.Load(),
-		Busy: len(b.slots), Waiting: int(b.queue.Load()),
+		Busy: int(busy), Waiting: int(max(b.inside.Load()-busy, 0)),
 	}
 	if inst := b.peek(); inst != nil {
 		s.Tabs = int(inst.pages.Load())

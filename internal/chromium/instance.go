@@ -15,9 +15,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// closeTimeout is how long a tab may take to close. One that hangs longer has a
-// renderer that does not die.
-const closeTimeout = 3 * time.Second
+// closeTimeout is how long a tab may take to close, on a busy machine as well. One
+// that hangs longer has a renderer that does not die.
+const closeTimeout = 10 * time.Second
 
 // instance is one running browser with its tabs.
 type instance struct {

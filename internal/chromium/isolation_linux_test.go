@@ -1,15 +1,12 @@
 package chromium_test
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -17,6 +14,7 @@ import (
 
 	"presswork/internal/chromium"
 	"presswork/internal/test/browsertest"
+	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
 )
 
@@ -24,7 +22,8 @@ import (
 // and who stands in their network does not reach this machine.
 func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	t.Parallel()
-	b := browsertest.Start(t, chromium.Options{Tabs: 1})
+	dir := public.Dir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("<p>x"))
 	if !b.NetworkIsolated() {
 		probe := exec.Command("true")
@@ -38,50 +37,20 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, reached := listen(t, "127.0.0.1:0")
+	address, others := listen(t, "127.0.0.1:0")
 	seen, leader := 0, 0
-	profile := []byte("--user-data-dir=")
-	cmdlines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range cmdlines {
-		dir := filepath.Dir(name)
-		cmdline, err := os.ReadFile(name)
-		parent, _ := os.ReadFile(dir + "/stat")
-		fields := strings.Fields(string(parent[bytes.LastIndexByte(parent, ')')+1:]))
-		if err != nil || !bytes.Contains(cmdline, profile) || len(fields) < 2 || fields[1] != strconv.Itoa(os.Getpid()) || bytes.Contains(cmdline, []byte("--type=")) {
-			continue
-		}
-		leader, _ = strconv.Atoi(filepath.Base(dir))
-		if net, _ := os.Readlink(dir + "/ns/net"); net == "" || net == ours {
-			leader = 0
-			continue // the browser of another test
-		}
-		break
-	}
-	if leader == 0 {
-		t.Fatal("no browser of ours is in a network of its own")
-	}
-	for _, name := range cmdlines {
-		dir := filepath.Dir(name)
-		stat, err := os.ReadFile(dir + "/stat")
-		if err != nil {
-			continue
-		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if fields[2] != strconv.Itoa(leader) || fields[0] == "Z" {
-			continue
-		}
-		status, err := os.ReadFile(dir + "/status")
-		if err != nil {
-			continue
+	for _, p := range processes(t, dir) {
+		leader = p.group
+		fields := status(p.pid)
+		if len(fields) == 0 {
+			continue // it has ended meanwhile
 		}
 		seen++
-		cmdline, _ := os.ReadFile(name)
-		what := string(bytes.ReplaceAll(cmdline[:min(len(cmdline), 120)], []byte{0}, []byte{' '}))
-		if network, err := os.Readlink(dir + "/ns/net"); err == nil && network == ours {
-			t.Errorf("%s shares our network", what)
+		if network, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", p.pid)); err == nil && network == ours {
+			t.Errorf("%s shares our network", p.kind())
 		}
-		if !bytes.Contains(status, []byte("NoNewPrivs:\t1")) {
-			t.Errorf("%s may gain privileges", what)
+		if fields["NoNewPrivs"] != "1" {
+			t.Errorf("%s may gain privileges", p.kind())
 		}
 	}
 	if seen < 3 {
@@ -116,7 +85,7 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	if err := wait.Receive(t, "the connection fails or succeeds", dialled); err == nil {
 		t.Error("the loopback of this machine is reached from the browser's network")
 	}
-	if n := reached.Load(); n != 0 {
+	if n := others(); n != 0 {
 		t.Errorf("%d connections came", n)
 	}
 }

@@ -53,7 +53,7 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 	mustPrint(t, b, page("x"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the job was cancelled")
-	done := printing(ctx, t, b, endless)
+	done := printing(ctx, t, b, endlessText)
 	cancel(cause)
 	// By itself the print would end with its time limit, two minutes later.
 	if err := wait.Receive(t, "the cancelled print's end", done); !errors.Is(err, cause) {
@@ -138,7 +138,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	if len(processes(t, dir)) == 0 {
 		t.Fatal("no browser is running")
 	}
-	printed := printing(t.Context(), t, b, slow)
+	printed := printing(t.Context(), t, b, slowText)
 	if err := b.Stop(t.Context()); err != nil {
 		t.Errorf("Stop: %v", err)
 	}
@@ -161,7 +161,7 @@ func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
-	printed := printing(t.Context(), t, b, endless)
+	printed := printing(t.Context(), t, b, endlessText)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := b.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -176,16 +176,14 @@ func TestKillWaitsForNobody(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
-	printed := printing(t.Context(), t, b, endless)
+	printed := printing(t.Context(), t, b, endlessText)
 	running := processes(t, dir)
 	for range 2 { // the second time is harmless
 		if err := b.Kill(); err != nil {
 			t.Errorf("Kill: %v", err)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
-		t.Errorf("files left: %v", left)
-	}
+	wantNoFiles(t, dir)
 	wait.Until(t, "no process is left", func() bool {
 		return !slices.ContainsFunc(running, func(p proc) bool {
 			cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid)) // empty once it has ended
@@ -208,19 +206,26 @@ func TestKillDuringALaunch(t *testing.T) {
 	if err := b.Kill(); err != nil {
 		t.Errorf("Kill: %v", err)
 	}
-	wantEmpty(t, dir)
+	wantNoFiles(t, dir)
+	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 }) // for which it does not wait
 }
 
-// printing begins a print and returns when it is at work, or has ended already; the
-// channel has its end.
-func printing(ctx context.Context, t *testing.T, b *chromium.Browser, p presswork.Page) <-chan error {
+// slowText and endlessText are for printing: they take a renderer some 300 ms, and minutes.
+var slowText, endlessText = strings.Repeat("some text ", 20_000), strings.Repeat("x", 5<<20)
+
+// printing begins a print of a text and returns when that is in its tab; the channel has the
+// print's end. That a print has a slot does not say so much: it has no browser yet.
+func printing(ctx context.Context, t *testing.T, b *chromium.Browser, text string) <-chan error {
 	t.Helper()
-	printed := make(chan error, 1)
+	printed, atWork := make(chan error, 1), make(chan struct{}, 9) // a print may be tried again
 	go func() {
-		_, err := b.Print(ctx, p)
+		_, err := b.PrintRevised(ctx, page("<p style='overflow-wrap:anywhere' data-fill>"), func([]byte) ([]string, error) {
+			atWork <- struct{}{}
+			return []string{text}, nil
+		})
 		printed <- err
 	}()
-	wait.Until(t, "the print is at work", func() bool { return b.Stats().Busy == 1 || len(printed) == 1 })
+	wait.Receive(t, "the print is at work", atWork)
 	return printed
 }
 
@@ -229,6 +234,11 @@ func wantEmpty(t *testing.T, dir string) {
 	if left := processes(t, dir); len(left) > 0 {
 		t.Errorf("processes left: %+v", left)
 	}
+	wantNoFiles(t, dir)
+}
+
+func wantNoFiles(t *testing.T, dir string) {
+	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
 		t.Errorf("files left: %v", left)
 	}

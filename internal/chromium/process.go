@@ -118,8 +118,8 @@ func (p *process) seeOut(leader *os.Process, errOut *os.File) {
 	_, _ = leader.Wait() // how it ended, awaitExit has seen
 	p.mu.Unlock()
 	reapGroup(p.pid)
-	_ = errOut.SetReadDeadline(time.Now().Add(time.Second))
-	followed.Wait() // its last words are all there
+	_ = errOut.SetReadDeadline(time.Now().Add(5 * time.Second)) // somebody outside of the group may hold it open
+	followed.Wait()                                             // its last words are all there
 	closeAll([]*os.File{p.in, p.out})
 }
 
@@ -142,7 +142,7 @@ func (p *process) discard() error {
 // process when it is the first one of a container, and nobody else would reap
 // them.
 func reapGroup(pgid int) {
-	deadline := time.Now().Add(2 * time.Second)
+	deadline := time.Now().Add(10 * time.Second)
 	for {
 		for {
 			pid, err := syscall.Wait4(-pgid, nil, syscall.WNOHANG, nil)

@@ -24,7 +24,7 @@ func (b *Browser) Script(ctx context.Context, library string, expressions ...str
 	if err := b.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { <-b.slots }()
+	defer b.leave()
 	lost, next := false, b.current
 	for {
 		more, err := b.runScript(ctx, next, library, expressions[len(values):])
@@ -150,7 +150,7 @@ func (p *scriptPage) stop() {
 		return
 	}
 	p.tab.end(errTabCrashed)
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout/3)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout/10)
 	defer cancel()
 	// Its answer is of no interest: the page may be past answering.
 	_, _ = p.inst.conn.Call(ctx, p.tab.session, "Runtime.terminateExecution", nil)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,23 +98,7 @@ func browserPIDs(t *testing.T, dir string) (pids []int) {
 func TestScriptHasNoNetwork(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	var visits atomic.Int32
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			visits.Add(1)
-			c.Close()
-		}
-	}()
-	at := l.Addr().String()
+	at, others := listen(t, "127.0.0.1:0")
 	values, err := b.Script(t.Context(), "", `(async () => {
 		const url = "http://`+at+`/";
 		document.body.innerHTML = '<img src="'+url+'"><iframe src="'+url+'"></iframe><link rel=stylesheet href="'+url+'"><object data="'+url+'"></object>';
@@ -128,7 +110,7 @@ func TestScriptHasNoNetwork(t *testing.T) {
 	if err != nil && !errors.Is(err, context.Canceled) && presswork.CodeOf(err) != presswork.RenderFailed || err == nil && string(values[0]) != `"refused"` {
 		t.Errorf("fetch: %s, %v", values, err)
 	}
-	if n := visits.Load(); n != 0 {
+	if n := others(); n != 0 {
 		t.Errorf("%d connections got out", n)
 	}
 }

@@ -94,6 +94,9 @@ func (b *Browser) bringUp() {
 	l, old := b.launching, b.cur
 	b.launching = nil
 	l.inst, l.err = inst, err
+	if err == nil {
+		b.count.launches.Add(1) // before who waits for it prints
+	}
 	close(l.done)
 	if err != nil {
 		b.failed(err)
@@ -112,7 +115,6 @@ func (b *Browser) bringUp() {
 	}
 	b.mu.Unlock()
 
-	b.count.launches.Add(1)
 	b.log.Info("browser started", "pid", inst.proc.pid, "version", inst.version,
 		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(begun).Milliseconds())
 	if old != nil && old.usable() { // one that died is counted as such
@@ -156,6 +158,9 @@ func (b *Browser) attend(inst *instance) {
 	if !wanted && prints == 0 {
 		b.failed(fmt.Errorf("the last browser died at once: %w; it said: %q", inst.conn.cause(), inst.proc.stderr.brief()))
 	}
+	if !wanted {
+		b.count.crashes.Add(1)
+	}
 	if b.cur == inst {
 		b.cur = nil
 		if !b.opt.foreign {
@@ -164,7 +169,6 @@ func (b *Browser) attend(inst *instance) {
 	}
 	b.mu.Unlock()
 	if !wanted {
-		b.count.crashes.Add(1)
 		b.log.Error("browser died", "pid", inst.proc.pid, "prints", prints, "error", inst.conn.cause(), "stderr", inst.proc.stderr.brief())
 		return
 	}
@@ -229,7 +233,9 @@ func (b *Browser) janitor() {
 				continue
 			}
 			var memory int64
-			if mostMemory(inst.proc.pid) > b.opt.MaxMemory { // else it need not be weighed, which takes milliseconds
+			// With a renderer that took too much the browser has it no more: the pages beside
+			// that one are not to pay.
+			if !b.killHogs() && mostMemory(inst.proc.pid) > b.opt.MaxMemory { // else it need not be weighed, which takes milliseconds
 				memory = inst.memory()
 			}
 			switch {
@@ -265,8 +271,8 @@ func (b *Browser) peek() *instance {
 const hogFactor = 3
 
 // killHogs ends renderers, of retired browsers too, that would take the whole
-// machine's memory before their print's deadline.
-func (b *Browser) killHogs() {
+// machine's memory before their print's deadline. It reports whether there was one.
+func (b *Browser) killHogs() (found bool) {
 	b.mu.Lock()
 	live := slices.Collect(maps.Keys(b.live))
 	b.mu.Unlock()
@@ -277,8 +283,10 @@ func (b *Browser) killHogs() {
 		if pid := hog(inst.proc.pid, b.opt.rendererLimit()); pid != 0 {
 			b.log.Warn("a renderer takes too much memory; killing it", "pid", inst.proc.pid, "renderer", pid)
 			syscall.Kill(pid, syscall.SIGKILL)
+			found = true
 		}
 	}
+	return found
 }
 
 // empty drops the documents of idle tabs, as long as no print wants a slot.

@@ -74,6 +74,7 @@ func (i *instance) prepareTab(ctx context.Context, frameControl bool, metrics ma
 		err = t.confine(ctx)
 	}
 	if err != nil {
+		err = t.verdict(ctx, err) // before it is closed, which is a loss as well
 		i.closeTab(t)
 		return nil, err
 	}
