@@ -41,10 +41,15 @@ func (r *Redis) spawn(lock *os.File) (*child, error) {
 	return c, err
 }
 
+// lastWordsWait is how long what a server that has ended started may still hold its output
+// open: the program may be a script, and the server a child of it.
+const lastWordsWait = time.Second
+
 // launch starts a server that ends with its parent.
 func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 	words := &lastWords{log: log, name: filepath.Base(cmd.Path)}
 	cmd.Stdout, cmd.Stderr = words, words
+	cmd.WaitDelay = lastWordsWait
 	cmd.SysProcAttr = attributes()
 	c := &child{cmd: cmd, words: words, started: time.Now(), exited: make(chan struct{})}
 	begun := make(chan error, 1)
@@ -67,6 +72,7 @@ func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 			c.err = errors.New("it ended by itself")
 		}
 		release()
+		c.signal(syscall.SIGKILL) // what is left of its group would be in the way of the next
 	}()
 	if err := <-begun; err != nil {
 		<-c.exited
@@ -139,7 +145,7 @@ func checkVersion(ctx context.Context, client *redis.Client) error {
 // end asks the child to write its data and go, and waits; when kill ends
 // first, it is killed.
 func (c *child) end(kill context.Context) {
-	c.cmd.Process.Signal(syscall.SIGTERM)
+	c.signal(syscall.SIGTERM)
 	select {
 	case <-c.exited:
 	case <-kill.Done():
@@ -148,6 +154,10 @@ func (c *child) end(kill context.Context) {
 }
 
 func (c *child) kill() {
-	c.cmd.Process.Kill()
+	c.signal(syscall.SIGKILL)
 	<-c.exited
 }
+
+// signal sends a signal to the server's process group, of which attributes make it the
+// leader.
+func (c *child) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -50,12 +51,27 @@ func NewEngine(o EngineOptions) (*Engine, error) {
 	if _, err := os.Stat(o.Model); err != nil {
 		return nil, fmt.Errorf("embedded: the engine's model: %w", err)
 	}
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	address, err := freeAddress()
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}
-	defer l.Close()
-	return &Engine{EngineOptions: o, binary: binary, address: l.Addr().String()}, nil
+	return &Engine{EngineOptions: o, binary: binary, address: address}, nil
+}
+
+// freeAddress is one of loopback that nobody listens at. Nobody does either until the engine
+// has begun, and while it is started again: so its port is below those that systems take the
+// ports of connections, and of listeners without a wish, from.
+func freeAddress() (string, error) {
+	const first, count, tries = 30_000, 2_768, 100
+	var last error
+	for range tries {
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(count)))
+		if err == nil {
+			return l.Addr().String(), l.Close()
+		}
+		last = err
+	}
+	return "", last
 }
 
 // Address is the engine's host:port.

@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -36,15 +37,16 @@ func serveEngine() {
 	os.Exit(1)
 }
 
-// program writes a script with the name of an engine.
-func program(t *testing.T, name string) string {
+// program writes a script with the name of an engine, which begins with exec, or with
+// nothing.
+func program(t *testing.T, name, how string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), name)
-	public.Program(t, path, "#!/bin/sh\n"+fakeEngine+"=1 exec "+self+" \"$@\"\n")
+	public.Program(t, path, "#!/bin/sh\n"+fakeEngine+"=1 "+how+" "+self+" \"$@\"\n")
 	return path
 }
 
@@ -70,7 +72,7 @@ func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"llama-server": "--jinja", "whisper-server": "--inference-path /v1/audio/transcriptions"} {
-		e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, name), Model: model})
+		e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, name, "exec"), Model: model})
 		if err == nil {
 			err = e.Start(t.Context())
 		}
@@ -98,9 +100,51 @@ func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 	}
 }
 
+// Its server is a child of the shell's then, which the shell does not end, and which has
+// what it prints to open.
+func TestAnEngineInAScriptEndsWithIt(t *testing.T) {
+	t.Parallel()
+	model := filepath.Join(t.TempDir(), "m.gguf")
+	if err := os.WriteFile(model, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, "llama-server", ""), Model: model})
+	if err == nil {
+		err = e.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := health(e.Address())
+	shell, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, err := strconv.Atoi(strings.Fields(string(shell[bytes.LastIndexByte(shell, ')')+1:]))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(parent, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	var second int
+	wait.Until(t, "it is started again", func() bool {
+		second, _ = health(e.Address())
+		return second != 0 && second != first
+	})
+	stopped := make(chan error, 1)
+	go func() { stopped <- e.Stop(t.Context()) }()
+	if err := wait.Receive(t, "it is stopped", stopped); err != nil {
+		t.Error(err)
+	}
+	for _, pid := range []int{first, second} {
+		wait.Until(t, "the server is gone", func() bool { return gone(pid) })
+	}
+}
+
 func TestAnEngineThatDoesNotStartSaysWhy(t *testing.T) {
 	t.Parallel()
-	e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, "llama-server"), Model: "/dev/null"})
+	e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, "llama-server", "exec"), Model: "/dev/null"})
 	if err == nil {
 		err = e.Start(t.Context())
 	}

@@ -29,9 +29,13 @@ func answers(ctx context.Context, address string) bool {
 	return err == nil && status == http.StatusOK
 }
 
+// statusTimeout is how long a server of this machine may take to say how it is, on a
+// busy machine as well.
+const statusTimeout = 10 * time.Second
+
 // statusOf asks a server of this machine.
 func statusOf(ctx context.Context, url string) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

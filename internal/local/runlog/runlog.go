@@ -88,8 +88,8 @@ func (d *Log) Add(r Run) error {
 		return err
 	}
 	path := filepath.Join(d.dir, current)
-	if info, err := os.Stat(path); err == nil && info.Size()+int64(len(line)) >= maxBytes {
-		if err := d.rotate(path); err != nil {
+	if full(path, len(line)) {
+		if err := d.rotate(path, len(line)); err != nil {
 			return err
 		}
 	}
@@ -101,20 +101,25 @@ func (d *Log) Add(r Run) error {
 	return errors.Join(err, f.Close())
 }
 
-// rotate begins a new file. Only one process does, and one that finds another
-// at it writes on.
-func (d *Log) rotate(path string) error {
+// full reports whether a line would make the file too large.
+func full(path string, line int) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size()+int64(line) >= maxBytes
+}
+
+// rotate begins a new file. Only one process does, for which the others wait: lines that
+// they wrote on meanwhile would have no bound.
+func (d *Log) rotate(path string, line int) error {
 	lock, err := os.OpenFile(filepath.Join(d.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	defer lock.Close() // which also unlocks
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
 	}
-	// Another process may have been faster.
-	if info, err := os.Stat(path); err != nil || info.Size() < maxBytes/2 {
-		return nil
+	if err != nil || !full(path, line) { // another process was faster
+		return err
 	}
 	return os.Rename(path, filepath.Join(d.dir, previous))
 }
