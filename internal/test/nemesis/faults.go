@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
 )
 
 // fault is one way in which the world goes wrong.
@@ -274,14 +275,17 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	for _, s := range active {
 		heal(s)
 	}
-	f.supervise(nil)
 	for _, n := range f.nodes {
 		// The upgrade ends: what newer nodes accept is not for older ones alone.
 		if n.program != f.programOf(n, 0) {
 			n.stop()
 			n.start(f.programOf(n, 0), false)
 		}
-		n.listening()
+		// One that began while Redis or the store was away may end now that they are back.
+		wait.Until(f.t, n.name+" listens; its logs are in "+n.dir, func() bool {
+			f.supervise(nil)
+			return n.listens()
+		})
 	}
 	return counts
 }
