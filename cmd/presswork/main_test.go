@@ -14,7 +14,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{nil, {"help"}, {"--help"}, {"help", "export"}, {"md2pdf", "--help"}, {"cache"}, {"completion"}, {"version"}, {"--version"}} {
+	for _, args := range [][]string{{}, {"help"}, {"--help"}, {"help", "export"}, {"md2pdf", "--help"}, {"cache"}, {"completion"}, {"version"}, {"--version"}} {
 		var stderr bytes.Buffer
 		code := run(t.Context(), args, func(string) string { return "" }, full{}, &stderr)
 		if code != exitFailed || strings.Count(stderr.String(), "no space left") != 1 {
