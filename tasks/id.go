@@ -1,14 +1,27 @@
 package tasks
 
 import (
+	"crypto/rand"
+	"sync"
+
 	"github.com/oklog/ulid/v2"
 )
 
+// ids makes job ids one after the other, so that none comes with an older time between two
+// of one millisecond.
+var ids = struct {
+	sync.Mutex
+	entropy *ulid.MonotonicEntropy
+}{entropy: ulid.Monotonic(rand.Reader, 0)}
+
 // NewID returns a new job id: a ULID in upper-case Crockford base 32, so that
-// ids sort by the millisecond of their making. Of those of one millisecond a later one
-// may be the smaller: another goroutine may have come between with an older time.
-// It is safe for concurrent use.
-func NewID() string { return ulid.Make().String() }
+// ids sort by the time of their making: those of one process as they were made, those of
+// several by the millisecond. It is safe for concurrent use.
+func NewID() string {
+	ids.Lock()
+	defer ids.Unlock()
+	return ulid.MustNew(ulid.Now(), ids.entropy).String()
+}
 
 // ValidID reports whether s has the form of NewID, so that it may become part
 // of a key.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -110,15 +111,22 @@ func TestKindsAreSafeForAsynq(t *testing.T) {
 
 func TestIDs(t *testing.T) {
 	t.Parallel()
-	const stamp = 10 // characters of the time
 	last := tasks.NewID()
-	for range 1000 {
-		id := tasks.NewID()
-		if !tasks.ValidID(id) || id == last || id[:stamp] < last[:stamp] {
-			t.Fatalf("%q after %q", id, last)
-		}
-		last = id
+	var all sync.WaitGroup
+	for range 8 { // which come between each other
+		all.Go(func() {
+			last := last
+			for range 20_000 {
+				id := tasks.NewID()
+				if !tasks.ValidID(id) || id <= last {
+					t.Errorf("%q after %q", id, last)
+					return
+				}
+				last = id
+			}
+		})
 	}
+	all.Wait()
 	for _, s := range []string{"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000", last + "0", "{}" + last[2:]} {
 		if tasks.ValidID(s) {
 			t.Errorf("%q passes for an id", s)
