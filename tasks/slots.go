@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // slots is the one limit that Render, Export and Bulk share in a process. A
@@ -25,6 +26,10 @@ type slots struct {
 	// begun.
 	granted [3]int
 }
+
+// askAgain is how long a queue that got no slot keeps its turn: Asynq asks for it again
+// after pollInterval.
+const askAgain = 50 * pollInterval
 
 // maxPassed bounds how long the owners of one queue can hold up those of another.
 const maxPassed = 8
@@ -74,12 +79,15 @@ func (s *slots) Acquire(ctx context.Context, q Queue) bool {
 	for ctx.Err() == nil && s.next() != n {
 		s.changed.Wait()
 	}
-	s.waiting[n]--
-	// Who waited behind this one may go now, whether it got a slot or gave up.
-	s.changed.Broadcast()
 	if ctx.Err() != nil {
+		time.AfterFunc(askAgain, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.leave(n)
+		})
 		return false
 	}
+	s.leave(n)
 	s.used++
 	if q == Bulk {
 		s.bulk++
@@ -91,6 +99,12 @@ func (s *slots) Acquire(ctx context.Context, q Queue) bool {
 		}
 	}
 	return true
+}
+
+// leave ends a wait. Who waited behind it may go now, whether it got a slot or gave up.
+func (s *slots) leave(n int) {
+	s.waiting[n]--
+	s.changed.Broadcast()
 }
 
 // next is the rank whose turn it is to take a free slot; -1 for none.

@@ -38,6 +38,36 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 	}
 }
 
+// A queue that waits asks for a slot again and again, with a pause between.
+func TestAFreedSlotGoesToAMoreUrgentQueueThatIsAboutToAskAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(2, 1)
+		s.Acquire(t.Context(), Render)
+		s.Acquire(t.Context(), Bulk)
+		acquire := func(q Queue) bool {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			return s.Acquire(ctx, q)
+		}
+		if acquire(Render) {
+			t.Fatal("there are more than two slots")
+		}
+		bulk := make(chan bool, 1)
+		go func() { bulk <- acquire(Bulk) }()
+		synctest.Wait()
+		s.Release(Bulk)
+		time.Sleep(pollInterval) // as Asynq does
+		if !acquire(Render) {
+			t.Error("the slot went to bulk")
+		}
+		s.Release(Render)
+		if !<-bulk {
+			t.Error("what the more urgent queue left went to nobody")
+		}
+	})
+}
+
 func TestBulkLeavesOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
