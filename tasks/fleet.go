@@ -105,8 +105,11 @@ func (s *Server) tell(ctx context.Context, key, what string, state func() any) {
 	tick := time.NewTicker(offerEvery)
 	defer tick.Stop()
 	said := ""
-	say := func(ctx context.Context, text string) {
-		err := offerScript.Run(ctx, s.rdb, []string{key}, offerTTL.Milliseconds(), said, text).Err()
+	// The end of ctx cuts no word off: whether that was written would not be known.
+	say := func(text string) {
+		wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*ioTimeout)
+		defer cancel()
+		err := offerScript.Run(wctx, s.rdb, []string{key}, offerTTL.Milliseconds(), said, text).Err()
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("what a worker tells could not be written", "what", what, "err", err)
 		}
@@ -118,13 +121,11 @@ func (s *Server) tell(ctx context.Context, key, what string, state func() any) {
 			s.log.Error("what a worker tells cannot be written", "what", what, "err", err)
 			return
 		}
-		say(ctx, string(b))
+		say(string(b))
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ioTimeout)
-			defer cancel()
-			say(ctx, "")
+			say("")
 			return
 		}
 	}

@@ -20,11 +20,13 @@ var (
 	PackedKey      = packedKey
 	OwnerKey       = ownerKey
 	WebhookTask    = webhookTask
+	OfferScript    = offerScript
 )
 
 const (
 	LedgerKey     = ledgerKey
 	CancelChannel = cancelChannel
+	WorkersKey    = workersKey
 	PackAfter     = packAfter
 )
 
