@@ -35,7 +35,8 @@ type ClaimOptions struct {
 // node that was killed claimed ends with its connection.
 type Claim struct {
 	ClaimOptions
-	sub *redis.PubSub // nil until Start
+	sub   *redis.PubSub // nil until Start
+	given chan struct{} // closed when Redis has taken the claim back
 }
 
 // patience is how long Redis has to answer.
@@ -90,7 +91,8 @@ func (c *Claim) other(ctx context.Context, own, id string) (other string, err er
 	prefix := "pw:store:" + own + ":"
 	c.sub = c.Redis.Subscribe(context.WithoutCancel(ctx), prefix+id+":"+c.StoreName)
 	_, err = c.sub.ReceiveTimeout(ctx, patience)
-	_ = c.sub.Channel() // subscribes again when the connection is lost
+	c.given = make(chan struct{})
+	go c.listen(c.sub.ChannelWithSubscriptions()) // subscribes again when the connection is lost
 	if err != nil {
 		return "", err
 	}
@@ -114,10 +116,28 @@ func (c *Claim) other(ctx context.Context, own, id string) (other string, err er
 	return other, err
 }
 
-// Stop gives the claim back.
-func (c *Claim) Stop(context.Context) error {
+func (c *Claim) listen(messages <-chan any) {
+	defer close(c.given)
+	for m := range messages {
+		if s, ok := m.(*redis.Subscription); ok && s.Kind == "unsubscribe" {
+			return
+		}
+	}
+}
+
+// Stop gives the claim back, and waits until Redis has taken it: the end of the connection
+// may come to Redis after the next node has asked.
+func (c *Claim) Stop(ctx context.Context) error {
 	if c.sub == nil {
 		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if c.sub.Unsubscribe(ctx) == nil {
+		select {
+		case <-c.given:
+		case <-ctx.Done():
+		}
 	}
 	return c.sub.Close()
 }

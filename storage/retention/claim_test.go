@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -30,9 +31,23 @@ func newSite(t *testing.T) site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	dial := redis.NewDialer(o)
+	o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		return lingering{conn}, err
+	}
 	s := site{redis.NewClient(o), rand.Text()}
 	t.Cleanup(func() { s.rdb.Close() })
 	return s
+}
+
+// lingering is a connection that ends a moment after it was closed, as one does that somebody
+// still reads from.
+type lingering struct{ net.Conn }
+
+func (l lingering) Close() error {
+	time.AfterFunc(300*time.Millisecond, func() { l.Conn.Close() })
+	return nil
 }
 
 func (s site) deployment(context.Context) (string, error) { return s.id, nil }
