@@ -318,3 +318,27 @@ func TestWhatADeadWorkerHeardIsNotHeardAgain(t *testing.T) {
 	}
 	h.awaitOnlyArtifacts()
 }
+
+// TestWhatADeadWorkerStoredIsInTheLedger ends a run that has stored its transcript, and does
+// so before the ledger has it.
+func TestWhatADeadWorkerStoredIsInTheLedger(t *testing.T) {
+	t.Parallel()
+	h := setupHearing(t, "ears")
+	recording := talk8k(3)
+	first := h.ended(h.submit(tasks.NewID(), recording, tasks.Transcription{Model: "ears"}))
+	text, info, err := h.store.Get(t.Context(), storage.ArtifactKeyOf(first.ID, "text/plain"), storage.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer text.Close()
+	id := tasks.NewID()
+	if _, err := h.store.Put(t.Context(), storage.ArtifactKeyOf(id, "text/plain"), text, info.Size, info.Attrs); err != nil {
+		t.Fatal(err)
+	}
+	if rec := h.ended(h.submit(id, recording, tasks.Transcription{Model: "ears"})); rec.Status != presswork.Completed {
+		t.Fatalf("%s %v", rec.Status, rec.Error)
+	}
+	if sent, n := len(h.engine.Recordings()), h.seconds(); sent != 1 || n != 3+3 {
+		t.Errorf("%d recordings were sent, and %d seconds are in the ledger", sent, n)
+	}
+}
