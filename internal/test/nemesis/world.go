@@ -93,6 +93,13 @@ func (f *fleet) observe(l *load) World {
 			break
 		}
 	}
+	// Before the objects: what is tidied away meanwhile leaves the store first and the index second.
+	for _, s := range f.redis.primaries() {
+		client := s.Client()
+		w.Index = append(w.Index, client.HKeys(f.t.Context(), "pw:{keep}:size").Val()...)
+		client.Close()
+	}
+	slices.Sort(w.Index)
 	w.Objects = f.objects()
 	for id, job := range w.Jobs {
 		l.stream(f.t.Context(), "GET", fmt.Sprintf("%s/api/conversion/%s/events?since=0", f.bases[1], id), nil, func(data string) bool {
@@ -116,12 +123,6 @@ func (f *fleet) observe(l *load) World {
 			break
 		}
 	}
-	for _, s := range f.redis.primaries() {
-		client := s.Client()
-		w.Index = append(w.Index, client.HKeys(f.t.Context(), "pw:{keep}:size").Val()...)
-		client.Close()
-	}
-	slices.Sort(w.Index)
 	f.readUsage(l, &w)
 	w.Tabs = f.tabs(l)
 	for id, job := range w.Jobs {
