@@ -200,7 +200,7 @@ func TestAHandlerThatGivesUpEndsTheAnswer(t *testing.T) {
 func TestAnIdleCallLetsAnotherHaveItsPlace(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	other := make(chan struct{})
+	other, long := make(chan struct{}), make(chan struct{})
 	s := b.serveCalls(t, tasks.Options{InferConcurrency: 1}, func(ctx context.Context, run *stream.Run) error {
 		switch run.Call.Owner {
 		case "tools":
@@ -208,6 +208,7 @@ func TestAnIdleCallLetsAnotherHaveItsPlace(t *testing.T) {
 		case "other":
 			close(other)
 		case "long":
+			close(long)
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
@@ -222,7 +223,7 @@ func TestAnIdleCallLetsAnotherHaveItsPlace(t *testing.T) {
 	}
 	// That every place is taken is no fault, however long it lasts.
 	b.call(t, stream.Call{Owner: "long"})
-	wait.Until(t, "a call is at work", func() bool { return s.Running() == 1 })
+	wait.Receive(t, "a call is at work", long)
 	if err := s.ProgressAt(time.Now().Add(time.Hour)); err != nil {
 		t.Error(err)
 	}

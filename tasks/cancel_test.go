@@ -62,7 +62,7 @@ func TestCancelRacesWithTheEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	var completed sync.Map
-	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		err := complete(ctx, run, c)
 		if err == nil {
 			completed.Store(run.ID, true)
@@ -82,6 +82,9 @@ func TestCancelRacesWithTheEnd(t *testing.T) {
 			wantCode(t, err, presswork.JobFinished)
 		}
 		cancelled[id] = err == nil
+	}
+	if err := s.Stop(t.Context()); err != nil { // every run has said how it ended
+		t.Fatal(err)
 	}
 	for _, id := range ids {
 		events := b.events(t, id, 0)

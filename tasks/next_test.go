@@ -69,13 +69,15 @@ func TestACrashBetweenTwoTasksOfAJobLosesAndRepeatsNothing(t *testing.T) {
 	}
 	id := b.submit(t, choosing(t))
 	wait.Until(t, "the next task is on its queue", func() bool { return b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val() == 1 })
+	gone := func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, id)).Val() == 0 }
+	wait.Until(t, "the first task has ended", gone) // else it would not come back
 	b.rdb.Del(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqTask(tasks.Render, id))
 	old := choosing(t)
 	old.ID = id
 	if err := b.client.Enqueue(ctx, id, old.Task); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the first task is gone", func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, id)).Val() == 0 })
+	wait.Until(t, "the first task is gone again", gone)
 	r := b.serve(t, tasks.Options{Queues: []tasks.Queue{tasks.Render}}, complete)
 	if err := r.SweepLedger(ctx, time.Minute); err != nil {
 		t.Fatal(err)

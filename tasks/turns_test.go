@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,23 +26,39 @@ func (b *bundle) queued(t testing.TB, owner string, n int) (ids []string) {
 	return ids
 }
 
-// starts is a handler that notes whose jobs start, one after the other.
-type starts struct {
-	mu     sync.Mutex
-	owners []string
+// running is a job that runs until the test ends it.
+type running struct {
+	owner, id string
+	end       chan struct{}
 }
 
-func (s *starts) handle(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-	s.mu.Lock()
-	s.owners = append(s.owners, run.Record.Owner)
-	s.mu.Unlock()
+// runs is where a handler tells which jobs it has begun.
+type runs chan running
+
+func (r runs) handle(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+	one := running{run.Record.Owner, run.ID, make(chan struct{})}
+	r <- one
+	select {
+	case <-one.end:
+	case <-ctx.Done():
+	}
 	return complete(ctx, run, c)
 }
 
-func (s *starts) all() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.owners)
+// inTurn returns n jobs in the order in which they were taken from the queue. One slot at a
+// time is given back, or those that began together would overtake each other.
+func (r runs) inTurn(t testing.TB, slots, n int) (all []running) {
+	t.Helper()
+	for i := range n {
+		if i >= slots {
+			close(all[i-slots].end)
+		}
+		all = append(all, wait.Receive(t, "a job runs", r))
+	}
+	for _, last := range all[max(0, n-slots):] {
+		close(last.end)
+	}
+	return all
 }
 
 func TestOwnersTakeTurns(t *testing.T) {
@@ -52,18 +67,16 @@ func TestOwnersTakeTurns(t *testing.T) {
 	b.queued(t, "ann", 30)
 	b.queued(t, "bob", 3)
 	b.queued(t, "", 1)
-	var s starts
-	b.serve(t, tasks.Options{RenderSlots: 1}, s.handle)
-	wait.Until(t, "all have run", func() bool { return len(s.all()) == 34 })
+	runs := make(runs, 99)
+	b.serve(t, tasks.Options{RenderSlots: 1}, runs.handle)
+	last, owners := map[string]int{}, []string{}
+	for i, r := range runs.inTurn(t, 3, 34) {
+		last[r.owner] = i
+		owners = append(owners, r.owner)
+	}
 	for owner, within := range map[string]int{"bob": 12, "": 6} {
-		last := 0
-		for i, o := range s.all() {
-			if o == owner {
-				last = i
-			}
-		}
-		if last >= within {
-			t.Errorf("the last job of %q was the %dth to run: %s", owner, last+1, strings.Join(s.all(), " "))
+		if last[owner] >= within {
+			t.Errorf("the last job of %q was the %dth to run: %s", owner, last[owner]+1, strings.Join(owners, " "))
 		}
 	}
 	if keys := b.rdb.Keys(t.Context(), "pw:{render}:*").Val(); len(keys) != 0 {
@@ -76,17 +89,8 @@ func TestOwnersTakeTurns(t *testing.T) {
 func TestAnOwnerKeepsNoMoreThanItsShareWhileAnotherWaits(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	type running struct {
-		owner string
-		end   chan struct{}
-	}
-	runs := make(chan running, 99)
-	b.serve(t, tasks.Options{RenderSlots: 2}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		r := running{run.Record.Owner, make(chan struct{})}
-		runs <- r
-		<-r.end
-		return complete(ctx, run, c)
-	})
+	runs := make(runs, 99)
+	b.serve(t, tasks.Options{RenderSlots: 2}, runs.handle)
 	var held []running
 	take := func() string {
 		r := wait.Receive(t, "a job runs", runs)
@@ -170,24 +174,21 @@ func TestAJobTriedAgainKeepsItsOwnersTurns(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	brief := tasks.ConvertPDF
 	brief.Backoff = []time.Duration{10 * time.Millisecond}
-	var s starts
-	gate := make(chan struct{})
+	runs := make(runs, 99)
 	first := b.queued(t, "bob", 1)[0]
 	b.serveKind(t, tasks.Options{RenderSlots: 1}, brief, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if run.ID == first && run.Attempt == 1 {
 			return fmt.Errorf("not this time")
 		}
-		<-gate
-		return s.handle(ctx, run, c)
+		return runs.handle(ctx, run, c)
 	})
 	wait.Until(t, "the first try has failed", func() bool { return b.job(t, first).Attempts == 1 })
 	b.queued(t, "ann", 40)
 	wait.Until(t, "the retry is on the queue", func() bool {
 		return b.rdb.HGet(t.Context(), tasks.AsynqTask(tasks.Render, first), "state").Val() == "pending" || b.job(t, first).Attempts == 2
 	})
-	close(gate)
-	b.finished(t, first)
-	if before := slices.Index(s.all(), "bob"); before < 0 || before > 10 {
+	before := slices.IndexFunc(runs.inTurn(t, 3, 41), func(r running) bool { return r.owner == "bob" })
+	if before < 0 || before > 10 {
 		t.Errorf("%d jobs of another went before it", before)
 	}
 }
@@ -200,18 +201,12 @@ func TestAnOwnersNewJobsDoNotKeepAnOldOneWaiting(t *testing.T) {
 	later := tasks.ConvertPDF
 	later.Backoff = []time.Duration{time.Hour}
 	first := b.queued(t, "ann", 1)[0]
-	gate := make(chan struct{})
-	var mu sync.Mutex
-	var order []string
+	runs := make(runs, 99)
 	b.serveKind(t, tasks.Options{RenderSlots: 1}, later, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if run.ID == first && run.Attempt == 1 {
 			return fmt.Errorf("not this time")
 		}
-		<-gate
-		mu.Lock()
-		order = append(order, run.ID)
-		mu.Unlock()
-		return complete(ctx, run, c)
+		return runs.handle(ctx, run, c)
 	})
 	retry := tasks.AsynqKey(tasks.Render, "retry")
 	wait.Until(t, "the first try has failed", func() bool { return b.rdb.ZCard(t.Context(), retry).Val() == 1 })
@@ -224,15 +219,9 @@ func TestAnOwnersNewJobsDoNotKeepAnOldOneWaiting(t *testing.T) {
 	// As when it had been put off a while ago.
 	line := "pw:{render}:line:ann"
 	b.rdb.ZAddXX(t.Context(), line, redis.Z{Score: float64(time.Now().Unix() - 1), Member: first})
-	after := b.queued(t, "ann", 5)
-	close(gate)
-	for _, id := range slices.Concat(held, after) {
-		b.finished(t, id)
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	// Three run at a time, and any of them may be the first to end.
-	if at := slices.Index(order, first); at < 0 || at > slices.Index(order, after[3]) {
+	b.queued(t, "ann", 5)
+	order := runs.inTurn(t, len(held), len(held)+1+5)
+	if at := slices.IndexFunc(order, func(r running) bool { return r.id == first }); at != len(held) {
 		t.Errorf("it was the %dth to run, of %v", at+1, order)
 	}
 }

@@ -38,7 +38,7 @@ func dial(t testing.TB, address string) redis.UniversalClient {
 	t.Helper()
 	rdb := redis.NewClient(&redis.Options{
 		Network: "unix", Addr: strings.TrimPrefix(address, "unix://"),
-		ReadTimeout: 3 * DequeueWait, ContextTimeoutEnabled: true, MaxRetries: -1,
+		ReadTimeout: wait.Patience, ContextTimeoutEnabled: true, MaxRetries: -1,
 	})
 	t.Cleanup(func() { rdb.Close() })
 	return rdb

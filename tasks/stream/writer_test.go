@@ -39,7 +39,7 @@ func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 				s.step(s.trips, keys/3)
 			}
 		}
-		return next(ctx, cmds)
+		return next(context.WithoutCancel(ctx), cmds) // a step takes what it takes
 	}
 }
 
