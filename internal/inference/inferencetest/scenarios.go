@@ -209,10 +209,20 @@ var scenarios = map[string]func(*call){
 		}
 	},
 	"hang-middle": func(c *call) { c.begin(); c.say("Hello"); c.hang() },
-	"hang-end":    func(c *call) { c.begin(); c.say("Hello"); c.finish("stop"); c.hang() },
-	"cut":         func(c *call) { c.begin(); c.say("Hello", ", "); panic(http.ErrAbortHandler) },
-	"cut-clean":   func(c *call) { c.begin(); c.say("Hello", ", ") },
-	"cut-first":   func(*call) { panic(http.ErrAbortHandler) },
+	// hang-once does so to each model's first request, and answers the others.
+	"hang-once": func(c *call) {
+		if c.turn > 0 {
+			c.answer("Hello", ", ", "world", "!")
+			return
+		}
+		c.begin()
+		c.say("Hello")
+		c.hang()
+	},
+	"hang-end":  func(c *call) { c.begin(); c.say("Hello"); c.finish("stop"); c.hang() },
+	"cut":       func(c *call) { c.begin(); c.say("Hello", ", "); panic(http.ErrAbortHandler) },
+	"cut-clean": func(c *call) { c.begin(); c.say("Hello", ", ") },
+	"cut-first": func(*call) { panic(http.ErrAbortHandler) },
 	"error-frame": func(c *call) {
 		c.begin()
 		c.say("Hello")

@@ -110,7 +110,7 @@ var more = map[string]string{
 
 // scenarios are the models that clients ask for, beside those of the scripted
 // server without arguments.
-var scenarios = []string{"status:500", "status:503", "status:401", "status:404", "status:422", "tokens:30@20", "late:11s"}
+var scenarios = []string{"status:500", "status:503", "status:401", "status:404", "status:422", "hang-middle:slow", "late:11s"}
 
 func writeModels(t *testing.T, base string) string {
 	var b strings.Builder
@@ -137,7 +137,7 @@ func writeModels(t *testing.T, base string) string {
 		for _, s := range []string{"ears", "voice"} {
 			fmt.Fprintf(&b, "  - {id: %q, capabilities: [transcription, speech], upstreams: [{base_url: %q}]}\n", c.name+"/"+s, base)
 		}
-		entry(c.name+"/narrow", c.name+"/tokens:80@20", ", max_concurrency: 1")
+		entry(c.name+"/narrow", c.name+"/hang-once", ", max_concurrency: 1")
 	}
 	return writeFile(t, "models.yaml", b.String())
 }
