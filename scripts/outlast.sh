@@ -26,15 +26,19 @@ set -m
 inner=$!
 end() {
   trap '' INT TERM
+  asked=1
   # Somewhat longer than the longest drain.
   local tries=600
   while users && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
   kill -TERM $inner 2>/dev/null
 }
 trap end INT TERM
-status=0
-while kill -0 $inner 2>/dev/null; do
+# A signal ends the first wait, whether or not the service has ended meanwhile.
+asked=
+wait $inner
+status=$?
+if [ -n "$asked" ]; then
   wait $inner
   status=$?
-done
+fi
 exit $status
