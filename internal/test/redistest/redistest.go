@@ -15,6 +15,7 @@ import (
 
 	"presswork/internal/test/freeport"
 	"presswork/internal/test/public"
+	"presswork/internal/test/wait"
 )
 
 // Start runs a redis-server on a unix socket in a directory of its own and
@@ -113,11 +114,11 @@ func (s *Server) Restart() {
 	}
 	client := s.client()
 	defer client.Close()
-	deadline := time.Now().Add(time.Minute) // it reads its file first
+	deadline := time.Now().Add(wait.Patience) // it reads its file first
 	for client.Ping(s.t.Context()).Err() != nil {
 		if time.Now().After(deadline) {
 			s.Kill()
-			s.t.Fatalf("redis-server did not answer within a minute:\n%s", said.Bytes()[max(0, said.Len()-4000):])
+			s.t.Fatalf("redis-server did not answer within %s:\n%s", wait.Patience, said.Bytes()[max(0, said.Len()-4000):])
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

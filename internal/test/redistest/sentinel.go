@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/freeport"
+	"presswork/internal/test/wait"
 )
 
 // Replicated is a primary, a replica, and the sentinel that knows which is which.
@@ -126,9 +126,5 @@ func (r *Replicated) Failover() {
 
 func (r *Replicated) await(what string, condition func(context.Context) bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(90 * time.Second); !condition(r.t.Context()); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			r.t.Fatalf("not within 90 s: %s", what)
-		}
-	}
+	wait.Until(r.t, what, func() bool { return condition(r.t.Context()) })
 }
