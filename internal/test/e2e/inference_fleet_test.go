@@ -70,6 +70,11 @@ func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
 	if ctx.Err() != nil || last != "[DONE]" || tokens != 100 {
 		t.Errorf("%d of 100 tokens, the last event is %q (%v)", tokens, last, ctx.Err())
 	}
+	// A client of Redis whose dials have failed tries again once a second.
+	wait.Until(t, "the API takes completions again", func() bool {
+		status, _, _ := c.Do("POST", "/v1/chat/completions", "application/json", chat("hello", false, ""))
+		return status == http.StatusOK
+	})
 	if content, last := said(t, c, chat("hello", true, "")); content != "Hello, world!" || last != "[DONE]" {
 		t.Errorf("the next one: %q %q", content, last)
 	}
