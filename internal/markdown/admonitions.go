@@ -23,6 +23,8 @@ type division struct {
 	figure bool
 	// title is that of a tab.
 	title string
+	// heads is how many rows of the table that it is are its head, -1 for no table.
+	heads int
 }
 
 func (*division) Kind() ast.NodeKind         { return kindDivision }
@@ -79,7 +81,7 @@ func (p admonitionParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 			return nil, parser.NoChildren
 		}
 		reader.AdvanceToEOL()
-		return &division{title: resolved(m[1])}, parser.HasChildren
+		return &division{title: resolved(m[1]), heads: -1}, parser.HasChildren
 	}
 	m := admonitionHead.FindSubmatchIndex(line[at:])
 	if m == nil {
@@ -172,21 +174,28 @@ func (p fenceParser) node(name string, a *attributes, title string) ast.Node {
 	}
 	if kind := p.kindOf(name); kind != "" {
 		n := &alert{kind: kind, name: strings.TrimPrefix(strings.ToLower(name), "callout-"), fenced: true}
-		if written, ok := a.get("title"); ok {
+		written, ok := a.get("title")
+		if ok {
 			title = written
 		}
-		if title = resolved([]byte(strings.Trim(title, `"[]`))); title != "" {
+		if title = resolved([]byte(strings.Trim(title, `"[]`))); title != "" || ok {
 			n.title, n.titled = title, true
 		}
 		return n
 	}
-	if name == "tab" {
-		return &division{title: resolved([]byte(title))}
+	switch name {
+	case "tab":
+		return &division{title: resolved([]byte(title)), heads: -1}
+	case "figure":
+		return &division{figure: true, heads: -1}
+	case "list-table":
+		rows, _ := a.get("heads")
+		return &division{heads: atoi(rows)}
 	}
 	if name != "" {
 		a.classes = append([]string{name}, a.classes...)
 	}
-	return &division{}
+	return &division{heads: -1}
 }
 
 func (p fenceParser) kindOf(name string) string {

@@ -81,10 +81,18 @@ func (d *draft) placeBlocks(root ast.Node) {
 		case *east.Table:
 			tables = append(tables, n)
 		case *division:
-			if hasClass(n, "columns") {
+			switch {
+			case n.figure:
+				n.makeFigure()
+			case n.heads >= 0:
+				if t := n.table(); t != nil {
+					tables = append(tables, t)
+				}
+			case hasClass(n, "columns"):
 				shareColumns(n)
 			}
 		case *alert:
+			n.takeTitle()
 			n.setTitle(d.options.Lang)
 		case *ast.Blockquote:
 			d.placeAlert(n)

@@ -124,9 +124,26 @@ func (d *draft) noteIndex(root ast.Node) {
 			d.index = append(d.index, IndexEntry{Terms: []string{term}, SortBy: []string{term}, ID: id})
 		}
 	})
+	eachBlock(root, func(n ast.Node) {
+		if p, ok := n.(*ast.Paragraph); ok && p.HasChildren() && onlyMarks(p, src) {
+			marks := ast.NewTextBlock() // no line of its own
+			moveChildren(p, marks)
+			replace(p, marks)
+		}
+	})
 	if len(d.index) > 0 && !placed && d.options.Links == nil {
 		d.appendIndex(root)
 	}
+}
+
+// onlyMarks reports whether entries of the index are all that is in a paragraph.
+func onlyMarks(p *ast.Paragraph, src []byte) bool {
+	for c := p.FirstChild(); c != nil; c = c.NextSibling() {
+		if text, ok := c.(*ast.Text); c.Kind() != kindIndexMark && (!ok || !util.IsBlank(text.Segment.Value(src))) {
+			return false
+		}
+	}
+	return true
 }
 
 // appendIndex puts the index behind the text, under a heading of the level of the

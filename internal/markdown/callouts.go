@@ -69,6 +69,21 @@ func (d *draft) placeAlert(quote *ast.Blockquote) {
 	replace(quote, a)
 }
 
+// takeTitle makes a division of titleClass that an alert begins with its title.
+func (a *alert) takeTitle() {
+	first, ok := a.FirstChild().(*division)
+	if !ok || !hasClass(first, titleClass) {
+		return
+	}
+	a.RemoveChild(a, first)
+	if p, ok := first.FirstChild().(*ast.Paragraph); ok {
+		title := &alertTitle{}
+		moveChildren(p, title)
+		a.titled = true
+		a.InsertBefore(a, a.FirstChild(), title)
+	}
+}
+
 // takeLine moves the first line of a paragraph into a title, nil if nothing is
 // on it.
 func takeLine(p *ast.Paragraph, src []byte) *alertTitle {

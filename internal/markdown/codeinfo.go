@@ -74,6 +74,9 @@ func readCodeInfo(info string) codeInfo {
 		c.language, c.diff = name, true
 	}
 	c.language = strings.ToLower(strings.Trim(c.language, ".} "))
+	if strings.HasPrefix(c.language, "ipython") {
+		c.language = "python"
+	}
 	c.diff = c.diff || c.language == "diff"
 	return c
 }

@@ -28,6 +28,8 @@ type Matter struct {
 	Subtitle, Date, Abstract string
 	// Deck is what Marp's front matter says, as written.
 	Deck Deck
+	// Substitutions are those of MyST.
+	Substitutions map[string]string
 	// Lines has the 1-based line of each of Options, and of "theme", that is set.
 	Lines map[string]int
 	// Warnings name what is ours by name but not by value.

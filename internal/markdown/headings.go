@@ -66,6 +66,12 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 			h.SetAttributeString("id", []byte(ids.unique(id)))
 		}
 	}
+	for _, h := range nodes { // a label of MyST leaves the other name
+		slug := anchors{}.name(anchorText(h, d.src))
+		if id := attributeText(h, "id"); d.aliases != nil && labelKind(id) == Section && d.aliases[slug] == "" && slug != id {
+			d.aliases[slug] = id
+		}
+	}
 	numbers := newNumbering(nodes, d.options.Chapter)
 	previous := 0
 	for _, h := range nodes {

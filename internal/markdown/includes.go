@@ -60,7 +60,8 @@ type includer struct {
 func (d *draft) expand(dialect string) error {
 	src := d.src
 	some := bytes.Contains(src, []byte("#include")) || bytes.Contains(src, []byte("!include")) || bytes.Contains(src, []byte(".include")) ||
-		bytes.Contains(src, []byte("include=")) || bytes.Contains(src, []byte("rustdoc_include")) || bytes.Contains(src, []byte("{{< include ")) || dialect == Obsidian && bytes.Contains(src, []byte("![["))
+		bytes.Contains(src, []byte("include=")) || bytes.Contains(src, []byte("rustdoc_include")) || bytes.Contains(src, []byte("{{< include ")) ||
+		bytes.Contains(src, []byte("include} ")) || dialect == Obsidian && bytes.Contains(src, []byte("![["))
 	if d.options.Include == nil || !some || dialect == GFM {
 		return nil
 	}
@@ -100,7 +101,7 @@ func (in *includer) text(src []byte, prefix string) {
 		case fence == "" && m != nil:
 			fence = string(m[1])
 			switch of := fenceInclude.FindString(string(m[2])); {
-			case of == "" && string(m[2]) != "!include":
+			case of == "" && string(m[2]) != "!include" && !mystInclude().Match(m[2]):
 				in.line(line, prefix)
 			case strings.HasSuffix(of, "include="):
 				in.codeFile(line, m[2], prefix)
@@ -167,6 +168,9 @@ func (in *includer) directive(line []byte, prefix string, code bool) bool {
 func (in *includer) list(first string, names []byte, last, prefix string) {
 	before := first[:len(first)-len(strings.TrimLeft(first, " \t>"))]
 	done := false
+	if m := mystInclude().FindStringSubmatch(strings.TrimLeft(strings.TrimSpace(first), " \t>`~")); m != nil {
+		done, names = in.mystFile(m[1] == "literalinclude", strings.TrimSpace(m[2]), before, names, prefix), nil
+	}
 	for line := range bytes.Lines(names) {
 		name := strings.TrimSpace(strings.TrimLeft(string(line), " \t>"))
 		if name == "" || strings.HasPrefix(name, "//") {

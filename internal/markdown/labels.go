@@ -205,10 +205,15 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 		case *ast.FencedCodeBlock:
 			d.numberListing(n, w)
 		case *division:
-			if kind := labelKind(attributeText(n, "id")); kind == Figure || kind == Table || kind == Listing {
+			kind := labelKind(attributeText(n, "id"))
+			if n.figure && kind == "" {
+				kind = Figure
+			}
+			if kind == Figure || kind == Table || kind == Listing {
+				before := len(d.captions)
 				d.numberBlock(n, kind, w, n.makeFigure())
-				if kind == Figure {
-					parts[n] = &subfigures{number: d.captions[len(d.captions)-1].Number}
+				if kind == Figure && len(d.captions) > before {
+					parts[n] = &subfigures{number: d.captions[before].Number}
 				}
 			}
 		case *formulaBlock:
@@ -372,10 +377,12 @@ func (n *figure) captionNode() *caption {
 	return c
 }
 
-// makeFigure makes a division with a label a figure: its last paragraph is the
-// caption.
+// makeFigure makes a division a figure: its last paragraph is the caption.
 func (n *division) makeFigure() *caption {
 	n.figure = true
+	if c, ok := n.LastChild().(*caption); ok { // it is one
+		return c
+	}
 	p, ok := n.LastChild().(*ast.Paragraph)
 	if !ok || p.PreviousSibling() == nil {
 		return nil

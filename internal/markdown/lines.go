@@ -41,11 +41,15 @@ func (x lineIndex) at(offset int) int {
 		i := sort.Search(len(x.behind), func(i int) bool { return x.behind[i][0] > offset })
 		offset = x.behind[max(i-1, 0)][1]
 	}
-	line := sort.SearchInts(x.breaks, offset)
+	return x.line(sort.SearchInts(x.breaks, offset))
+}
+
+// line returns the line of the source for the i-th of the text, from 0.
+func (x lineIndex) line(i int) int {
 	if x.of != nil {
-		line = x.of[min(line, len(x.of)-1)]
+		i = x.of[min(i, len(x.of)-1)]
 	}
-	return x.first + line
+	return x.first + i
 }
 
 // maxWarnings keeps a hostile document from filling the job record.

@@ -35,6 +35,10 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 				if decoded, err := url.PathUnescape(target); err == nil {
 					target = decoded
 				}
+				if id := d.aliases[target]; id != "" {
+					target = id
+					n.Destination = []byte("#" + id)
+				}
 				if !outside[target] {
 					d.links = append(d.links, fragmentLink{target, d.lines.at(n.Pos())})
 				}

@@ -115,6 +115,8 @@ type Options struct {
 	// the document's folder. Nil: nothing is included. A StoreUnavailable error of it
 	// ends the rendering, any other leaves a warning.
 	Include func(name string) ([]byte, error)
+	// Substitutions are the texts that MyST puts in place of {{ name }}.
+	Substitutions map[string]string
 	// Fetch gets an http(s) image. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Slides cuts the document into slides.
@@ -198,6 +200,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err := d.expand(dialect); err != nil {
 		return Document{}, err
 	}
+	d.plainDirectives()
 	d.plainKramdown()
 	d.plainDraft()
 	d.plainTemplates()
@@ -264,6 +267,10 @@ type draft struct {
 	// embeds are the finished pieces of HTML that wait for their places.
 	embeds []string
 	slides []Slide
+	// labelled are what the directives of MyST label, aliases the ids of what links may
+	// call otherwise.
+	labelled map[string]labelled
+	aliases  map[string]string
 	// references reports whether the source may refer to labels.
 	references bool
 	targets    targets

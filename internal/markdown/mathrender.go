@@ -42,7 +42,11 @@ func placeFormulas(root ast.Node, src []byte) {
 		switch n := n.(type) {
 		case *ast.FencedCodeBlock:
 			if languageOf(n, src) == "math" {
-				replace(n, &formulaBlock{source: blockText(n, src, 0), offset: n.Info.Segment.Start})
+				block := &formulaBlock{source: blockText(n, src, 0), offset: n.Info.Segment.Start}
+				if id := cleanID(infoOf(n, src).attributes.id); labelKind(id) == Equation {
+					block.SetAttributeString("id", []byte(id))
+				}
+				replace(n, block)
 			}
 		case *ast.Paragraph:
 			if f, ok := n.FirstChild().(*formula); ok && f.display && f.NextSibling() == nil {
@@ -68,9 +72,13 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 	defer cancel()
 	left := maxMathBytes
 	render := func(source []byte, offset int, tag string, display bool, label *target) (int, error) {
-		f, err := d.formulas.Render(limited, string(source), display)
+		latex := string(source)
+		if display && alignsBare(source) {
+			latex = `\begin{aligned} ` + latex + ` \end{aligned}`
+		}
+		f, err := d.formulas.Render(limited, latex, display)
 		if label != nil && err == nil && !strings.Contains(f.MathML, rowNumber) {
-			f, err = d.renderLabelled(limited, string(source), f, label)
+			f, err = d.renderLabelled(limited, latex, f, label)
 		}
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
@@ -109,6 +117,24 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		}
 	})
 	return failed
+}
+
+// alignsBare reports whether lines are aligned in a formula outside of any environment, as
+// Sphinx has them.
+func alignsBare(source []byte) bool {
+	for depth, i := 0, 0; i < len(source); i++ {
+		switch rest := source[i:]; {
+		case rest[0] == '&' && depth == 0:
+			return true
+		case bytes.HasPrefix(rest, []byte(`\begin{`)):
+			depth++
+		case bytes.HasPrefix(rest, []byte(`\end{`)):
+			depth--
+		case rest[0] == '\\':
+			i++
+		}
+	}
+	return false
 }
 
 // rowNumber is the place that Temml leaves for the number of a row.

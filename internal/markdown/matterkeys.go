@@ -29,6 +29,11 @@ func (m *Matter) set(key string, line int, value func(text bool) (any, error)) {
 	}
 	option, foreign := key, false
 	switch key {
+	case "myst", "substitutions", "myst_substitutions":
+		if v, err := value(true); err == nil {
+			m.substitute(v)
+		}
+		return
 	case "authors":
 		option, foreign = "author", true
 	case "tags", "taxonomies":
@@ -58,6 +63,22 @@ func (m *Matter) set(key string, line int, value func(text bool) (any, error)) {
 		m.Lines = map[string]int{}
 	}
 	m.Lines[option] = line
+}
+
+// substitute takes the substitutions of MyST, or of what is within its key.
+func (m *Matter) substitute(v any) {
+	object, _ := v.(map[string]any)
+	if inner, ok := object["substitutions"].(map[string]any); ok {
+		object = inner
+	}
+	for name, text := range object {
+		if text, ok := text.(string); ok {
+			if m.Substitutions == nil {
+				m.Substitutions = map[string]string{}
+			}
+			m.Substitutions[name] = text
+		}
+	}
 }
 
 // field is where the value of a key of Marp's is kept.

@@ -162,10 +162,12 @@ func FuzzRender(f *testing.F) {
 	f.Add("+--+\n|é界|\n+==+\n|- |\n+--+\n: d\n", true)
 	f.Add("{{#include a}}\n```{.include}\n<b>\n```\n!include <c>\n![[d#<e>]]\n", false)
 	f.Add("import a from 'b'\n\n{/* <b> */}\n\n<A b={c}/>\n\na. b\nb. <c\n\n::: {.column width=\"9%\"}\n", true)
+	f.Add("```{note} <b>\n:name: a\n% c\n:::{figure} <a>\n---\nalt: |\n  <i>\n---\n{ref}`a` [](#a)\n:::\n```\n(b)=\n- ```{list-table}\n  * - <b>\n    - c\n  ```\n", false)
+	f.Add("````{exercise-start}\n:label: e\n````\n{{s}}\n```{include} a\n:literal:\n```\n> ```{csv-table} <b>\n> \"a\", <i>|\n> ```\n```{solution} e\n```{index} pair: a; <b>\n", true)
 	r := markdown.New()
 	dialects := append(markdown.Dialects(), "")
 	f.Fuzz(func(t *testing.T, src string, escape bool) {
-		d, err := r.Render(context.Background(), []byte(src), markdown.Options{Dialect: dialects[len(src)%len(dialects)], EscapeHTML: escape, LineNumbers: escape, NumberHeadings: !escape, Asset: assets, Include: folder(map[string]string{"a": "<b>{{#include a}}"})})
+		d, err := r.Render(context.Background(), []byte(src), markdown.Options{Dialect: dialects[len(src)%len(dialects)], EscapeHTML: escape, LineNumbers: escape, NumberHeadings: !escape, Asset: assets, Substitutions: map[string]string{"s": "a\n{{s}} {{s}}"}, Include: folder(map[string]string{"a": "<b>{{#include a}}"})})
 		if err != nil {
 			return
 		}

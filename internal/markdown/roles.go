@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,10 +23,12 @@ var (
 	labelAbove   = lazyregexp.New(`^\(([A-Za-z][\w.:/-]{0,100})\)=[ \t]*$`)
 	formulaLabel = lazyregexp.New(`\$\$[ \t]*\(([A-Za-z][\w.:-]{0,100})\)[ \t]*$`)
 	// ownLabel is a label as this program has it.
-	ownLabel     = lazyregexp.New(`\{:?[^{}\n]*#((?:fig|tbl|tab|eq|sec|lst)[:-][\w.:-]+)`)
-	headingLine  = lazyregexp.New(`^#{1,6}[ \t]`)
-	pictureLine  = lazyregexp.New(`^[ \t]*!\[.*\)(?:\{[^{}]*\})?$`)
-	tableCaption = lazyregexp.New(`^:[ \t]?[^ \t:].*$`)
+	ownLabel    = lazyregexp.New(`\{:?[^{}\n]*#((?:fig|tbl|tab|eq|sec|lst)[:-][\w.:-]+)`)
+	headingLine = lazyregexp.New(`^#{1,6}[ \t]`)
+	pictureLine = lazyregexp.New(`^[ \t]*!\[.*\)(?:\{[^{}]*\})?$`)
+	// paragraphLine begins a paragraph.
+	paragraphLine = lazyregexp.New(`^[\pL"“][^|]*$`)
+	tableCaption  = lazyregexp.New(`^:[ \t]?[^ \t:].*$`)
 )
 
 // roleReader makes the roles of Sphinx and the labels of MyST and d2l Markdown.
@@ -41,11 +44,16 @@ type roleReader struct {
 // Markdown has here, and leaves every line where it is. A reference to a label that nothing
 // has is its text.
 func (d *draft) plainRoles() {
-	if d.dialect == GFM || !hasRoles(d.src) && !bytes.Contains(d.src, []byte("}`")) && !bytes.Contains(d.src, []byte(":`")) {
+	if d.dialect == GFM || d.labelled == nil && !hasRoles(d.src) && !bytes.Contains(d.src, []byte("}`")) && !bytes.Contains(d.src, []byte(":`")) {
 		return
 	}
 	found, hidden := findRoles(d.src)
 	r := roleReader{d: d, lines: strings.Split(string(d.src), "\n"), hidden: strings.Split(string(hidden), "\n"), keys: map[string]string{}}
+	for label, l := range d.labelled {
+		if l.kind != "" {
+			r.keys[label] = l.key
+		}
+	}
 	for _, m := range ownLabel().FindAllSubmatch(hidden, -1) {
 		r.keys[string(m[1])] = string(m[1])
 	}
@@ -53,6 +61,15 @@ func (d *draft) plainRoles() {
 	d.setSource([]byte(strings.Join(r.lines, "\n")))
 	if len(found) > 0 {
 		d.setSource(r.replaceRoles())
+	}
+	if d.labelled != nil {
+		r.fillLinks()
+	}
+	d.aliases = r.keys
+	for label, l := range d.labelled {
+		if l.key != label {
+			d.aliases[label] = l.key
+		}
 	}
 }
 
@@ -97,7 +114,7 @@ func (r *roleReader) placeLabels(roles bool) {
 	for i, line := range r.hidden {
 		switch {
 		case strings.HasSuffix(strings.TrimSpace(line), ")="):
-			if m := labelAbove().FindStringSubmatch(line); m != nil && (r.labelNext(i, m[1]) || roles) {
+			if m := labelAbove().FindStringSubmatch(line); m != nil && (r.labelNext(i, m[1]) || roles || r.d.labelled != nil) {
 				r.lines[i] = ""
 			}
 		case strings.HasPrefix(strings.TrimSpace(line), ":"):
@@ -155,6 +172,10 @@ func (r *roleReader) labelNext(i int, label string) bool {
 	case next >= 0 && headingLine().MatchString(r.hidden[next]):
 	case next >= 0 && pictureLine().MatchString(strings.TrimSpace(r.hidden[next])):
 		kind = Figure
+	case next >= 0 && r.d.labelled != nil && paragraphLine().MatchString(r.hidden[next]):
+		r.lines[next] = "[]{#" + plainKey(label) + "}" + r.lines[next]
+		r.d.labelled[label] = labelled{key: plainKey(label)}
+		return true
 	default:
 		return false
 	}
@@ -215,6 +236,11 @@ func roleKey(kind Kind, label string) string {
 	if labelKind(label) != kind {
 		label = string(kind) + ":" + label
 	}
+	return plainKey(label)
+}
+
+// plainKey is a label as an id may be.
+func plainKey(label string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(label), "-"), "/", "-")
 }
 
@@ -308,6 +334,12 @@ func (r *roleReader) markdown(name, value string, offset int) (string, bool) {
 // reference leads to a label.
 func (r *roleReader) reference(name, text, label string, offset int) string {
 	key := r.find(label)
+	if l := r.d.labelled[label]; key == "" && l.key != "" {
+		if text = cmp.Or(text, l.name, plainWords(label)); strings.Contains(text, "%s") {
+			text = strings.ReplaceAll(text, "%s", l.name[strings.LastIndexByte(l.name, ' ')+1:])
+		}
+		return "[" + text + "](#" + l.key + ")"
+	}
 	switch {
 	case key == "":
 		r.d.unresolved = true

@@ -162,6 +162,7 @@ func (c *Converter) markdownOptions(d Document, matter markdown.Matter, o pressw
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
 		Include:        d.Include,
+		Substitutions:  matter.Substitutions,
 		Slides:         asSlides(o) && d.Output != presswork.EPUB,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),
 		Diagrams:       c.drawer(theme, o),

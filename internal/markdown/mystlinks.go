@@ -1,0 +1,68 @@
+package markdown
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"presswork/internal/lazyregexp"
+)
+
+// emptyLink is a link whose text is that of its target.
+var emptyLink = lazyregexp.New(`\[\]\(<?([^()<>\s]{1,500})>?\)`)
+
+// fillLinks gives the links without a text that of what they lead to, or its name.
+func (r *roleReader) fillLinks() {
+	src := r.d.src
+	var out bytes.Buffer
+	at := 0
+	for _, m := range emptyLink().FindAllSubmatchIndex(withoutCode(src), -1) {
+		if m[0] > 0 && (src[m[0]-1] == '!' || src[m[0]-1] == '\\') {
+			continue
+		}
+		out.Write(src[at:m[0]])
+		at = m[1]
+		to := string(src[m[2]:m[3]])
+		switch label, inside := strings.CutPrefix(to, "#"); {
+		case inside:
+			out.WriteString(r.reference("ref", "", label, m[0]))
+		case strings.Contains(to, "://"):
+			out.WriteString("<" + to + ">")
+		default:
+			out.WriteString("[" + plainWords(strings.TrimSuffix(path.Base(to), ".md")) + "](<" + to + ">)")
+		}
+	}
+	if at > 0 {
+		out.Write(src[at:])
+		r.d.setSource(out.Bytes())
+	}
+}
+
+const (
+	// maxSubstituted bounds the bytes of what substitutions stand for.
+	maxSubstituted = 1 << 20
+)
+
+// substitution is the place of a text of the front matter.
+var substitution = lazyregexp.New(`\{\{[ \t]*([A-Za-z_][\w-]{0,60})[ \t]*\}\}`)
+
+// substitute puts the texts of the front matter in their places on a line, and reports
+// whether one of them is all of it.
+func (r *mystReader) substitute(line string) (text string, alone bool) {
+	if len(r.d.options.Substitutions) == 0 || !strings.Contains(line, "{{") {
+		return line, false
+	}
+	m := substitution().FindString(line)
+	alone = m != "" && strings.TrimSpace(line) == m
+	return substitution().ReplaceAllStringFunc(line, func(place string) string {
+		with, ok := r.d.options.Substitutions[strings.Trim(place, "{} \t")]
+		if r.substituted += len(with); !ok || r.substituted > maxSubstituted {
+			alone = false
+			return place
+		}
+		if !alone {
+			with = strings.Join(strings.Fields(with), " ")
+		}
+		return with
+	}), alone
+}
