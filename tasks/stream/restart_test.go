@@ -26,7 +26,9 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address)
 	speak := map[string]chan string{`"talks"`: make(chan string), `"silent"`: make(chan string), `"ends"`: make(chan string)}
+	begun := make(chan string, 9)
 	b.serve(t, func(_ context.Context, run *stream.Run) error {
+		begun <- run.ID
 		for word := range speak[string(run.Call.Body)] {
 			if err := run.Send([]byte(word)); err != nil {
 				return err
@@ -56,6 +58,9 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 				}
 			}
 		}()
+	}
+	for range speak { // what has no run is lost with Redis
+		wait.Receive(t, "a run", begun)
 	}
 	for _, word := range []string{"a", "b"} {
 		speak[`"talks"`] <- word
