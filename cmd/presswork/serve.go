@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -95,8 +96,7 @@ func (p *program) runRoles(ctx context.Context, r roles) error {
 	if err := checkSettings(cfg); err != nil {
 		return err
 	}
-	// The Redis client logs on its own, and to one place for the whole process.
-	redis.SetLogger(redisLog{log.With("component", "redis")})
+	logRedis.Do(func() { redis.SetLogger(redisLog{log.With("component", "redis")}) })
 	life := &lifecycle{log: log}
 	address, err := wire(ctx, cfg, log, r, life)
 	if err == nil {
@@ -163,6 +163,10 @@ func completionsOnly(cfg config.Config) bool {
 	other := func(name string) bool { return name != string(tasks.Infer) && name != string(tasks.Tools) }
 	return len(cfg.WorkerQueues) > 0 && !slices.ContainsFunc(cfg.WorkerQueues, other)
 }
+
+// logRedis says where the Redis client logs what it does on its own: to one place for the
+// whole process, which may not change while a client is used.
+var logRedis sync.Once
 
 // redisLog takes what the Redis client logs about its connections; the
 // parts that use it report what failed.
