@@ -8,6 +8,7 @@ import (
 
 	"presswork"
 	"presswork/internal/guard"
+	"presswork/internal/test/wait"
 )
 
 // Whether the supervisor or who prints is first to notice a browser's death makes no
@@ -63,5 +64,29 @@ func TestWhoHasNoTimeForABackOffHearsThatThereIsNoBrowser(t *testing.T) {
 	defer cancel()
 	if _, err := b.another(ctx); presswork.CodeOf(err) != presswork.BrowserUnavailable {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The janitor takes a slot to empty an idle tab, for a moment.
+func TestATabThatIsEmptiedIsNoPrintAtWork(t *testing.T) {
+	t.Parallel()
+	b := New(Options{Tabs: 1, QueueLimit: -1}) // none may wait
+	b.slots <- struct{}{}
+	if s := b.Stats(); s.Busy != 0 || b.Idle() != 1 {
+		t.Errorf("%d prints are at work, %d more could be", s.Busy, b.Idle())
+	}
+	entered := make(chan error, 1)
+	go func() { entered <- b.enter(t.Context()) }()
+	wait.Until(t, "a print has come", func() bool { return b.Stats().Waiting == 1 || len(entered) == 1 })
+	<-b.slots
+	if err := wait.Receive(t, "the tab is the print's", entered); err != nil {
+		t.Errorf("it is refused: %v", err)
+	}
+	if err := b.enter(t.Context()); presswork.CodeOf(err) != presswork.BrowserUnavailable {
+		t.Errorf("another beside it: %v", err)
+	}
+	b.leave()
+	if s := b.Stats(); s.Busy != 0 || s.Waiting != 0 || b.Idle() != 1 {
+		t.Errorf("afterwards: %+v", s)
 	}
 }
