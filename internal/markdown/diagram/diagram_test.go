@@ -17,6 +17,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/test/browsertest"
+	"presswork/internal/test/wait"
 )
 
 var style = diagram.Style{
@@ -24,9 +25,12 @@ var style = diagram.Style{
 	Accents: []string{"#4a2fd8", "#e0338c", "#d49a00", "#c0392b"},
 }
 
+// patient is for a machine that is as busy as may be.
+var patient = chromium.Options{Tabs: 2, ScriptTimeout: wait.Patience}
+
 func TestEveryKindIsDrawn(t *testing.T) {
 	t.Parallel()
-	r := diagram.New(diagram.Options{Script: browsertest.Start(t, chromium.Options{Tabs: 2}).Script})
+	r := diagram.New(diagram.Options{Script: browsertest.Start(t, patient).Script})
 	kinds := []struct{ source, label, text string }{
 		{"flowchart TD\n A[Anna] -->|to| B{Berta}\n subgraph Group\n B\n end", "flow chart", "Anna|to|Berta|Group"},
 		{"sequenceDiagram\n Anna->>Berta: Hello\n Note over Anna: Note", "sequence diagram", "Anna|Berta|Hello|Note"},
@@ -75,7 +79,7 @@ func TestEveryKindIsDrawn(t *testing.T) {
 func TestWhatIsDrawnCanBeRead(t *testing.T) {
 	t.Parallel()
 	dark := diagram.Style{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Font: "Inter", Size: 14, Accents: style.Accents}
-	p, err := diagram.New(diagram.Options{Script: browsertest.Start(t, chromium.Options{Tabs: 2}).Script}).Draw(t.Context(), []string{
+	p, err := diagram.New(diagram.Options{Script: browsertest.Start(t, patient).Script}).Draw(t.Context(), []string{
 		"flowchart TD\n a[Anna] --> b[Berta] --> c[Clara]\n style a fill:#ffddff\n style b fill:#ffddff,color:#ff0000",
 		"journey\n title Day\n section Work\n  Tea: 5: Anna",
 		"gantt\n dateFormat YYYY-MM-DD\n axisFormat %Y-%m-%d\n tickInterval 1day\n Anna :2026-01-01, 90d",

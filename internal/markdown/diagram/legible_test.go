@@ -10,6 +10,7 @@ import (
 
 	"presswork/internal/chromium"
 	"presswork/internal/test/browsertest"
+	"presswork/internal/test/wait"
 	"presswork/themes"
 )
 
@@ -140,7 +141,7 @@ func (i ink) over(t *testing.T, back string, colors map[string]string) string {
 // a theme has there is then known without drawing it again.
 func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 	t.Parallel()
-	browser := browsertest.Start(t, chromium.Options{Tabs: 1})
+	browser := browsertest.Start(t, chromium.Options{Tabs: 1, ScriptTimeout: wait.Patience})
 	catalogue := themes.Open(themes.Options{})
 	library, err := mermaidJS()
 	if err != nil {
