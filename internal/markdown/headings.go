@@ -67,9 +67,10 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 		}
 	}
 	for _, h := range nodes { // a label of MyST leaves the other name
-		slug := anchors{}.name(anchorText(h, d.src))
-		if id := attributeText(h, "id"); d.aliases != nil && labelKind(id) == Section && d.aliases[slug] == "" && slug != id {
-			d.aliases[slug] = id
+		if id := attributeText(h, "id"); d.aliases != nil && labelKind(id) == Section {
+			if slug := (anchors{}).name(anchorText(h, d.src)); d.aliases[slug] == "" && slug != id {
+				d.aliases[slug] = id
+			}
 		}
 	}
 	numbers := newNumbering(nodes, d.options.Chapter)
