@@ -15,10 +15,8 @@ type block struct {
 	ids, links []string
 	// heading is its level if it is one, else 0.
 	heading int
-	// breaks is the class for which a page ends with it in any case, chapter reports that
-	// one begins.
-	breaks  string
-	chapter bool
+	// breaks reports that a page ends with it in any case, chapter that one begins.
+	breaks, chapter bool
 	// leaf reports that it is a white page that may be wanted before a chapter.
 	leaf bool
 	// unsound reports that tags in it are missing or too many.
@@ -113,10 +111,6 @@ func (b *block) note(key, value string, own bool) {
 	case "data-chapter":
 		b.chapter = b.chapter || own
 	case "class":
-		for _, class := range []string{"page-break", "turned", "toc-own-page"} {
-			if own && (value == class || class == "toc-own-page" && strings.HasSuffix(value, class)) {
-				b.breaks = class
-			}
-		}
+		b.breaks = b.breaks || own && (value == "page-break" || value == "turned" || strings.HasSuffix(value, "toc-own-page"))
 	}
 }

@@ -139,7 +139,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		page.body = "" // not to be remembered
 		composed.banners, composed.top, composed.mirrored = page.banners, sheet.textTop(), sheet.mirrored
 	case body.Parts > markdown.MaxParts:
-		return Composed{}, tooMuchAtOnce(body.Parts, "its own stylesheet or theme has rules about more than one block, or pages are without header or footer")
+		return Composed{}, tooMuchAtOnce(body.Parts, "it has a stylesheet or a theme of its own, or pages without header or footer")
 	}
 	return c.keyed(composed), nil
 }

@@ -9,7 +9,6 @@ import (
 	"presswork"
 	"presswork/internal/markdown"
 	"presswork/internal/pdf/file"
-	"presswork/themes"
 )
 
 const (
@@ -75,9 +74,8 @@ type section struct {
 	// what is behind a break has none, or the first of all elements.
 	opens bool
 	// follows reports that it begins with a paragraph that comes after another one, for
-	// the rules about that, and behind is the class of what ends the page before it.
+	// the rules about that.
 	follows bool
-	behind  string
 	// at is the page that it begins on, white reports that a white one is before it, and
 	// left that it was printed to begin on a left one.
 	at          int
@@ -102,18 +100,8 @@ type section struct {
 // divisible reports whether a document could be printed in sections: no rule may
 // count its pages or blocks, or a page be without header or footer.
 func (c *Converter) divisible(o presswork.Options, p page) bool {
-	return c.idle != nil && !strings.Contains(p.body, `no-header`) && !strings.Contains(p.body, `no-footer`) &&
-		(ownSheets(o, p.theme) || len(p.body) > leastSection && divisibleSheets(o, p.theme))
-}
-
-// divisibleSheets reports whether no rule of a stylesheet that is not ours shows where a
-// document is cut.
-func divisibleSheets(o presswork.Options, theme themes.Theme) bool {
-	css, _ := themes.FilterCSS(o.CSS)
-	if !theme.Custom {
-		return themes.Divisible(css)
-	}
-	return themes.Divisible(theme.CSS(), css)
+	return c.idle != nil && ownSheets(o, p.theme) &&
+		!strings.Contains(p.body, `no-header`) && !strings.Contains(p.body, `no-footer`)
 }
 
 func tooMuchAtOnce(parts int, why string) *presswork.Error {
@@ -202,9 +190,8 @@ func newSection(blocks []block, from, to int) *section {
 	s := &section{from: from, blocks: blocks[from:to]}
 	if from > 0 {
 		first, before := blocks[from], blocks[from-1]
-		s.opens = first.chapter && before.breaks == ""
+		s.opens = first.chapter && !before.breaks
 		s.follows = first.paragraph() && before.paragraph()
-		s.behind = before.breaks
 	}
 	places := 0
 	for _, b := range s.blocks {
@@ -259,7 +246,7 @@ func endsPage(blocks []block, i int) bool {
 	if blocks[i].leaf || blocks[i].chapter {
 		return !blocks[i-1].leaf
 	}
-	return blocks[i-1].breaks != "" && blocks[i].breaks == "" && (i == 1 || blocks[i-2].breaks == "") && !strings.HasPrefix(blocks[i].html, "<a ")
+	return blocks[i-1].breaks && !blocks[i].breaks && (i == 1 || !blocks[i-2].breaks) && !strings.HasPrefix(blocks[i].html, "<a ")
 }
 
 // rank is lower for blocks that rather begin a section.

@@ -41,12 +41,7 @@ func (d *division) page(s *section) presswork.Page {
 	if s.left {
 		head = otherSides.Replace(head)
 	}
-	out.WriteString(head + "<style>" + noBanners)
-	if s.from > 0 && len(d.starts) == 1 {
-		// Chromium drops it where a page ends of itself.
-		out.WriteString("main>:first-child,main>p[hidden]+p{margin-top:0!important}\n")
-	}
-	out.WriteString("</style>\n</head>\n" + d.body + "\n")
+	out.WriteString(head + "<style>" + noBanners + "</style>\n</head>\n" + d.body + "\n")
 	if s.from == 0 {
 		out.WriteString(d.cover)
 	}
@@ -56,13 +51,11 @@ func (d *division) page(s *section) presswork.Page {
 		out.WriteString("<div hidden></div>\n")
 	case s.follows:
 		out.WriteString("<p hidden></p>\n")
-	case s.behind != "":
-		out.WriteString(`<div class="` + s.behind + "\" hidden></div>\n")
 	}
 	texts := s.held
 	arranged := len(s.notes) > 0
 	for n, b := range s.blocks {
-		if b.breaks == "page-break" && n == len(s.blocks)-1 {
+		if b.breaks && n == len(s.blocks)-1 && strings.HasPrefix(b.html, `<div class="page-break">`) {
 			continue // the section ends the page
 		}
 		if b.leaf && n == 0 && d.cover != "" && s.from == 0 {

@@ -270,7 +270,7 @@ func (c *Converter) printBanners(ctx context.Context, composed Composed, d *divi
 		if heads != nil {
 			out.WriteString(pageStyle(runningStyle, heads[first:last]))
 		}
-		out.WriteString("@page{background:none}@page cover{background:none}body{background:none!important}.banner{height:1mm;break-after:page}" +
+		out.WriteString("@page{background:none}@page cover{background:none}.banner{height:1mm;break-after:page}" +
 			".banner.turned{page:turned}.banner.blank{page:leaf}.banner.first{page:cover}.banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
 		for _, class := range classes[first:last] {
 			out.WriteString(`<div class="` + class + "\"></div>\n")

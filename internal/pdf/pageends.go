@@ -141,8 +141,6 @@ func (d *division) mayBegin(n int) bool {
 	switch {
 	case strings.HasPrefix(before.html, "<a "): // an anchor of this one
 		return false
-	case !strings.HasPrefix(tag, "<table") && strings.Contains(b.html, "<img "): // a stylesheet may give it space
-		return false
 	case b.paragraph():
 		return !strings.Contains(tag, `="`) && !strings.Contains(tag, "data-pictures") &&
 			before.heading == 0 && !strings.HasPrefix(before.html, "<p data-pictures")
