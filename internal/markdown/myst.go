@@ -116,9 +116,9 @@ func readHead(line string) []string {
 	return m
 }
 
-// write writes a line behind what it is indented by.
+// write writes a line behind what it is indented by. Spaces at its end may break the line.
 func (r *mystReader) write(before, text string, number int) {
-	r.out.WriteString(strings.TrimRight(before+text, " \t") + "\n")
+	r.out.WriteString(before + text + "\n")
 	r.lines = append(r.lines, number)
 }
 
