@@ -177,6 +177,7 @@ func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 		"directives in items":            strings.Repeat("- ```{tip}\n", size/11),
 		"directives after labels":        "```{note}\n```\n" + strings.Repeat("(a)=\n", size/5),
 		"options":                        "```{note}\n" + strings.Repeat(":a: b\n  c\n", size/10),
+		"an option of many lines":        "```{note}\n:a: b\n" + strings.Repeat("  c\n", size/4) + "```\n",
 		"lists that are tables":          strings.Repeat("```{list-table}\n* - a\n```\n", size/100),
 		"entries of an index":            "```{index} a\n" + strings.Repeat("pair: a; b\n", size/200),
 		"links without text":             "```{note}\n```\n" + strings.Repeat("[](#a)\n\n", size/50),

@@ -12,6 +12,9 @@ import (
 // maxDirectiveDepth bounds directives within directives; what is deeper is code.
 const maxDirectiveDepth = 20
 
+// maxOption is about how many bytes of lines an option may have, each of which costs a copy.
+const maxOption = 16 << 10
+
 var (
 	// directiveHead begins a directive of MyST, perhaps as the first thing of a list item:
 	// its indentation, fence, name and argument.
@@ -270,6 +273,9 @@ func (n *mystDirective) readOptions() {
 			last = m[1]
 			n.options[last] = unquoted(strings.TrimSpace(m[2]))
 		case yaml || last != "" && strings.HasPrefix(strings.TrimPrefix(n.body[i].text, blanked(n.before)), " ") && text != "":
+			if len(n.options[last]) > maxOption {
+				continue
+			}
 			more := strings.TrimSpace(n.options[last] + " " + strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "- ")))
 			n.options[last] = strings.TrimLeft(more, "|> ")
 		default:

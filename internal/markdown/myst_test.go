@@ -3,9 +3,11 @@ package markdown_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"presswork"
 	"presswork/internal/markdown"
+	"presswork/internal/test/cputime"
 )
 
 // The directives of MyST that include a file print the part of it that they name, as text
@@ -29,6 +31,29 @@ func TestDirectivesIncludeFiles(t *testing.T) {
 		d := render(t, "```{literalinclude} none.py\n```\n", o)
 		if !strings.Contains(d.HTML, "none.py") || len(d.Warnings) == 0 {
 			t.Errorf("a file that is not there: %q %v", d.HTML, d.Warnings)
+		}
+	}
+}
+
+// A file may hold any fence of code.
+func TestAFileOfFencesIsIncludedSoon(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("a\n", 200_000) + strings.Repeat("`", 200_000) + "\n"
+	var d markdown.Document
+	took := cputime.Of(func() {
+		d = render(t, "```{literalinclude} a.txt\n```\n", markdown.Options{Include: folder(map[string]string{"a.txt": text})})
+	})
+	if !strings.Contains(d.HTML, "<code class=\"language-txt\">a\na\n") || strings.Count(d.HTML, "`") != 200_000 || took > 10*time.Second {
+		t.Errorf("%d bytes after %s: %.100q", len(d.HTML), took, d.HTML)
+	}
+}
+
+// Names that are none of any kind enclose what is printed.
+func TestADirectiveOfADomainNeedsAName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"prf:", "proof:", "prf:-start"} {
+		if d := render(t, "```{"+name+"}\nWords.\n```\n\n```{note}\n```\n", markdown.Options{}); !strings.Contains(d.HTML, "Words.") {
+			t.Errorf("%s: %q", name, d.HTML)
 		}
 	}
 }

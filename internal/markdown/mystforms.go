@@ -163,7 +163,8 @@ func (r *mystReader) keep(n *mystDirective, kind Kind, name string) {
 // isNumbered reports whether what a directive holds is counted: theorems and the like, and
 // exercises.
 func isNumbered(name string) bool {
-	return strings.HasPrefix(name, "prf:") || strings.HasPrefix(name, "proof:") || name == "exercise" || name == "solution"
+	domain, word, _ := strings.Cut(name, ":")
+	return word != "" && (domain == "prf" || domain == "proof") || name == "exercise" || name == "solution"
 }
 
 // alert writes an admonition.

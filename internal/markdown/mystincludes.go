@@ -30,9 +30,9 @@ func (in *includer) mystFile(literal bool, name, before string, body []byte, pre
 		if !literal {
 			return text, nil
 		}
-		fence := "```"
+		fence := codeFence
 		for bytes.Contains(text, []byte(fence)) {
-			fence += "`"
+			fence += fence
 		}
 		var out bytes.Buffer
 		out.WriteString(fence + "{code-block} " + n.language(name) + "\n---\n")
