@@ -159,5 +159,11 @@ func (c *child) kill() {
 }
 
 // signal sends a signal to the server's process group, of which attributes make it the
-// leader.
-func (c *child) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s) }
+// leader. When all have gone, the group's id may be another's.
+func (c *child) signal(s syscall.Signal) {
+	select {
+	case <-c.exited:
+	default:
+		_ = syscall.Kill(-c.cmd.Process.Pid, s)
+	}
+}
