@@ -107,6 +107,9 @@ func full(path string, line int) bool {
 	return err == nil && info.Size()+int64(line) >= maxBytes
 }
 
+// patience bounds the wait for who begins a new file: it may have been suspended.
+const patience = 5 * time.Second
+
 // rotate begins a new file. Only one process does, for which the others wait: lines that
 // they wrote on meanwhile would have no bound.
 func (d *Log) rotate(path string, line int) error {
@@ -115,11 +118,13 @@ func (d *Log) rotate(path string, line int) error {
 		return err
 	}
 	defer lock.Close() // which also unlocks
-	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+	for until := time.Now().Add(patience); syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			return nil
+		}
 	}
-	if err != nil || !full(path, line) { // another process was faster
-		return err
+	if !full(path, line) { // another process was faster
+		return nil
 	}
 	return os.Rename(path, filepath.Join(d.dir, previous))
 }

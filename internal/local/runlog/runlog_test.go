@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -17,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presswork/internal/local/runlog"
+	"presswork/internal/test/wait"
 )
 
 // runs makes n runs, an hour apart, the i-th of which takes i ms.
@@ -117,6 +119,31 @@ func TestTheDiaryIsBoundedAndSharedByManyWriters(t *testing.T) {
 	}
 	if size > 2<<20+writers*400 {
 		t.Errorf("the run log takes %d bytes", size)
+	}
+}
+
+// One that was suspended while it began the next file keeps nobody from going on.
+func TestARunIsKeptThoughAnotherProgramHoldsTheLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lock, err := os.Create(filepath.Join(dir, ".telemetry.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "telemetry.jsonl"), bytes.Repeat([]byte("\n"), 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	added := make(chan error, 1)
+	go func() { added <- runlog.Open(dir).Add(runs(1)[0]) }()
+	if err := wait.Receive(t, "the run", added); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := runlog.Open(dir).Runs(); len(got) != 1 || err != nil {
+		t.Errorf("%d runs, %v", len(got), err)
 	}
 }
 
