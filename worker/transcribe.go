@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -31,8 +30,6 @@ const (
 	maxPartWait = time.Minute
 	// heardFrom and heardTo are the job's progress while its parts are sent.
 	heardFrom, heardTo = 10, 90
-	// metaSeconds is the attribute of a stored transcript with how long the recording is.
-	metaSeconds = "seconds"
 )
 
 // Transcribe handles tasks.TranscribeAudio: a recording to a stored transcript.
@@ -67,16 +64,12 @@ type hearing struct {
 func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
 	key := storage.ArtifactKeyOf(run.ID, audio.ContentType(task.Format))
 	info, err := w.Store.Stat(ctx, key)
-	h := &hearing{Worker: w, run: run, task: task}
-	adopted := err == nil
 	if errors.Is(err, storage.ErrNotFound) {
+		h := &hearing{Worker: w, run: run, task: task}
 		info, err = h.store(ctx, key)
 	}
 	if err != nil {
 		return storeError(err)
-	}
-	if seconds, err := strconv.ParseFloat(info.Meta[metaSeconds], 64); adopted && err == nil {
-		h.record(ctx, seconds, nil) // the run that has heard it may have died before it did
 	}
 	var counting sync.WaitGroup
 	counting.Go(func() { w.countKept(ctx, info, task.Keep) })
@@ -94,7 +87,7 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 // store transcribes the recording and stores the text.
 func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 	transcript, err := h.listen(ctx)
-	// The ledger does not hold the answer up, and what becomes of the answer is not its business.
+	// What becomes of the answer is not the ledger's business.
 	var recording sync.WaitGroup
 	failure := err
 	recording.Go(func() { h.record(ctx, transcript.Duration, failure) })
@@ -113,10 +106,13 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 	if err != nil {
 		return storage.Info{}, err
 	}
-	attrs := storage.Attrs{ContentType: audio.ContentType(h.task.Format), Meta: map[string]string{metaSeconds: fmt.Sprint(transcript.Duration)}}
+	attrs := storage.Attrs{ContentType: audio.ContentType(h.task.Format)}
 	if h.task.Keep > 0 {
-		attrs.Meta[retention.MetaUntil] = h.Keeper.Now().UTC().Add(h.kept(h.task.Keep)).Format(time.RFC3339)
+		attrs.Meta = map[string]string{retention.MetaUntil: h.Keeper.Now().UTC().Add(h.kept(h.task.Keep)).Format(time.RFC3339)}
 	}
+	// The next run takes what is stored for recorded, and may come when the ledger does not
+	// know any more what it has had.
+	recording.Wait()
 	info, err := h.Store.Put(ctx, key, bytes.NewReader(text), int64(len(text)), attrs)
 	if errors.Is(err, storage.ErrExists) {
 		return h.Store.Stat(ctx, key)
