@@ -220,11 +220,12 @@ func (b *Browser) enter(ctx context.Context) (err error) {
 	}
 }
 
-// leave gives the slot back.
+// leave gives the slot back, last: who gets it may have left, and others have come, before
+// this one had counted itself out.
 func (b *Browser) leave() {
+	b.inside.Add(-1)
 	b.busy.Add(-1)
 	<-b.slots
-	b.inside.Add(-1)
 }
 
 // try works once.
