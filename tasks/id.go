@@ -15,8 +15,8 @@ var ids = struct {
 }{entropy: ulid.Monotonic(rand.Reader, 0)}
 
 // NewID returns a new job id: a ULID in upper-case Crockford base 32, so that
-// ids sort by the time of their making: those of one process as they were made, those of
-// several by the millisecond. It is safe for concurrent use.
+// ids sort by the time of their making: those of one process as they were made, unless its
+// clock is set back, those of several by the millisecond. It is safe for concurrent use.
 func NewID() string {
 	ids.Lock()
 	defer ids.Unlock()
