@@ -4,11 +4,7 @@ import (
 	"context"
 	"net/url"
 	"time"
-
-	"presswork/internal/test/wait"
 )
-
-func init() { robotsWait = wait.Patience }
 
 // Turns are the times at which a site may be asked for n pages that all want to
 // be first; its rules are known.

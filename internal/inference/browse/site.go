@@ -23,7 +23,8 @@ const (
 	// maxRobots is how much of one is read. The RFC wants 500 KiB, of which the
 	// rules of a hostile site would take 2 s of a CPU for each page; hardly any
 	// site has so many.
-	maxRobots = 128 << 10
+	maxRobots  = 128 << 10
+	robotsWait = 10 * time.Second
 	// A site is asked for burst pages at once, then for one each pause. patience
 	// is how long a page waits for its turn.
 	pause    = 500 * time.Millisecond
@@ -32,9 +33,6 @@ const (
 	// maxKnown is how many bytes of rules are remembered, of all sites.
 	maxKnown = 16 << 20
 )
-
-// robotsWait bounds the reading of a robots.txt. Tests have time.
-var robotsWait = 5 * time.Second
 
 // sites is what is known of servers, by scheme, host and port.
 type sites struct {

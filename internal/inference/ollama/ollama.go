@@ -27,12 +27,11 @@ const DefaultBase = "http://127.0.0.1:11434"
 const (
 	maxBody   = 16 << 20
 	maxModels = 500
+	// lookTimeout bounds a question.
+	lookTimeout = 5 * time.Second
 	// stallTimeout bounds the silence while a model is fetched.
 	stallTimeout = 2 * time.Minute
 )
-
-// lookTimeout bounds a question. Tests have time.
-var lookTimeout = 2 * time.Second
 
 // Client talks to one Ollama. It is safe for concurrent use.
 type Client struct {

@@ -23,11 +23,10 @@ const (
 	// afterFinish is how long the usage and the end of the stream may take once
 	// the answer is complete.
 	afterFinish = 2 * time.Second
+	// afterDone is how long the end of the body may take after [DONE]: a body that
+	// was read to its end leaves its connection to the next request.
+	afterDone = 500 * time.Millisecond
 )
-
-// afterDone is how long the end of the body may take after [DONE]: a body that
-// was read to its end leaves its connection to the next request. Tests have time.
-var afterDone = 20 * time.Millisecond
 
 // Client is an inference.Engine on one upstream.
 type Client struct {

@@ -5,10 +5,7 @@ import (
 	"slices"
 
 	"presswork/internal/inference"
-	"presswork/internal/test/wait"
 )
-
-func init() { afterDone, lookTimeout = wait.Patience, wait.Patience }
 
 // Encode shows tests what an upstream is sent.
 func Encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]byte, error) {

@@ -16,8 +16,8 @@ import (
 // DefaultLlamaServer is where llama-server listens by default.
 const DefaultLlamaServer = "http://127.0.0.1:8080"
 
-// lookTimeout bounds the search for a llama-server. Tests have time.
-var lookTimeout = 2 * time.Second
+// lookTimeout bounds the search for a llama-server.
+const lookTimeout = 5 * time.Second
 
 var errNoLlamaServer = errors.New("what listens there is not llama-server")
 

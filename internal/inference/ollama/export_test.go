@@ -1,5 +1,0 @@
-package ollama
-
-import "presswork/internal/test/wait"
-
-func init() { lookTimeout = wait.Patience }
