@@ -120,30 +120,20 @@ func makeBase(dir string) error {
 	if os.Geteuid() != 0 {
 		return os.MkdirAll(dir, 0o755)
 	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeBase(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, 0o755)
 	}
-	above := filepath.Dir(dir)
-	if err := makeBase(above); err != nil {
-		return err
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	// It has its name once it has its mode: another process looks for it at the same time.
-	fresh, err := os.MkdirTemp(above, ".new-")
 	if err != nil {
 		return err
 	}
-	err = os.Chmod(fresh, 0o755)
-	if err == nil {
-		err = os.Rename(fresh, dir)
-	}
-	if err == nil {
-		return nil
-	}
-	gone := os.Remove(fresh)
-	if errors.Is(err, fs.ErrExist) { // by that process, which has something in it already
-		err = nil
-	}
-	return errors.Join(err, gone)
+	return os.Chmod(dir, 0o755)
 }
 
 // reachable refuses, for root, a directory that the browser's user cannot pass
@@ -184,10 +174,7 @@ func ownDir(dir string) error {
 	if !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("%s is there already and others could have filled it; delete it", dir)
 	}
-	if info.Mode().Perm()&0o055 == 0o055 {
-		return nil
-	}
-	return os.Chmod(dir, 0o755) // who made it may not have come to that yet
+	return nil
 }
 
 // holds reports whether path is a file of this size. Cleaners of temporary
