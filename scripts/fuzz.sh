@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the module from its seeds, each for the given time
 # or number of inputs: fuzz.sh 10s, fuzz.sh 1000x. A package is built once, and two
-# targets run at a time, with one process each. A number of inputs are the same ones each
+# targets run at a time, with one process each. A number of inputs are nearly the same ones each
 # time, so that a change is not judged by what chance finds; at the end of a time go test
 # sometimes fails with "context deadline exceeded" (https://go.dev/issue/75804).
 set -euo pipefail
