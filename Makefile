@@ -12,6 +12,9 @@ VERAPDF_VERSION := 1.30.2
 export PRESSWORK_VERAPDF := $(TOOLS)/verapdf-$(VERAPDF_VERSION).jar
 EPUBCHECK_VERSION := 5.2.1
 export PRESSWORK_EPUBCHECK := $(TOOLS)/epubcheck-$(EPUBCHECK_VERSION)
+CSL_SUITE_VERSION := 0.8.1.1
+CSL_SUITE_SHA256 := 4fe805629b548884e9b2f59492621823fd928d8a5b4125b6cfd9571edaebf341
+export PRESSWORK_CSL_SUITE := $(TOOLS)/csl-suite-$(CSL_SUITE_VERSION).tar.gz
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 NFPM_VERSION := v2.44.1
@@ -31,11 +34,12 @@ setup-tools: ## Install what code run for models may import as well: numpy, pand
 	@scripts/setup.sh tools
 
 .PHONY: setup-test
-setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, EPUBCheck, golangci-lint
+setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, EPUBCheck, the CSL test suite, golangci-lint
 	@scripts/setup.sh test
 	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
 	@scripts/maven.sh veraPDF "org.verapdf.apps:cli:$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"
 	@scripts/maven.sh EPUBCheck "org.w3c:epubcheck:$(EPUBCHECK_VERSION)" "$(PRESSWORK_EPUBCHECK)"
+	@scripts/cslsuite.sh "$(CSL_SUITE_VERSION)" "$(CSL_SUITE_SHA256)" "$(PRESSWORK_CSL_SUITE)"
 	@scripts/gotool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint "$(GOLANGCI_LINT_VERSION)" "$(GOLANGCI_LINT)"
 
 .PHONY: build
@@ -50,7 +54,7 @@ run: setup build ## Prepare the machine and run everything on http://127.0.0.1:8
 # by one goroutine, and visits to the program, which runs without the race detector: it
 # makes them up to eight times slower. It sees the tests that use these packages from
 # several goroutines, of which some are in other packages.
-SINGLE := presswork/internal/(markdown|markdown/cite|markdown/hyphen|markdown/tex|imagetype|analysis|analysis/evaluate|analysis/recommend|analysis/train/cmd|chromium/fonts|pdf|pdf/epub|pdf/file|test/e2e|test/studio)
+SINGLE := presswork/internal/(markdown|markdown/cite|markdown/hyphen|markdown/tex|imagetype|analysis|analysis/recommend|chromium/fonts|document|document/epub|pdffile|test/e2e|test/studio)
 
 # A test waits as often as it computes: one package more than there are cores, and
 # two tests of each for every core.
@@ -60,7 +64,7 @@ AT_ONCE := -p $(shell expr $(CORES) + 1) -parallel $(shell expr $(CORES) \* 2)
 TEST := go test -vet=off $(AT_ONCE) -timeout 12m
 
 # The packages that take longest begin first, so that none is left alone at the end.
-LONGEST := $(addprefix presswork/,internal/chromium internal/inference/sandbox api tasks cmd/presswork worker internal/local internal/test/e2e internal/pdf internal/markdown internal/test/studio)
+LONGEST := $(addprefix presswork/,internal/chromium internal/inference/sandbox api tasks cmd/presswork worker internal/local internal/test/e2e internal/document internal/markdown internal/test/studio)
 LISTED := { printf '%s\n' $(LONGEST) && go list ./...; }
 
 .PHONY: test
@@ -69,6 +73,8 @@ test: setup-test ## Run the whole suite on a real Redis, Chromium and MinIO
 	$(TEST) -race $$($(LISTED) | grep -vxE '$(SINGLE)')
 	$(TEST) -race -run 'TestOneRendererServesMany|TestTextsAreAnalysedSideBySide' ./internal/markdown ./internal/analysis
 	$(TEST) $$($(LISTED) | grep -xE '$(SINGLE)')
+	go -C tools vet ./...
+	go -C tools test ./...
 
 .PHONY: compat
 compat: ## Run official and generated clients against the real program
@@ -89,6 +95,8 @@ check-deploy: ## Check deploy/ with kustomize, Kubernetes' schemas, compose-go, 
 quick: ## Run what needs no service, in under a minute
 	go vet ./...
 	go test -short ./...
+	go -C tools vet ./...
+	go -C tools test -short ./...
 
 .PHONY: golden
 golden: ## Accept the present output as the golden files
@@ -116,7 +124,7 @@ CORPUS ?=
 
 .PHONY: eval
 eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
-	@go build -o bin/evaluate ./internal/analysis/evaluate/cmd
+	@go -C tools build -o ../bin/evaluate ./evaluate/cmd
 	@bin/evaluate -corpus "$(CORPUS)"
 
 .PHONY: corpus
@@ -126,12 +134,13 @@ corpus: ## Convert a folder of Markdown and report what is lost, ugly or slow: m
 	@go run ./internal/test/corpus -dir "$(DIR)" $(if $(THEME),-theme "$(THEME)") $(if $(ROTATE),-rotate "$(ROTATE)") $(if $(JSON),-json "$(JSON)") $(if $(KEEP),-keep "$(KEEP)")
 
 .PHONY: train
-train: ## Learn the analysis' weights anew, from the documents in CORPUS=DIR or the numbers that are kept
-	go run ./internal/analysis/train/cmd -corpus "$(CORPUS)"
+train: ## Learn the analysis' weights again, from the documents in CORPUS=DIR or the stored numbers
+	@go -C tools build -o ../bin/train ./train/cmd
+	@bin/train -corpus "$(CORPUS)"
 
 .PHONY: conformance
 conformance: setup-test ## Run veraPDF on every theme and sample, and print docs/pdfa.md's table
-	PRESSWORK_UPDATE=1 go test -run 'TestConformance$$' ./internal/pdf
+	PRESSWORK_UPDATE=1 go test -run 'TestConformance$$' ./internal/document
 
 .PHONY: demo-inference
 demo-inference: build ## Run Presswork with a real small model, a real small Whisper and a scripted model
@@ -153,7 +162,7 @@ web: ## Build the pages of web/ into api/web/dist; needs Node 20 or newer
 
 .PHONY: gallery
 gallery: setup-test ## Draw the pictures of every theme, print docs/themes.md
-	PRESSWORK_UPDATE=1 go test -count=1 -run TestGallery ./internal/pdf
+	PRESSWORK_UPDATE=1 go test -count=1 -run TestGallery ./internal/document
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestDocumentation ./themes
 
 .PHONY: screenshots
@@ -164,6 +173,7 @@ screenshots: setup-test ## Take the pictures of the studio and of the documentat
 lint: setup-test ## Run golangci-lint (.golangci.yml) and verify the modules' checksums
 	go mod verify
 	$(GOLANGCI_LINT) run
+	cd tools && $(GOLANGCI_LINT) run --config ../.golangci.yml
 
 .PHONY: vuln
 vuln: ## Run govulncheck, where the Go vulnerability database can be reached

@@ -3,7 +3,7 @@ package presswork
 // Options are the choices a caller may make about a document. Every field is
 // optional: the zero value means "not set", so that front matter can be laid
 // under a request. The JSON names are also the front-matter keys. People may write
-// some values in shorter forms, which input.DecodeValue reads; pdf.CheckOptions
+// some values in shorter forms, which input.DecodeValue reads; document.CheckOptions
 // checks them.
 type Options struct {
 	// PageSize is A3 A4 A5 A6 B5 Letter Legal Tabloid in any case, or

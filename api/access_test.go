@@ -3,7 +3,9 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -19,6 +21,7 @@ import (
 	"presswork"
 	"presswork/api"
 	"presswork/internal/inference/meter"
+	"presswork/internal/keyfile"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 )
@@ -226,6 +229,25 @@ func TestNamedKeys(t *testing.T) {
 	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
 }
 
+func TestARunningServerTakesAKeyThatIsAdded(t *testing.T) {
+	t.Parallel()
+	var path string
+	h := serve(t, keysFile(t, "# ours\nkeys:\n  - {name: bob, key: bobs}\n"), func(o *api.Options) { path = o.KeysFile })
+	status := func(key string) int { return h.get("/api/themes", "X-API-Key: "+key).StatusCode }
+	sum := sha256.Sum256([]byte("anns"))
+	if err := keyfile.Add(path, keyfile.Entry{Name: "ann", SHA256: hex.EncodeToString(sum[:])}); err != nil {
+		t.Fatal(err)
+	}
+	wait.Until(t, "the new key is taken", func() bool { return status("anns") == http.StatusOK })
+	if got := status("bobs"); got != http.StatusOK {
+		t.Errorf("the key before it: %d", got)
+	}
+	if _, err := keyfile.Remove(path, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	wait.Until(t, "the revoked key is refused", func() bool { return status("anns") == http.StatusUnauthorized })
+}
+
 func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.yaml")
@@ -283,6 +305,7 @@ func TestWrongKeyFilesAreNamedByLine(t *testing.T) {
 		"bad name":      {"keys: [{name: 'a b', key: hush}]", "line 1: name must be"},
 		"bad digest":    {"keys: [{name: a, sha256: zz}]", "64 hex digits"},
 		"unset":         {"keys: [{name: a, key: '${NOPE}'}]", "${NOPE}, which is not set"},
+		"no tier":       {"keys: [{name: a, key: hush, tiers: [performanc]}]", "did you mean \"performance\""},
 		"negative":      {"keys: [{name: a, key: hush, rpm: -1}]", "negative"},
 		"wrong type":    {"keys:\n  - name: a\n    key: hush\n    rpm: many\n", "line 4"},
 		"same secret":   {"keys:\n  - {name: a, key: hush}\n  - {name: b, key: hush}\n", "line 3: the same key"},
@@ -310,14 +333,16 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 		o.Meter, o.RateLimitRPM = meter.New(client, slog.New(slog.DiscardHandler)), 3
 	})
 	for key, want := range map[string]int{"alices": 2, testKey: 3} {
-		// Neither a look nor what is refused counts.
-		for range 9 {
+		for range 9 { // a look does not count
 			h.get("/api/themes", "X-API-Key: "+key).want(t, http.StatusOK, "")
-			h.post(`{"content":""}`, "X-API-Key: "+key).want(t, http.StatusBadRequest, presswork.ContentEmpty)
 		}
 		for n := range want {
-			res := h.post(`{"content":"x"}`, "X-API-Key: "+key)
-			res.want(t, http.StatusAccepted, "")
+			body, status := `{"content":"x"}`, http.StatusAccepted
+			if n == 0 { // what is refused counts
+				body, status = `{"content":""}`, http.StatusBadRequest
+			}
+			res := h.post(body, "X-API-Key: "+key)
+			res.want(t, status, "")
 			if got := res.Header; got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) || got.Get("X-Ratelimit-Remaining-Requests") != fmt.Sprint(want-1-n) {
 				t.Errorf("request %d: %v", n+1, got)
 			}

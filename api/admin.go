@@ -244,6 +244,7 @@ type keyView struct {
 	Name        string   `json:"name"`
 	Admin       bool     `json:"admin"`
 	Models      []string `json:"models"`
+	Tiers       []string `json:"tiers"`
 	RPM         int      `json:"rpm"`
 	RPD         int      `json:"rpd"`
 	TPM         int      `json:"tpm"`
@@ -262,7 +263,7 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 	if err := onlyQuery(c, "from", "to"); err != nil {
 		return err
 	}
-	q, err := usageQuery(c, time.Now().UTC())
+	q, err := usageQuery(c, s.now().UTC())
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	const olga = "X-API-Key: olgas"
 	res := h.get("/admin/api/keys", olga)
 	res.want(t, 200, "")
-	if text := string(res.body); !strings.Contains(text, `{"name":"olga","admin":true,"models":[],"rpm":7`) || strings.Contains(text, "olgas") || strings.Contains(text, testKey) {
+	if text := string(res.body); !strings.Contains(text, `{"name":"olga","admin":true,"models":[],"tiers":[],"rpm":7`) || strings.Contains(text, "olgas") || strings.Contains(text, testKey) {
 		t.Errorf("the keys are %s", text)
 	}
 	wait.ForDay()

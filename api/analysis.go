@@ -10,7 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis/recommend"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 )
 
 // analyses reads documents in this process, a few at a time.
@@ -23,15 +23,15 @@ func newAnalyses(o Options) *analyses {
 	return &analyses{recommender: o.Recommender, slots: make(chan struct{}, runtime.NumCPU())}
 }
 
-// choose reads a document and recommends a theme once a slot is free.
-func (s *Server) choose(ctx context.Context, content []byte) (presswork.Analysis, error) {
+// choose reads a document of an owner and recommends a theme once a slot is free.
+func (s *Server) choose(ctx context.Context, owner string, content []byte) (presswork.Analysis, error) {
 	select {
 	case s.analyses.slots <- struct{}{}:
 	case <-ctx.Done():
 		return presswork.Analysis{}, context.Cause(ctx)
 	}
 	defer func() { <-s.analyses.slots }()
-	advice, err := s.analyses.recommender.Recommend(ctx, content, s.Themes.List(), recommend.Preference{})
+	advice, err := s.analyses.recommender.Recommend(ctx, owner, content, s.Themes.List(), recommend.Preference{})
 	return advice.Analysis, err
 }
 
@@ -53,18 +53,15 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	if int64(len(req.Content)) > s.MaxContentBytes {
 		return presswork.Errorf(presswork.ContentTooLarge, "content has %d bytes; allowed: %d", len(req.Content), s.MaxContentBytes).WithParam("content")
 	}
-	if _, err := pdf.Check([]byte(req.Content), presswork.Options{}); err != nil {
+	if _, err := document.Check([]byte(req.Content), presswork.Options{}); err != nil {
 		return ofContent(err)
-	}
-	if err := s.count(c); err != nil {
-		return err
 	}
 	ctx, done, err := s.composing(c)
 	if err != nil {
 		return err
 	}
 	defer done()
-	verdict, err := s.choose(ctx, []byte(req.Content))
+	verdict, err := s.choose(ctx, metadataOf(c.Context()).who.name, []byte(req.Content))
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ const (
 
 // parseArchive reads a submission whose body is an archive.
 func (s *Server) parseArchive(c *fiber.Ctx) (conversion, error) {
-	f := s.newForm()
+	f := s.newForm(c)
 	f.folder = true
 	err := f.req.setQuery(c)
 	if err == nil {
@@ -41,7 +41,7 @@ func (s *Server) parseArchive(c *fiber.Ctx) (conversion, error) {
 
 // takeArchive takes the files of a zip archive. They count as what they unpack to.
 func (f *form) takeArchive(r io.Reader) error {
-	packed := &asset{}
+	packed := &asset{held: f.held}
 	defer packed.discard()
 	if err := packed.fill(io.LimitReader(r, f.maxUpload+1)); err != nil {
 		return err

@@ -83,8 +83,13 @@ func (f *audioForm) take(part *multipart.Part) error {
 		return f.recording.receive(name, part)
 	case "url":
 		return f.takeURL(part)
+	case "model", "prompt", "language", "response_format", "temperature", "stream",
+		"timestamp_granularities[]", "timestamp_granularities":
+	default:
+		// SDKs send more fields, and lists such as include[], than models here take.
+		return nil
 	}
-	data, err := readPart(part, maxAudioField, clip(name))
+	data, err := readPart(f.recording.held.inMemory(part), maxAudioField, clip(name))
 	if err != nil {
 		return err
 	}
@@ -108,7 +113,7 @@ func (f *audioForm) take(part *multipart.Part) error {
 func (f *audioForm) takeURL(part io.Reader) error {
 	r := bufio.NewReader(part)
 	if head, _ := r.Peek(5); !strings.EqualFold(string(head), "data:") {
-		data, err := readPart(r, maxAudioField, "url")
+		data, err := readPart(f.recording.held.inMemory(r), maxAudioField, "url")
 		f.url = strings.TrimSpace(string(data))
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -19,14 +20,22 @@ const smallBody = 64 << 10
 // firstBuffer is the most that is allocated before a body's bytes are there.
 const firstBuffer = 1 << 20
 
-// body reads a request's body as it arrives. Each read may wait ReadTimeout;
-// after limit bytes it fails with ContentTooLarge.
+// slowestPiece is how much of a body, or the rest of it, must arrive within each
+// ReadTimeout. A client that sends a byte now and then would hold its request for good.
+const slowestPiece = 16 << 10
+
+// body reads a request's body as it arrives. It fails with ContentTooLarge after limit
+// bytes, and with status 408 when slowestPiece takes longer than wait to arrive.
 type body struct {
 	ctx  *fasthttp.RequestCtx
 	meta *metadata
-	wait time.Duration
 	left int64
 	full error
+
+	wait time.Duration
+	// waited is the time spent on the present piece, of which got bytes have arrived.
+	waited time.Duration
+	got    int
 }
 
 // body opens the request's body for up to limit bytes; what names the limit in
@@ -40,7 +49,9 @@ func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
 	if int64(ctx.Request.Header.ContentLength()) > limit {
 		return nil, full
 	}
-	return &body{ctx: ctx, meta: metadataOf(ctx), wait: s.ReadTimeout, left: limit, full: full}, nil
+	meta := metadataOf(ctx)
+	meta.held.intake, meta.held.key = s.intake, clientOf(ctx)
+	return &body{ctx: ctx, meta: meta, wait: s.ReadTimeout, left: limit, full: full}, nil
 }
 
 // Read implements io.Reader.
@@ -49,12 +60,21 @@ func (b *body) Read(p []byte) (int, error) {
 	if stream == nil || b.meta.bodyRead {
 		return 0, io.EOF
 	}
-	if err := b.ctx.Conn().SetReadDeadline(time.Now().Add(b.wait)); err != nil {
+	began := time.Now()
+	if err := b.ctx.Conn().SetReadDeadline(began.Add(b.wait - b.waited)); err != nil {
 		return 0, err
 	}
 	n, err := stream.Read(p)
 	if err == io.EOF {
 		b.meta.bodyRead = true
+	}
+	// The time in which the server does something else with the bytes does not count.
+	b.waited += time.Since(began)
+	if err != nil && err != io.EOF && b.waited >= b.wait {
+		return n, b.slow()
+	}
+	if b.got += n; b.got >= slowestPiece {
+		b.waited, b.got = 0, 0
 	}
 	if b.left -= int64(n); b.left < 0 {
 		return 0, b.full
@@ -62,8 +82,15 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// all reads the whole body.
+// slow returns the error of a body that arrives too slowly.
+func (b *body) slow() error {
+	return &statusError{http.StatusRequestTimeout, presswork.Errorf(presswork.InvalidRequest,
+		"the body arrived too slowly: %d bytes within %s; allowed: %d or more, or its end", b.got, b.wait, slowestPiece)}
+}
+
+// all reads the whole body, which counts as held in memory.
 func (b *body) all() ([]byte, error) {
+	from := b.meta.held.inMemory(b)
 	size := b.ctx.Request.Header.ContentLength()
 	if size < 0 {
 		size = 512
@@ -76,7 +103,7 @@ func (b *body) all() ([]byte, error) {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
-		n, err := b.Read(buf[len(buf):cap(buf)])
+		n, err := from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if errors.Is(err, io.EOF) {
 			return buf, nil
@@ -87,7 +114,7 @@ func (b *body) all() ([]byte, error) {
 	}
 }
 
-// broken coins a failure to read a body.
+// broken returns the public error of a failure to read a body.
 func broken(err error) error {
 	if presswork.CodeOf(err) != presswork.Internal {
 		return err

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +42,7 @@ type completion struct {
 	// speech takes the place of request where a text is to be spoken.
 	speech *inference.Speech
 	model  *inference.Model
-	who    caller
+	// limits are those on the tokens that the request may use; speech has none.
 	limits meter.Limits
 	grant  *meter.Grant
 	head   openai.Head
@@ -62,6 +64,7 @@ func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
 	if err != nil {
 		return err
 	}
+	streams := cmpl.request.Stream
 	ctx, answer, finish, err := s.begin(c, cmpl)
 	if err != nil {
 		return err
@@ -70,15 +73,16 @@ func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
 	if answer.Joined {
 		c.Set("Idempotent-Replayed", "true")
 	}
-	if cmpl.request.Stream {
+	if streams {
 		return s.streamCompletion(c, ctx, cmpl, answer, finish)
 	}
 	defer finish()
 	return s.collectCompletion(c, ctx, cmpl, answer)
 }
 
-// begin reserves what the call may use and puts it in line. ctx ends when its client
-// leaves; finish, to be called once, ends the call and gives back what is left.
+// begin reserves the tokens that the call may use and enqueues it; cmpl then holds no text
+// any more. ctx ends when its client leaves; finish, to be called once, ends the call and
+// gives back what is left.
 func (s *Server) begin(c *fiber.Ctx, cmpl *completion) (ctx context.Context, answer *stream.Answer, finish func(), err error) {
 	running, leave, err := s.completions.join(lastingCompletion)
 	if err != nil {
@@ -89,11 +93,15 @@ func (s *Server) begin(c *fiber.Ctx, cmpl *completion) (ctx context.Context, ans
 		release()
 		leave()
 	}
-	if cmpl.grant, err = s.admit(c, cmpl); err != nil {
+	if err = s.admit(c, cmpl); err != nil {
 		done()
 		return nil, nil, nil, err
 	}
+	meta := metadataOf(c.Context())
+	cmpl.grant, meta.grant = meta.grant, nil
 	answer, err = s.enqueue(ctx, cmpl)
+	cmpl.request, cmpl.speech, cmpl.call.Body = nil, nil, nil
+	meta.held.release()
 	if err != nil {
 		s.settle(cmpl)
 		done()
@@ -112,16 +120,20 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 	if err != nil {
 		return nil, err
 	}
-	request, err := parse(body, openai.ParseOptions{Lax: s.Inference.Lax})
-	if err != nil {
-		return nil, err
-	}
 	meta := metadataOf(c.Context())
-	cmpl := &completion{request: request, who: meta.who, limits: s.limitsOf(meta.who)}
-	found, err := s.model(meta.who, request.Model)
+	var found *inference.Model
+	request, err := parse(body, openai.ParseOptions{Lax: s.Inference.Lax, CheckModel: func(name string) (err error) {
+		found, err = s.model(meta.who, name)
+		return err
+	}})
+	if err == nil {
+		err = s.grantTier(meta.who, request)
+	}
 	if err != nil {
 		return nil, err
 	}
+	limits := meta.who.limits
+	cmpl := &completion{request: request, limits: meter.Limits{TPM: limits.TPM, TPD: limits.TPD}}
 	if s.Inference.Lax && !found.Can(inference.CanReason) {
 		request.ReasoningEffort = ""
 	}
@@ -168,6 +180,22 @@ func clientTimeout(c *fiber.Ctx) time.Duration {
 	return 0
 }
 
+// grantTier refuses a service tier that the key has no right to. With INFERENCE_LAX the
+// request gets the default tier.
+func (s *Server) grantTier(who caller, r *inference.Request) error {
+	tier := string(tierOf(r.ServiceTier))
+	switch {
+	case tier == string(stream.OnDemand), slices.Contains(who.tiers, tier):
+		return nil
+	case s.Inference.Lax:
+		r.ServiceTier = string(stream.OnDemand)
+		return nil
+	}
+	return inference.Invalidf("service_tier", "`service_tier` `%s` is not available for this key; "+
+		"leave it out, or ask the operator, who grants it by 'tiers' in keys.yaml", tier)
+}
+
+// tierOf returns the tier that a call of this service_tier has; auto is the default tier.
 func tierOf(serviceTier string) stream.Tier {
 	switch serviceTier {
 	case "performance":
@@ -178,44 +206,45 @@ func tierOf(serviceTier string) stream.Tier {
 	return stream.OnDemand
 }
 
-// admit takes the request out of the key's limits.
-func (s *Server) admit(c *fiber.Ctx, cmpl *completion) (*meter.Grant, error) {
+// admit takes the tokens of the request out of the key's limits.
+func (s *Server) admit(c *fiber.Ctx, cmpl *completion) error {
 	if cmpl.call.Tier == stream.Flex {
 		ctx, cancel := s.deadline()
 		defer cancel()
 		waiting, err := s.Inference.Calls.Waiting(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if waiting >= flexLine {
 			refusal := inference.Errorf(498, capacityExceeded, "the flex tier has no capacity at the moment: %d requests are waiting", waiting)
 			refusal.Retryable, refusal.RetryAfter = true, 5*time.Second
-			return nil, refusal
+			return refusal
 		}
 	}
-	tokens := 0 // of speech
-	if r := cmpl.request; r != nil {
-		tokens = r.EstimateTokens() + cmp.Or(r.MaxTokens, reserveAnswer)*r.Choices()
+	if cmpl.limits == (meter.Limits{}) {
+		return nil
 	}
-	grant, err := s.reserve(c, cmpl.call.ID, cmpl.limits, tokens)
+	r := cmpl.request
+	tokens := r.EstimateTokens() + cmp.Or(r.MaxTokens, reserveAnswer)*r.Choices()
+	_, err := s.reserve(c, cmpl.call.ID, cmpl.limits, tokens)
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
-		return nil, exceeded(e, cmpl.model.ID, string(cmpl.call.Tier))
+		return exceeded(e, fmt.Sprintf(" for model `%s`, service tier `%s`,", cmpl.model.ID, cmpl.call.Tier))
 	}
-	return grant, err
+	return err
 }
 
 // capacityExceeded is the code of a refusal of the flex tier.
 const capacityExceeded presswork.Code = "capacity_exceeded"
 
-// settle gives back what was reserved. What was used the worker takes.
+// settle gives back what was reserved. The worker takes what was used.
 func (s *Server) settle(cmpl *completion) {
-	if cmpl.grant == nil {
+	s.release(cmpl.grant)
+	if cmpl.limits == (meter.Limits{}) {
 		return
 	}
 	ctx, cancel := s.deadline()
 	defer cancel()
-	cmpl.grant.Release(ctx)
-	if err := s.Meter.Settle(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, 0); err != nil {
+	if err := s.Meter.Settle(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, "", 0); err != nil {
 		s.Log.Warn("a reservation of tokens was not given back", "error", err)
 	}
 }

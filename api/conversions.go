@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"presswork"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"
@@ -51,17 +51,20 @@ type conversion struct {
 	Filename   string            `json:"filename"`
 	Priority   string            `json:"priority"`
 	assets     []*asset
+	// held counts the bytes that the submission takes from the node's intake.
+	held *hold
 	// path is where the content lies among the assets, "" where they are named from
 	// its folder; parts are those of them that are printed after it, in order.
 	path  string
 	parts []string
 }
 
-// discard deletes what the parser put aside.
+// discard deletes what the parser put aside. The submission is not read after it.
 func (r *conversion) discard() {
 	for _, a := range r.assets {
 		a.discard()
 	}
+	r.held.release()
 }
 
 func (s *Server) submit(c *fiber.Ctx) error {
@@ -106,9 +109,6 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 	if err != nil {
 		return rec, output, false, err
 	}
-	if err := s.count(c); err != nil {
-		return rec, output, false, err
-	}
 	meta := metadataOf(c.Context())
 	rec, replayed, err = s.accept(req, tasks.Submission{
 		ID:             tasks.NewID(),
@@ -116,6 +116,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		Theme:          theme,
 		Owner:          who.name,
 		Filename:       req.Filename,
+		ContentType:    req.Output.ContentType(),
 		WebhookURL:     req.WebhookURL,
 		IdempotencyKey: key,
 		Fingerprint:    fingerprint,
@@ -182,13 +183,13 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 			return "", webhookError(err)
 		}
 	}
-	matter, wrong := pdf.Check([]byte(r.Content), r.Options)
+	matter, wrong := document.Check([]byte(r.Content), r.Options)
 	// A theme in the front matter that does not exist is a warning of the job's.
 	if theme, _, err = s.Themes.Resolve(r.Theme, matter.Theme); err != nil {
 		return "", err
 	}
 	if wrong == nil {
-		wrong = pdf.CheckOutput(r.Output, matter, r.Options)
+		wrong = document.CheckOutput(r.Output, matter, r.Options)
 	}
 	if wrong == nil {
 		wrong = r.checkParts()
@@ -206,7 +207,7 @@ func (r *conversion) checkParts() error {
 		if err != nil {
 			return err
 		}
-		if _, err := pdf.Check(data, presswork.Options{}); err != nil {
+		if _, err := document.Check(data, presswork.Options{}); err != nil {
 			e := presswork.AsError(err)
 			return presswork.Errorf(e.Code, "%s: %s", name, e.Message).WithCause(err)
 		}

@@ -230,14 +230,18 @@ func (h *house) stored(key string) []byte {
 	return b
 }
 
+// storedKeys lists the keys of all objects but the deployment's fence.
 func (h *house) storedKeys() (keys []string) {
 	h.t.Helper()
 	for info, err := range h.store.List(h.t.Context(), "") {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		keys = append(keys, info.Key)
+		if !strings.HasPrefix(info.Key, "fence/") {
+			keys = append(keys, info.Key)
+		}
 	}
+
 	return keys
 }
 

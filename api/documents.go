@@ -16,8 +16,8 @@ import (
 // have it.
 const summary = "SUMMARY.md"
 
-// document is a Markdown file of a submission of several.
-type document struct {
+// namedText is a Markdown file of a submission of several.
+type namedText struct {
 	name string
 	data []byte
 }
@@ -45,7 +45,7 @@ func (f *form) takeDocuments() error {
 		if err := checkAssetName(d.name); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(f.documents[:i], func(o document) bool { return o.name == d.name }) {
+		if slices.ContainsFunc(f.documents[:i], func(o namedText) bool { return o.name == d.name }) {
 			return badAsset(d.name, "is there twice")
 		}
 	}

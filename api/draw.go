@@ -37,7 +37,7 @@ func (s *Server) draw(ctx context.Context, sources []string, style diagram.Style
 	}
 	key := storage.DrawingKey(tasks.NewID())
 	until := s.now().Add(s.DrawWait)
-	if _, err := submitAndWait(ctx, s, tasks.DrawDiagrams, key, tasks.Drawing{Sources: sources, Style: style, Key: key, Until: until}); err != nil {
+	if _, err := submitAndWait(ctx, s, tasks.DrawDiagrams, key, tasks.Drawing{Sources: sources, Style: tasks.DrawingStyle(style), Key: key, Until: until}); err != nil {
 		return nil, previewError(ctx, err)
 	}
 	body, _, err := s.Store.Get(ctx, key, storage.Range{})

@@ -168,7 +168,8 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	meta := metadataOf(c.Context())
 	sub := tasks.Submission{
 		ID: tasks.NewID(), Kind: presswork.KindExport, Theme: r.visit.Theme, Owner: meta.who.name, Filename: r.visit.Filename,
-		WebhookURL: r.webhook, RequestID: meta.id, TraceParent: meta.trace, Task: task,
+		ContentType: r.task.ContentType(),
+		WebhookURL:  r.webhook, RequestID: meta.id, TraceParent: meta.trace, Task: task,
 	}
 	if key != "" {
 		same := r.task
@@ -182,12 +183,11 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
 		return rec, replayed, err
 	}
-	if err := s.count(c); err != nil {
-		return rec, false, err
-	}
 	ctx, cancel := s.deadline()
 	defer cancel()
-	return s.Queue.Submit(ctx, sub)
+	rec, replayed, err = s.Queue.Submit(ctx, sub)
+	meta.held.release() // the queue has the task, and the caller may wait for minutes
+	return rec, replayed, err
 }
 
 // pageFilename makes a safe file name with the result's extension, in the place

@@ -50,7 +50,7 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/markdown (with curl: -H 'Content-Type: text/markdown')",
 			quote(c.Get(fiber.HeaderContentType)))
 	}
-	req.Filename = cleanFilename(req.Filename)
+	req.Filename, req.held = cleanFilename(req.Filename), &metadataOf(c.Context()).held
 	return req, err
 }
 

@@ -23,7 +23,7 @@ import (
 
 // Inference wires the routes under /v1.
 type Inference struct {
-	// Calls puts completions in line and hears their answers.
+	// Calls queues completions and reads their answers.
 	Calls Calls
 	// Models gives the models as they are now.
 	Models func() *inference.Catalogue
@@ -107,6 +107,7 @@ type usageRow struct {
 	PromptTokens     int64   `json:"prompt_tokens"`
 	CompletionTokens int64   `json:"completion_tokens"`
 	ReasoningTokens  int64   `json:"reasoning_tokens"`
+	EstimatedTokens  int64   `json:"estimated_tokens"`
 	AudioSeconds     int64   `json:"audio_seconds"`
 	Cancelled        int64   `json:"cancelled"`
 }
@@ -118,7 +119,7 @@ func (s *Server) usage(c *fiber.Ctx) error {
 	if err := onlyQuery(c, "from", "to", "group_by"); err != nil {
 		return err
 	}
-	q, err := usageQuery(c, time.Now().UTC())
+	q, err := usageQuery(c, s.now().UTC())
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,8 @@ func (s *Server) usage(c *fiber.Ctx) error {
 func usageRowOf(u meter.Usage, apart []string) usageRow {
 	row := usageRow{
 		Requests: u.Requests, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens,
-		ReasoningTokens: u.ReasoningTokens, AudioSeconds: u.AudioSeconds, Cancelled: u.Cancelled,
+		ReasoningTokens: u.ReasoningTokens, EstimatedTokens: u.EstimatedTokens,
+		AudioSeconds: u.AudioSeconds, Cancelled: u.Cancelled,
 	}
 	for _, by := range apart {
 		switch by {
@@ -198,16 +200,17 @@ func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 	return q, nil
 }
 
-// exceeded puts a refusal by the limits into the API's words.
-func exceeded(e *meter.Exceeded, model, tier string) *inference.Error {
+// exceeded puts a refusal by the limits into the API's words. The model and the tier that
+// were asked for are in where; it is "" for a request that was not read.
+func exceeded(e *meter.Exceeded, where string) *inference.Error {
 	kind := "requests"
 	if e.Dimension.Tokens() {
 		kind = "tokens"
 	}
 	if e.TooLarge() {
 		refusal := inference.Errorf(http.StatusRequestEntityTooLarge, inference.RateLimitExceeded,
-			"Request too large for model `%s` on %s: Limit %d, Requested %d, please reduce your message size and try again.",
-			model, e.Dimension.Name(), e.Limit, e.Requested)
+			"Request too large%s on %s: Limit %d, Requested %d, please reduce your message size and try again.",
+			where, e.Dimension.Name(), e.Limit, e.Requested)
 		refusal.Type = kind
 		return refusal
 	}
@@ -216,8 +219,8 @@ func exceeded(e *meter.Exceeded, model, tier string) *inference.Error {
 		again = fmt.Sprintf(" Please try again in %s.", e.After.Round(time.Millisecond))
 	}
 	refusal := inference.Errorf(http.StatusTooManyRequests, inference.RateLimitExceeded,
-		"Rate limit reached for model `%s`, service tier `%s`, on %s: Limit %d, Used %d, Requested %d.%s",
-		model, tier, e.Dimension.Name(), e.Limit, e.Used, e.Requested, again)
+		"Rate limit reached%s on %s: Limit %d, Used %d, Requested %d.%s",
+		where, e.Dimension.Name(), e.Limit, e.Used, e.Requested, again)
 	refusal.Type = kind
 	refusal.RetryAfter = cmp.Or(e.After, time.Second)
 	return refusal

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"presswork/internal/inference/meter"
+	"presswork/internal/keyfile"
 )
 
 // reloadInterval is how often the file of keys is looked at, settleInterval when it is
@@ -35,6 +36,8 @@ type caller struct {
 	limits meter.Limits
 	// models are names and globs of those the key may use; none for all.
 	models []string
+	// tiers are the service tiers beside the default that the key may ask for.
+	tiers []string
 	// job is the one job the caller may read, for a token's bearer.
 	job string
 }
@@ -67,7 +70,7 @@ func newKeyring(o Options) (*keyring, error) {
 		sum := sha256.Sum256([]byte(k))
 		// Each shared key has jobs of its own. The colon keeps its name apart
 		// from those of the file.
-		r.shared = append(r.shared, key{sum: sum, caller: caller{name: "key:" + hex.EncodeToString(sum[:6]), admin: true}})
+		r.shared = append(r.shared, key{sum: sum, caller: caller{name: "key:" + hex.EncodeToString(sum[:6]), admin: true, tiers: keyfile.Tiers()}})
 	}
 	if r.file == "" {
 		return r, nil
@@ -98,7 +101,7 @@ func (r *keyring) find(presented string) (who caller, ok bool) {
 }
 
 // reload reads the file if it changed, and keeps the old keys when it is wrong.
-func (r *keyring) reload() (changed bool, err error) { return r.take(readKeysFile(r.file)) }
+func (r *keyring) reload() (changed bool, err error) { return r.take(keyfile.Read(r.file)) }
 
 // take is reload, with what reading the file came to.
 func (r *keyring) take(data []byte, err error) (changed bool, _ error) {
@@ -117,9 +120,15 @@ func (r *keyring) take(data []byte, err error) (changed bool, _ error) {
 		return false, nil
 	}
 	r.seen = sum
-	keys, err := parseKeys(r.file, data, r.getenv)
+	entries, err := keyfile.Parse(r.file, data, r.getenv)
 	if err != nil {
 		return false, err
+	}
+	keys := make([]key, 0, len(entries))
+	for _, e := range entries {
+		keys = append(keys, key{sum: e.Sum, caller: caller{name: e.Name, admin: e.Admin, models: e.Models, tiers: e.Tiers, limits: meter.Limits{
+			RPM: e.RPM, RPD: e.RPD, TPM: e.TPM, TPD: e.TPD, Concurrency: e.Concurrency,
+		}}})
 	}
 	r.named.Store(&keys)
 	return true, nil
@@ -128,7 +137,7 @@ func (r *keyring) take(data []byte, err error) (changed bool, _ error) {
 // look is reload of a file that is as it was at the look before: one that is written
 // in place is empty for a moment, or ends before its last keys.
 func (r *keyring) look() (changed bool, err error) {
-	data, err := readKeysFile(r.file)
+	data, err := keyfile.Read(r.file)
 	if err != nil {
 		r.looked = r.seen
 		return r.take(nil, err)
@@ -175,13 +184,9 @@ func (r *keyring) views() []keyView {
 	views := []keyView{}
 	for _, keys := range [][]key{r.shared, *r.named.Load()} {
 		for _, k := range keys {
-			models := k.models
-			if models == nil {
-				models = []string{}
-			}
 			l := k.limits
 			views = append(views, keyView{
-				Name: k.name, Admin: k.admin, Models: models, RPM: l.RPM, RPD: l.RPD, TPM: l.TPM, TPD: l.TPD, Concurrency: l.Concurrency,
+				Name: k.name, Admin: k.admin, Models: append([]string{}, k.models...), Tiers: append([]string{}, k.tiers...), RPM: l.RPM, RPD: l.RPD, TPM: l.TPM, TPD: l.TPD, Concurrency: l.Concurrency,
 			})
 		}
 	}

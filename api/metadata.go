@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork"
+	"presswork/internal/inference/meter"
 )
 
 // metadata is what the server knows of one request beside its bytes.
@@ -41,7 +42,12 @@ type metadata struct {
 	limitsSent bool
 	// bodyRead reports whether the body was read to its end.
 	bodyRead bool
-	span     trace.Span
+	// held counts the bytes that the body takes from the node's intake.
+	held hold
+	// grant is what the request was counted as; nil where its key has no limits, and
+	// once a completion has taken it over.
+	grant *meter.Grant
+	span  trace.Span
 }
 
 type metadataKey struct{}
@@ -160,6 +166,7 @@ func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
 // leave counts and logs the answer. The query stays out of the log: it may
 // hold a token.
 func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
+	meta.held.release()
 	s.finishBody(ctx, meta)
 	status, took := ctx.Response.StatusCode(), time.Since(meta.began)
 	route := meta.route

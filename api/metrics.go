@@ -30,6 +30,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	running  prometheus.Gauge
 	streams  *prometheus.GaugeVec
+	bodies   *prometheus.GaugeVec
 }
 
 func newMetrics(o Options) *metrics {
@@ -51,11 +52,15 @@ func newMetrics(o Options) *metrics {
 			Name: "presswork_streams_open",
 			Help: "Answers under way that last: WebSockets, event streams, requests that wait for a job, previews, completions.",
 		}, []string{"kind"}),
+		bodies: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "presswork_http_body_bytes",
+			Help: "Bytes of request bodies that are held, in memory and in temporary files.",
+		}, []string{"where"}),
 	}
 	for _, kind := range streamKinds {
 		m.streams.WithLabelValues(kind)
 	}
-	o.Metrics.MustRegister(m.requests, m.seconds, m.running, m.streams)
+	o.Metrics.MustRegister(m.requests, m.seconds, m.running, m.streams, m.bodies)
 	if o.Stats != nil {
 		o.Metrics.MustRegister(queueCollector{o.Stats})
 	}

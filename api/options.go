@@ -87,6 +87,10 @@ type Options struct {
 	MaxUploadBytes int64
 	// MaxAudioBytes is the largest recording. Default 25 MiB.
 	MaxAudioBytes int64
+	// HeldMemory is how many bytes of request bodies this node holds in memory at a time,
+	// HeldDisk how many it holds in temporary files; one key may have half of each.
+	// Default: 512 MiB and 4 GiB, or what two of the largest requests need.
+	HeldMemory, HeldDisk int64
 	// Recordings judges the addresses of recordings. Mandatory with Inference.
 	Recordings *guard.Policy
 	// RateLimitRPM is how many requests that make work a key may make per minute;
@@ -96,7 +100,7 @@ type Options struct {
 	// held. Mandatory with Inference.
 	Meter *meter.Meter
 
-	// ReadTimeout bounds the headers of a request, and each wait for more of
+	// ReadTimeout bounds the headers of a request, and each wait for another 16 KB of
 	// its body. Default 15 s.
 	ReadTimeout time.Duration
 	// WriteTimeout bounds each wait for a client to take more of an answer.
@@ -161,6 +165,9 @@ func (o *Options) defaults() {
 	o.MaxContentBytes = cmp.Or(o.MaxContentBytes, 10<<20)
 	o.MaxAudioBytes = cmp.Or(o.MaxAudioBytes, 25<<20)
 	o.MaxUploadBytes = cmp.Or(o.MaxUploadBytes, 100<<20)
+	o.HeldMemory = cmp.Or(o.HeldMemory, max(512<<20, 2*(o.MaxContentBytes*escaped+jsonOverhead)))
+	// An archive lies there twice, as it came and unpacked.
+	o.HeldDisk = cmp.Or(o.HeldDisk, max(4<<30, 4*o.MaxUploadBytes, 2*o.MaxAudioBytes))
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, 15*time.Second)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
 	o.PingInterval = cmp.Or(o.PingInterval, 15*time.Second)

@@ -12,14 +12,16 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/document"
 	"presswork/internal/markdown/diagram"
-	"presswork/internal/pdf"
 	"presswork/themes"
 )
 
 const (
 	// composeTimeout bounds the making of one page, remote images included.
 	composeTimeout = 30 * time.Second
+	// previewFormulaTime bounds the rendering of a document's formulas.
+	previewFormulaTime = 2 * time.Second
 	// pagePolicy is for a browser that is shown a page: whatever is in it can
 	// neither run nor reach anything.
 	pagePolicy = "sandbox; default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -27,15 +29,15 @@ const (
 
 // pages composes documents in this process, a few at a time.
 type pages struct {
-	converter *pdf.Converter
+	converter *document.Converter
 	// samples names the previews of themes, for which nothing is drawn.
-	samples *pdf.Converter
+	samples *document.Converter
 	slots   chan struct{}
 }
 
 // newPages has remote draw when o has no browser to do it.
 func newPages(o Options, remote diagram.Remote) *pages {
-	p := &pages{samples: pdf.New(pdf.Options{Themes: o.Themes, Log: o.Log}), slots: make(chan struct{}, runtime.NumCPU())}
+	p := &pages{samples: document.New(document.Options{Themes: o.Themes, Log: o.Log}), slots: make(chan struct{}, runtime.NumCPU())}
 	if o.Diagrams == nil {
 		o.Diagrams = diagram.New(diagram.Options{Log: o.Log, Remote: func(ctx context.Context, sources []string, s diagram.Style) ([]diagram.Picture, error) {
 			// Others compose while this document waits. Whoever draws has a slot.
@@ -44,16 +46,16 @@ func newPages(o Options, remote diagram.Remote) *pages {
 			return remote(ctx, sources, s)
 		}})
 	}
-	p.converter = pdf.New(pdf.Options{Themes: o.Themes, Fetch: o.Fetch, Diagrams: o.Diagrams, Log: o.Log})
+	p.converter = document.New(document.Options{Themes: o.Themes, Fetch: o.Fetch, Diagrams: o.Diagrams, FormulaTime: previewFormulaTime, Log: o.Log})
 	return p
 }
 
-// compose is pdf.Converter's, once a slot is free.
-func (p *pages) compose(ctx context.Context, d pdf.Document) (pdf.Composed, error) {
+// compose is document.Converter's, once a slot is free.
+func (p *pages) compose(ctx context.Context, d document.Document) (document.Composed, error) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
-		return pdf.Composed{}, context.Cause(ctx)
+		return document.Composed{}, context.Cause(ctx)
 	}
 	defer func() { <-p.slots }()
 	return p.converter.Compose(ctx, d)
@@ -75,26 +77,23 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := s.count(c); err != nil {
-		return err
-	}
 	ctx, done, err := s.composing(c)
 	if err != nil {
 		return err
 	}
 	defer done()
-	document := pdf.Document{Owner: metadataOf(c.Context()).who.name, Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename}
-	if err := document.FromFolder(req.path, req.parts, req.asset); err != nil {
+	doc := document.Document{Owner: metadataOf(c.Context()).who.name, Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename}
+	if err := doc.FromFolder(req.path, req.parts, req.asset); err != nil {
 		return err
 	}
 	if theme == themes.Auto {
-		verdict, err := s.choose(ctx, document.Text())
+		verdict, err := s.choose(ctx, doc.Owner, doc.Text())
 		if err != nil {
 			return err
 		}
-		document.Theme = verdict.Recommendation.Primary
+		doc.Theme = verdict.Recommendation.Primary
 	}
-	composed, err := s.pages.compose(ctx, document)
+	composed, err := s.pages.compose(ctx, doc)
 	if err != nil {
 		return ofContent(waitError(err))
 	}

@@ -45,16 +45,54 @@ func (s *Server) reserve(c *fiber.Ctx, id string, limits meter.Limits, tokens in
 	return grant, nil
 }
 
-// count takes a request that makes work out of its key's requests per minute.
-// It comes after all checks: what is refused costs nothing.
-func (s *Server) count(c *fiber.Ctx) error {
-	_, err := s.reserve(c, tasks.NewID(), meter.Limits{RPM: s.limitsOf(metadataOf(c.Context()).who).RPM}, 0)
+// ofJobs, ofAudio and ofCompletions choose the limits of a key that a request of these counts
+// against.
+func ofJobs(l meter.Limits) meter.Limits { return meter.Limits{RPM: l.RPM} }
+
+func ofAudio(l meter.Limits) meter.Limits {
+	return meter.Limits{RPM: l.RPM, RPD: l.RPD, Concurrency: l.Concurrency}
+}
+
+func ofCompletions(l meter.Limits) meter.Limits { return l }
+
+// counted takes each request out of its key's limits before handle reads the body: a key
+// cannot hold more bodies at a time than it may make requests. It counts no tokens, but a
+// key that has none left is refused. A request counts among those that run until handle
+// returns, or a completion has taken over its grant.
+func (s *Server) counted(of func(meter.Limits) meter.Limits, handle fiber.Handler) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		meta := metadataOf(c.Context())
+		var err error
+		if meta.grant, err = s.reserve(c, tasks.NewID(), of(s.limitsOf(meta.who)), 0); err != nil {
+			return refusedBy(c, err)
+		}
+		defer func() { s.release(meta.grant) }()
+		return handle(c)
+	}
+}
+
+// release ends a request's count among those that run.
+func (s *Server) release(grant *meter.Grant) {
+	if grant == nil {
+		return
+	}
+	ctx, cancel := s.deadline()
+	defer cancel()
+	grant.Release(ctx)
+}
+
+// refusedBy puts the refusal of a request that was not read into the words of its API.
+func refusedBy(c *fiber.Ctx, err error) error {
 	e, refused := errors.AsType[*meter.Exceeded](err)
-	if !refused {
+	switch {
+	case !refused:
 		return err
+	case inferencePath(c.Path()):
+		return exceeded(e, "")
 	}
 	setRetryAfter(&c.Context().Response.Header, e.After)
-	return presswork.Errorf(presswork.RateLimited, "this key may make %d requests a minute; try again in %s", e.Limit, e.After.Round(time.Millisecond))
+	return presswork.Errorf(presswork.RateLimited, "this key may make %d requests a minute; try again in %s",
+		e.Limit, e.After.Round(time.Millisecond))
 }
 
 // sendLimits sets on an answer the state of the limits that its request did not

@@ -20,6 +20,8 @@ type recording struct {
 	server *Server
 	// sub is the submission whose job the recording is stored for.
 	sub *tasks.Submission
+	// held counts the bytes that the request takes from the node's intake.
+	held *hold
 	// passing reports that nobody can come back for the transcript.
 	passing bool
 	limit   int64
@@ -55,14 +57,18 @@ func (r *recording) receive(name string, from io.Reader) error {
 	body := &bounded{from: io.MultiReader(bytes.NewReader(head[:n]), from), left: r.limit,
 		full: presswork.Errorf(presswork.ContentTooLarge, "the recording has more than %d bytes", r.limit).WithParam(name)}
 	if r.sub.IdempotencyKey != "" {
-		r.aside = &asset{name: name}
+		r.aside = &asset{name: name, held: r.held}
 		return r.aside.fill(body)
 	}
 	if _, _, err := r.server.reserveJob(r.sub); err != nil {
 		return err
 	}
 	r.place(r.sub.ID)
-	if err = r.put(body, -1); body.err != nil {
+	// A store may spool what it does not know the size of.
+	body.from = r.held.onDisk(body.from)
+	err = r.put(body, -1)
+	r.held.releaseDisk()
+	if body.err != nil {
 		// The store is not to blame.
 		r.failed = nil
 		return broken(body.err)
@@ -92,7 +98,10 @@ func (r *recording) storeAside(request string) error {
 		return nil
 	}
 	r.place(request)
-	return r.put(r.aside.open(), r.aside.size)
+	err := r.put(r.aside.open(), r.aside.size)
+	r.aside.discard()
+	r.held.releaseDisk()
+	return err
 }
 
 // count corrects the size that a recording of unknown length was counted with.

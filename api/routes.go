@@ -22,7 +22,7 @@ type route struct {
 // those that stream.
 func (s *Server) routes() []route {
 	return []route{
-		{"POST", "/api/conversion", byKey, s.submit},
+		{"POST", "/api/conversion", byKey, s.counted(ofJobs, s.submit)},
 		{"GET", "/api/conversion", byKey, s.listJobs},
 		{"GET", "/api/conversion/ws/:id", byToken, s.openSocket},
 		{"GET", "/api/conversion/:id", byKey, s.getJob},
@@ -33,20 +33,20 @@ func (s *Server) routes() []route {
 		{"GET", "/api/themes/:name", byKey, s.getTheme},
 		{"GET", "/api/themes/:name/preview.png", byKey, s.themePicture},
 		{"GET", "/api/themes/:name/preview.pdf", byKey, s.themePDF},
-		{"POST", "/api/preview", byKey, s.preview},
-		{"POST", "/api/analysis", byKey, s.analyze},
+		{"POST", "/api/preview", byKey, s.counted(ofJobs, s.preview)},
+		{"POST", "/api/analysis", byKey, s.counted(ofJobs, s.analyze)},
 
 		{"GET", "/api/artifacts/:id/download", byToken, s.download},
 		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
 
-		{"POST", "/export-pdf", s.exportAccess(), s.exportPDF},
-		{"POST", "/export-screenshot", s.exportAccess(), s.exportScreenshot},
+		{"POST", "/export-pdf", s.exportAccess(), s.counted(ofJobs, s.exportPDF)},
+		{"POST", "/export-screenshot", s.exportAccess(), s.counted(ofJobs, s.exportScreenshot)},
 
-		{"POST", "/v1/chat/completions", byKey, s.completeChat},
-		{"POST", "/v1/completions", byKey, s.completeText},
-		{"POST", "/v1/audio/transcriptions", byKey, s.transcribe(inference.Transcribe)},
-		{"POST", "/v1/audio/translations", byKey, s.transcribe(inference.Translate)},
-		{"POST", "/v1/audio/speech", byKey, s.speak},
+		{"POST", "/v1/chat/completions", byKey, s.counted(ofCompletions, s.completeChat)},
+		{"POST", "/v1/completions", byKey, s.counted(ofCompletions, s.completeText)},
+		{"POST", "/v1/audio/transcriptions", byKey, s.counted(ofAudio, s.transcribe(inference.Transcribe))},
+		{"POST", "/v1/audio/translations", byKey, s.counted(ofAudio, s.transcribe(inference.Translate))},
+		{"POST", "/v1/audio/speech", byKey, s.counted(ofAudio, s.speak)},
 		{"GET", "/v1/models", byKey, s.listModels},
 		{"GET", "/v1/models/*", byKey, s.getModel},
 		{"GET", "/v1/usage", byKey, s.usage},

@@ -39,6 +39,8 @@ type Server struct {
 
 	analyses *analyses
 
+	intake *intake
+
 	metrics *metrics
 	tracer  trace.Tracer
 
@@ -77,6 +79,8 @@ func New(o Options) (*Server, error) {
 		completions: newStreams(metrics.streams),
 
 		analyses: newAnalyses(o),
+
+		intake: newIntake(o, metrics),
 
 		metrics: metrics,
 		tracer:  o.Tracer.Tracer("presswork/api"),

@@ -9,7 +9,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/internal/inference"
-	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -108,9 +107,8 @@ func (s *Server) readSpeech(c *fiber.Ctx) (*completion, error) {
 		return nil, err
 	}
 	speech.Model = m.ID
-	limits := s.limitsOf(meta.who)
 	call := &completion{
-		speech: speech, model: m, who: meta.who, limits: meter.Limits{RPM: limits.RPM, RPD: limits.RPD, Concurrency: limits.Concurrency},
+		speech: speech, model: m,
 		call: stream.Call{
 			ID: tasks.NewID(), Owner: meta.who.name, Tier: stream.OnDemand, RequestID: meta.id, TraceParent: meta.trace, MaxWait: s.Inference.QueueTimeout,
 		},

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"path"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"presswork"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
-	"presswork/internal/inference/meter"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -27,7 +25,6 @@ type transcriptionRequest struct {
 	payload   tasks.Transcription // with an address where the recording has not arrived
 	recording *recording
 	filename  string
-	limits    meter.Limits
 }
 
 // transcribe answers POST /v1/audio/transcriptions and /v1/audio/translations: it
@@ -40,7 +37,7 @@ func (s *Server) transcribe(task string) fiber.Handler {
 			return err
 		}
 		prefer := preferencesOf(c)
-		source := &recording{server: s, sub: &sub, passing: !prefer.later() && sub.IdempotencyKey == "", limit: s.MaxAudioBytes}
+		source := &recording{server: s, sub: &sub, held: &metadataOf(c.Context()).held, passing: !prefer.later() && sub.IdempotencyKey == "", limit: s.MaxAudioBytes}
 		defer source.close()
 		form, err := s.parseAudio(c, source)
 		if err != nil {
@@ -53,11 +50,10 @@ func (s *Server) transcribe(task string) fiber.Handler {
 		if !prefer.later() {
 			r.payload.Keep = int64(deliveredKeep / time.Second)
 		}
-		rec, replayed, grant, err := s.submitTranscription(c, r)
+		rec, replayed, err := s.submitTranscription(r)
 		if err != nil {
 			return err
 		}
-		defer s.release(grant)
 		if prefer.wait > 0 {
 			return s.answerInTime(c, rec, replayed, prefer.wait, func(ended tasks.Record) error { return s.answerTranscript(c, ended, true) })
 		}
@@ -98,8 +94,6 @@ func (s *Server) checkTranscription(c *fiber.Ctx, form *audioForm, task string) 
 	if _, err := s.Inference.Models().AdmitAudio(m.ID, inference.CanTranscribe); err != nil {
 		return r, err
 	}
-	limits := s.limitsOf(who)
-	r.limits = meter.Limits{RPM: limits.RPM, RPD: limits.RPD, Concurrency: limits.Concurrency}
 	r.payload.Model, r.payload.Vendor = m.ID, s.Inference.Vendor
 	r.filename = transcriptName(form.filename, r.payload.Format)
 	if r.recording = form.recording; r.recording.arrived {
@@ -124,10 +118,10 @@ func transcriptName(recording, format string) string {
 }
 
 // submitTranscription submits the job; its recording is stored by then.
-func (s *Server) submitTranscription(c *fiber.Ctx, r transcriptionRequest) (rec tasks.Record, replayed bool, grant *meter.Grant, err error) {
+func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, replayed bool, err error) {
 	sub := r.recording.sub
 	request := sub.ID
-	sub.Filename = r.filename
+	sub.Filename, sub.ContentType = r.filename, audio.ContentType(r.payload.Format)
 	if sub.IdempotencyKey != "" {
 		digest := ""
 		if r.recording.aside != nil {
@@ -139,20 +133,10 @@ func (s *Server) submitTranscription(c *fiber.Ctx, r transcriptionRequest) (rec 
 	// A recording in the store has its job reserved.
 	if r.recording.key == "" {
 		if rec, replayed, err = s.reserveJob(sub); err != nil || replayed {
-			return rec, replayed, nil, err
+			return rec, replayed, err
 		}
 	}
-	if grant, err = s.reserve(c, request, r.limits, 0); err != nil {
-		if e, refused := errors.AsType[*meter.Exceeded](err); refused {
-			err = exceeded(e, r.payload.Model, "on_demand")
-		}
-		return rec, false, nil, err
-	}
-	rec, replayed, err = s.acceptTranscription(r, request)
-	if err != nil {
-		s.release(grant)
-	}
-	return rec, replayed, grant, err
+	return s.acceptTranscription(r, request)
 }
 
 // acceptTranscription does what accept does for a conversion.
@@ -175,16 +159,6 @@ func (s *Server) acceptTranscription(r transcriptionRequest, request string) (re
 	// takes that.
 	source.submitted = !replayed
 	return rec, replayed, err
-}
-
-// release ends a request's count among those that run.
-func (s *Server) release(grant *meter.Grant) {
-	if grant == nil {
-		return
-	}
-	ctx, cancel := s.deadline()
-	defer cancel()
-	grant.Release(ctx)
 }
 
 // awaitTranscript answers with the transcript. A caller who leaves takes the job

@@ -45,6 +45,8 @@ type asset struct {
 	bytes  []byte
 	// file holds a large asset; it has no name any more.
 	file *os.File
+	// held counts the bytes that the asset takes from the node's intake.
+	held *hold
 }
 
 // open reads the asset from its start, or from anywhere.
@@ -62,14 +64,16 @@ func (a *asset) discard() {
 	if a.file != nil {
 		a.file.Close()
 	}
+	a.bytes = nil
 }
 
 // form is a multipart submission while it is read.
 type form struct {
 	req  conversion
+	held *hold
 	seen map[string]bool
 	// documents are what came as content.
-	documents []document
+	documents []namedText
 	// folder is set when files came that say by their names what they are.
 	folder bool
 	// content and uploads are the bytes that may still come.
@@ -78,8 +82,8 @@ type form struct {
 	maxUpload        int64
 }
 
-func (s *Server) newForm() *form {
-	return &form{seen: map[string]bool{}, content: s.MaxContentBytes, uploads: s.MaxUploadBytes, maxContent: s.MaxContentBytes, maxUpload: s.MaxUploadBytes}
+func (s *Server) newForm(c *fiber.Ctx) *form {
+	return &form{held: &metadataOf(c.Context()).held, seen: map[string]bool{}, content: s.MaxContentBytes, uploads: s.MaxUploadBytes, maxContent: s.MaxContentBytes, maxUpload: s.MaxUploadBytes}
 }
 
 // end is the submission, once all of it has been read.
@@ -92,7 +96,9 @@ func (f *form) end(err error) (conversion, error) {
 		err = f.takeDocuments()
 	}
 	if err != nil {
-		f.req.discard()
+		for _, a := range f.req.assets {
+			a.discard()
+		}
 		return conversion{}, err
 	}
 	return f.req, nil
@@ -107,7 +113,7 @@ func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (conversion, erro
 	if err != nil {
 		return conversion{}, err
 	}
-	f := s.newForm()
+	f := s.newForm(c)
 	return f.end(f.read(multipart.NewReader(bufio.NewReaderSize(b, formBuffer), boundary)))
 }
 
@@ -158,7 +164,7 @@ func (f *form) take(part *multipart.Part) error {
 	if !slices.Contains(textFields, field) {
 		return unknownField(field, append([]string{"content", "assets", "assets[path]", "files", "files[path]", "archive"}, textFields...))
 	}
-	data, err := readPart(part, maxField, field)
+	data, err := readPart(f.held.inMemory(part), maxField, field)
 	if err != nil {
 		return err
 	}
@@ -169,7 +175,7 @@ func (f *form) takeContent(part io.Reader, name string) error {
 	if len(f.documents) > maxAssets {
 		return tooManyFiles("content")
 	}
-	data, err := readPart(part, f.content, "content")
+	data, err := readPart(f.held.inMemory(part), f.content, "content")
 	if presswork.CodeOf(err) == presswork.ContentTooLarge && len(f.documents) > 0 {
 		return f.longDocuments()
 	}
@@ -177,7 +183,7 @@ func (f *form) takeContent(part io.Reader, name string) error {
 		return err
 	}
 	f.content -= int64(len(data))
-	f.documents = append(f.documents, document{name, data})
+	f.documents = append(f.documents, namedText{name, data})
 	return nil
 }
 
@@ -208,7 +214,7 @@ func (f *form) keep(name string, r io.Reader, left *int64) error {
 	case f.req.find(name) != nil:
 		return badAsset(name, "is there twice")
 	}
-	a := &asset{name: name}
+	a := &asset{name: name, held: f.held}
 	f.req.assets = append(f.req.assets, a)
 	if err := a.fill(r); err != nil || left == nil {
 		return err
@@ -227,7 +233,7 @@ func tooManyFiles(param string) error {
 func (a *asset) fill(r io.Reader) error {
 	sum := sha256.New()
 	r = io.TeeReader(r, sum)
-	head, err := io.ReadAll(io.LimitReader(r, inMemory))
+	head, err := io.ReadAll(io.LimitReader(a.held.inMemory(r), inMemory))
 	if err != nil {
 		return broken(err)
 	}
@@ -248,6 +254,9 @@ func noRoom(err error) error {
 }
 
 func (a *asset) spill(head []byte, rest io.Reader) error {
+	if err := a.held.toDisk(int64(len(head))); err != nil {
+		return err
+	}
 	file, err := os.CreateTemp("", "presswork-upload-*")
 	if err != nil {
 		return noRoom(err)
@@ -259,7 +268,7 @@ func (a *asset) spill(head []byte, rest io.Reader) error {
 	if _, err := file.Write(head); err != nil {
 		return noRoom(err)
 	}
-	n, err := io.Copy(file, rest)
+	n, err := io.Copy(file, a.held.onDisk(rest))
 	a.size += n
 	if _, disk := errors.AsType[*os.PathError](err); disk {
 		return noRoom(err)

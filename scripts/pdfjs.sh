@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Bundles pdf.js from npm into internal/pdf/raster: pdfjs.sh, with the version that
+# Bundles pdf.js from npm into internal/document/raster: pdfjs.sh, with the version that
 # raster.go names. It needs npm; the result is checked in.
 set -euo pipefail
-out=$(cd "$(dirname "$0")/../internal/pdf/raster/pdfjs" && pwd)
+out=$(cd "$(dirname "$0")/../internal/document/raster/pdfjs" && pwd)
 version=$(grep -o 'pdf.js [0-9.]*[0-9]' "$out/../raster.go" | head -1 | cut -d' ' -f2)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

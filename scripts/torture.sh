@@ -2,8 +2,8 @@
 # Breaks a fleet for TORTURE (20m) and checks what came of it: three versions of the
 # program take turns. This one; this one with a clock that can be set (Go programs
 # ask the kernel for the time, past libfaketime, so package time is built with a patch);
-# and the one of TORTURE_PREVIOUS, a commit or tag, by default the last release tag or the
-# commit of version 0.1.0, where the history has it. TORTURE_SEED repeats the choice of
+# and the one of TORTURE_PREVIOUS, a commit or tag, by default the commit that CHANGELOG.md
+# names for the last release, where the history has it. TORTURE_SEED repeats the choice of
 # faults, TORTURE_JOBS bounds the jobs. For a quarter of the time Redis has a replica and
 # fails over, and for another it is a Cluster that loses nodes. The histories and logs stay
 # in bin/torture.
@@ -24,7 +24,7 @@ printf '{"Replace":{"%s/src/time/time.go":"%s/_src/time.go","%s/src/time/ahead.g
 go build -overlay "$out/_src/overlay.json" -o "$out/presswork-clock" ./cmd/presswork
 export TORTURE_CLOCKED=$out/presswork-clock
 
-previous=${TORTURE_PREVIOUS:-$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || echo 9d31c8f)}
+previous=${TORTURE_PREVIOUS:-$(sed -n 's/.*commit `\([0-9a-f]*\)`.*/\1/p' CHANGELOG.md | head -1)}
 if git cat-file -e "$previous^{commit}" 2>/dev/null; then
   say "building version $previous"
   mkdir "$out/_src/previous"

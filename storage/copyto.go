@@ -4,44 +4,118 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 )
 
-// CopyTo puts into to every object of from that it lacks, with its attributes, but
-// not the render cache. What is deleted meanwhile is passed over. It returns how many
-// objects were copied and their bytes.
-func CopyTo(ctx context.Context, to, from Store) (objects int, bytes int64, err error) {
-	for info, err := range from.List(ctx, "") {
-		if err != nil {
-			return objects, bytes, err
-		}
-		if strings.HasPrefix(info.Key, Renders) {
-			continue
-		}
-		switch _, err := to.Stat(ctx, info.Key); {
-		case err == nil:
-			continue
-		case !errors.Is(err, ErrNotFound):
-			return objects, bytes, err
-		}
-		switch size, err := copyOne(ctx, to, from, info.Key); {
-		case errors.Is(err, ErrNotFound) || errors.Is(err, ErrExists):
-		case err != nil:
-			return objects, bytes, fmt.Errorf("%s: %w", info.Key, err)
-		default:
-			objects++
-			bytes += size
-		}
-	}
-	return objects, bytes, nil
+// backedUp are the prefixes that a backup holds: what cannot be made again.
+var backedUp = []string{Artifacts, Sources}
+
+// Copied is what CopyTo did.
+type Copied struct {
+	// Objects and Bytes count the new objects.
+	Objects int
+	Bytes   int64
+	// Skipped has an error with the key of each object that could not be copied.
+	Skipped []error
 }
 
-func copyOne(ctx context.Context, to, from Store, key string) (int64, error) {
+// CopyTo copies artifacts and sources from one store to another that lacks them, with
+// their attributes. It passes over objects that are deleted meanwhile. It skips an
+// object that cannot be copied, and ends with an error when a store does not work.
+func CopyTo(ctx context.Context, to, from Store) (Copied, error) {
+	var c Copied
+	for _, prefix := range backedUp {
+		for info, err := range from.List(ctx, prefix) {
+			if err == nil {
+				err = c.copyOne(ctx, to, from, info.Key)
+			}
+			if err == nil {
+				continue
+			}
+			if info.Key == "" || errors.Is(err, ErrFull) {
+				return c, err
+			}
+			if outage := Outage(ctx, from, to); outage != nil {
+				return c, fmt.Errorf("%q: %w: %w", info.Key, err, outage)
+			}
+			c.Skipped = append(c.Skipped, fmt.Errorf("%q: %w", info.Key, err))
+		}
+	}
+	return c, nil
+}
+
+func (c *Copied) copyOne(ctx context.Context, to, from Store, key string) error {
+	if _, err := to.Stat(ctx, key); !errors.Is(err, ErrNotFound) {
+		return err
+	}
 	r, info, err := from.Get(ctx, key, Range{})
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer r.Close()
+
 	_, err = to.Put(ctx, key, r, info.Size, info.Attrs)
-	return info.Size, err
+	if errors.Is(err, ErrExists) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.Objects++
+	c.Bytes += info.Size
+	return nil
+}
+
+// Outage returns an error when one of the stores does not work. After a failed call it
+// tells an outage from a fault of one object, for which it returns nil. A full store
+// still works: objects can be read and deleted.
+func Outage(ctx context.Context, stores ...Store) error {
+	for _, s := range stores {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := s.Health(ctx); err != nil && !errors.Is(err, ErrFull) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Prune deletes from a backup the artifacts and sources that the live store no longer
+// has, and returns their number. It deletes nothing when a part of the live store cannot
+// be listed. It returns an error when the live store is empty and the backup is not:
+// then the live store has lost its objects, or it is another one.
+func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
+	kept := map[string]bool{}
+	for _, prefix := range backedUp {
+		for info, err := range live.List(ctx, prefix) {
+			switch {
+			case err == nil:
+				kept[info.Key] = true
+			case info.Key == "":
+				return 0, err
+			default:
+				return 0, nil // CopyTo names it
+			}
+		}
+	}
+	for _, prefix := range backedUp {
+		for info, err := range backup.List(ctx, prefix) {
+			switch {
+			case err != nil && info.Key == "":
+				return deleted, err
+			case err != nil || kept[info.Key]:
+				continue
+			case len(kept) == 0:
+				return 0, errors.New("the store is empty and the backup is not; if this is the right store, back it up into another directory")
+			}
+			if err := backup.Delete(ctx, info.Key); err != nil {
+				return deleted, err
+			}
+			deleted++
+		}
+	}
+	return deleted, nil
 }

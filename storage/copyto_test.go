@@ -2,8 +2,12 @@ package storage_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,11 +32,11 @@ func TestCopyToBringsWhatIsMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if objects, bytes, err := storage.CopyTo(ctx, to, from); err != nil || objects != 2 || bytes != 11 {
-		t.Fatalf("%d objects, %d bytes, %v; want 2, 11", objects, bytes, err)
+	if c, err := storage.CopyTo(ctx, to, from); err != nil || c.Objects != 2 || c.Bytes != 11 || len(c.Skipped) != 0 {
+		t.Fatalf("%+v, %v; want 2 objects, 11 bytes", c, err)
 	}
-	if objects, _, err := storage.CopyTo(ctx, to, from); err != nil || objects != 0 {
-		t.Errorf("again %d objects, %v", objects, err)
+	if c, err := storage.CopyTo(ctx, to, from); err != nil || c.Objects != 0 {
+		t.Errorf("again %+v, %v", c, err)
 	}
 	var keys []string
 	for info, err := range to.List(ctx, "") {
@@ -51,5 +55,61 @@ func TestCopyToBringsWhatIsMissing(t *testing.T) {
 	defer r.Close()
 	if text, err := io.ReadAll(r); err != nil || string(text) != "first" || info.ContentType != attrs.ContentType || !maps.Equal(info.Meta, attrs.Meta) {
 		t.Errorf("%q, %+v, %v", text, info, err)
+	}
+}
+
+// hindered is a store of which some calls fail.
+type hindered struct {
+	storage.Store
+	get, health error
+}
+
+func (s hindered) Get(context.Context, string, storage.Range) (io.ReadCloser, storage.Info, error) {
+	return nil, storage.Info{}, s.get
+}
+
+func (s hindered) Health(context.Context) error { return s.health }
+
+func TestCopyToTellsAnOutageFromAFaultOfOneObject(t *testing.T) {
+	t.Parallel()
+	from := openDisk(t, t.TempDir())
+	put(t, from, "artifacts/a.pdf", "a")
+	put(t, from, "artifacts/b.pdf", "b")
+	denied, away := errors.New("access denied"), errors.New("no answer")
+
+	c, err := storage.CopyTo(t.Context(), openDisk(t, t.TempDir()), hindered{from, denied, nil})
+	if err != nil || len(c.Skipped) != 2 || !errors.Is(c.Skipped[1], denied) || !strings.Contains(c.Skipped[1].Error(), "artifacts/b.pdf") {
+		t.Errorf("objects that cannot be read: %+v, %v", c, err)
+	}
+	c, err = storage.CopyTo(t.Context(), openDisk(t, t.TempDir()), hindered{from, denied, away})
+	if !errors.Is(err, away) || len(c.Skipped) != 0 {
+		t.Errorf("an outage: %+v, %v", c, err)
+	}
+}
+
+func TestDiskListsWhatFollowsAnUnreadableObject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := openDisk(t, dir)
+	for _, key := range []string{"artifacts/a.pdf", "artifacts/b.pdf", "artifacts/c.pdf"} {
+		put(t, d, key, "x")
+	}
+	// A header that is a folder cannot be read, not even by root.
+	header := filepath.Join(dir, "artifacts/.b.pdf.json")
+	if err := errors.Join(os.Remove(header), os.Mkdir(header, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for info, err := range d.List(t.Context(), "artifacts/") {
+		listed = append(listed, fmt.Sprint(info.Key, " ", err == nil))
+	}
+	if want := []string{"artifacts/a.pdf true", "artifacts/b.pdf false", "artifacts/c.pdf true"}; !slices.Equal(listed, want) {
+		t.Errorf("listed %q, want %q", listed, want)
+	}
+
+	backup := openDisk(t, t.TempDir())
+	put(t, backup, "artifacts/old.pdf", "x")
+	if n, err := storage.Prune(t.Context(), backup, d); n != 0 || err != nil {
+		t.Errorf("pruned %d objects by a listing with gaps, %v", n, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path"
 	"sync"
@@ -22,6 +23,8 @@ type DiskOptions struct {
 	// a power cut may lose them, and never damages them. Default: Renders, the
 	// cache of what can be printed again, and Passing. An empty non-nil list is none.
 	Volatile []string
+	// Log gets an error for each damaged object that was read. Default: discard.
+	Log *slog.Logger
 }
 
 // Disk is a Store in a directory. An object is two files: the bytes under the
@@ -60,6 +63,9 @@ func OpenDisk(o DiskOptions) (*Disk, error) {
 	}
 	if o.Volatile == nil {
 		o.Volatile = []string{Renders, Passing}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Disk{DiskOptions: o}
 	if err := d.Health(context.Background()); err != nil {
@@ -124,10 +130,11 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 	}
 	draft := d.newDraft(root, dst)
 	defer draft.discard()
+	source := Verified(f, info, d.Log)
 	info.Key, info.Modified = dst, now()
 	linked, err := draft.fillLinked(src, f, info)
 	if !linked {
-		info, err = draft.fill(ctx, f, info.Size, info.Attrs)
+		info, err = draft.fill(ctx, source, info.Size, info.Attrs)
 	}
 	if err == nil {
 		err = d.commit(draft)

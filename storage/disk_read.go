@@ -27,12 +27,16 @@ func (d *Disk) Get(ctx context.Context, key string, rng Range) (io.ReadCloser, I
 		f.Close()
 		return nil, Info{}, fmt.Errorf("get %s: %w", key, err)
 	}
-	return object{io.NewSectionReader(f, off, n), f}, info, nil
+	r := io.Reader(io.NewSectionReader(f, off, n))
+	if n == info.Size {
+		r = Verified(r, info, d.Log)
+	}
+	return object{r, f}, info, nil
 }
 
-// object reads a part of a file.
+// object reads bytes of a file.
 type object struct {
-	*io.SectionReader
+	io.Reader
 	io.Closer
 }
 
@@ -100,8 +104,7 @@ func (w *walk) dir(dir string) bool {
 		return true
 	}
 	if err != nil {
-		w.yield(Info{}, fmt.Errorf("list %s: %w", dir, err))
-		return false
+		return w.yield(Info{Key: dir + "/"}, fmt.Errorf("list %s: %w", dir, err))
 	}
 	// In key order a directory stands where its name with a slash does.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(listName(a), listName(b)) })
@@ -122,9 +125,10 @@ func (w *walk) dir(dir string) bool {
 		case strings.HasPrefix(key, w.prefix):
 			info, err := statObject(w.root, key)
 			if errors.Is(err, ErrNotFound) {
-				continue // gone meanwhile, or somebody's own file
+				continue // deleted meanwhile, or a file that is no object
 			}
-			if !w.yield(info, err) || err != nil {
+			info.Key = key
+			if !w.yield(info, err) {
 				return false
 			}
 		}

@@ -17,21 +17,14 @@ const (
 	Passing = Sources + "passing/"
 	// Renders are the render cache: what is under it can be made again.
 	Renders = "renders/"
-	// Deployments are the marks of those who use the store: a small object each.
-	Deployments = "deployments/"
+	// Fence holds the object that says which deployment owns the store.
+	Fence = "fence/"
 )
 
 // ArtifactKey is where the result of a job lies: a PDF.
 func ArtifactKey(jobID string) string { return ArtifactKeyOf(jobID, "application/pdf") }
 
-// ArtifactTypes are the content types of results, without parameters.
-func ArtifactTypes() []string {
-	return []string{"application/pdf", "image/png", "image/jpeg", "image/webp", "application/json", "text/plain", "application/x-subrip", "text/vtt",
-		"text/html", "application/epub+zip", "application/zip"}
-}
-
-// ArtifactKeyOf is where the result of a job lies, by its content type, one of
-// ArtifactTypes.
+// ArtifactKeyOf is where the result of a job lies, by its content type; "" is a PDF.
 func ArtifactKeyOf(jobID, contentType string) string {
 	contentType, _, _ = strings.Cut(contentType, ";")
 	extension := ".pdf"

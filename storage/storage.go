@@ -45,8 +45,8 @@ type Store interface {
 	// Errors: ErrExists, ErrSize, ErrInvalidKey, ErrInvalidAttrs, and what r
 	// failed with.
 	Put(ctx context.Context, key string, r io.Reader, size int64, attrs Attrs) (Info, error)
-	// Get opens an object for reading; the caller closes it. A store that knows the
-	// digest may end the reading of a whole object with ErrCorrupt.
+	// Get opens an object for reading; the caller closes it. Reading a whole object
+	// ends with ErrCorrupt, before its last byte, when its digest is wrong.
 	// Errors: ErrNotFound, ErrRange.
 	Get(ctx context.Context, key string, rng Range) (io.ReadCloser, Info, error)
 	// Stat describes an object. Errors: ErrNotFound.
@@ -56,7 +56,9 @@ type Store interface {
 	Copy(ctx context.Context, src, dst string) (Info, error)
 	// Delete removes an object; a missing one is no error.
 	Delete(ctx context.Context, key string) error
-	// List yields every object whose key starts with prefix, in key order.
+	// List yields every object whose key starts with prefix, in key order. On S3 it
+	// also yields objects of others, whose keys CheckKey may refuse. An error with a
+	// key concerns that object or folder alone; one without a key ends the listing.
 	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 	// Presign returns a URL that downloads the object without a key for ttl,
 	// under the given file name. Errors: ErrNotSupported.

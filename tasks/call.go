@@ -3,57 +3,48 @@ package tasks
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"presswork/tasks/asynqext"
 	"presswork/tasks/stream"
 )
 
-// The lanes of calls.
-const (
-	completions stream.Lane = "calls"
-	tools       stream.Lane = "tools"
-)
-
-// queueOf is the queue that has a lane's tickets, and the channel on which they are
-// announced.
-func queueOf(l stream.Lane) (q Queue, channel string, kind Kind[Ticket]) {
-	if l == tools {
-		return Tools, toolChannel, ServeTools
+// callQueue is what a queue of calls is: the kind of its tasks, and the channel on which
+// their arrival is announced.
+func callQueue(q Queue) (kind Kind[CallTask], channel string) {
+	if q == Tools {
+		return ServeTools, toolChannel
 	}
-	return Infer, callChannel, ServeCall
+	return ServeCall, callChannel
 }
 
-// hasCalls reports whether a queue has the tickets of calls: they live as long as
-// their callers, and their turns are those of package stream.
+// hasCalls reports whether a queue is for calls, which live as long as their callers.
 func hasCalls(q Queue) bool { return q == Infer || q == Tools }
 
-// Call puts a completion in line, as a call with an id of its own where it has none,
-// and returns its answer, which is to be closed. An
-// error means that nobody will work at it. ctx bounds the putting in line only.
+// Call puts a completion on its queue, as a call with an id of its own where it has none,
+// and returns its answer, which is to be closed. An error means that no worker gets the
+// call. ctx bounds the making of the call only.
 // Errors: QueueFull, QueueUnavailable, IdempotencyConflict.
 func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
-	call.Lane = completions
-	return c.call(ctx, call)
+	return c.call(ctx, Infer, call)
 }
 
 // OpenTools is Call for a session with built-in tools, for a worker that HandleTools
 // is called on. Its inputs go by stream.Answer.Send.
 func (c *Client) OpenTools(ctx context.Context, call stream.Call) (*stream.Answer, error) {
-	call.Lane = tools
-	return c.call(ctx, call)
+	return c.call(ctx, Tools, call)
 }
 
-func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
+func (c *Client) call(ctx context.Context, q Queue, call stream.Call) (*stream.Answer, error) {
 	if call.ID == "" {
 		call.ID = NewID()
 	}
 	if !ValidID(call.ID) {
 		return nil, fmt.Errorf("call id %q is not from NewID", call.ID)
 	}
-	call.QueuedAt = time.Now().UTC()
-	q, _, _ := queueOf(call.Lane)
+	call.QueuedAt = c.clock.exact().UTC()
+	call.Queue = string(q)
 	if err := c.admit(ctx, q, call.Owner); err != nil {
 		return nil, err
 	}
@@ -67,7 +58,7 @@ func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, er
 	return c.calls.Call(ctx, call)
 }
 
-// Waiting returns how many completions are in line, by a figure that may be a little
+// Waiting returns how many completions wait, by a figure that may be a little
 // old. Errors: QueueUnavailable.
 func (c *Client) Waiting(ctx context.Context) (int64, error) {
 	if err := c.memory.admit(ctx, c.rdb); err != nil {
@@ -93,21 +84,35 @@ func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err
 	return boundID(bound.Val(), call.Fingerprint)
 }
 
-// issue puts a ticket on the queue of a lane and announces it; that it is there already is
-// success.
-func (c *Client) issue(ctx context.Context, l stream.Lane, id string) error {
-	_, channel, kind := queueOf(l)
-	t, err := kind.Task(Ticket{ID: id})
+// tierOf is the tier of a call's task.
+func tierOf(t stream.Tier) asynqext.Tier {
+	switch t {
+	case stream.Performance:
+		return asynqext.Urgent
+	case stream.Flex:
+		return asynqext.Flex
+	}
+	return asynqext.Normal
+}
+
+// enqueueCall puts the task of a call on its queue and announces it.
+func (c *Client) enqueueCall(ctx context.Context, call stream.Call, id string) error {
+	q := Queue(call.Queue)
+	kind, channel := callQueue(q)
+	t, err := kind.Task(CallTask{ID: id})
 	if err != nil {
 		return err
 	}
-	if err := c.outbox.enqueue(ctx, plainOwner, id, t); err != nil {
-		return err
+
+	place := asynqext.Place{Owner: string(call.Tier) + ":" + call.Owner, Tier: tierOf(call.Tier), Channel: channel}
+	return c.outbox.enqueue(ctx, place, id, t)
+}
+
+// dropCall takes the task of a call without waiters off its queue.
+func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
+	if err := asynqext.Withdraw(ctx, c.rdb, Queue(call.Queue), id); err != nil {
+		c.log.Debug("the task of a call that was left stays on its queue until its turn", "task_id", id, "err", err)
 	}
-	if err := c.rdb.Publish(ctx, channel, "").Err(); err != nil {
-		return unavailable(err)
-	}
-	return nil
 }
 
 // HandleCalls makes the server run completions. The handler sends the answer and ends
@@ -116,7 +121,7 @@ func (c *Client) issue(ctx context.Context, l stream.Lane, id string) error {
 // when nobody waits any more (stream.ErrLeft), when another run has the call, and
 // when the server stops; it is for Idle, too. Call HandleCalls before Start.
 func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
-	handleLane(s, completions, func(ctx context.Context, run *stream.Run) error {
+	handleCalls(s, Infer, func(ctx context.Context, run *stream.Run) error {
 		return h(context.WithValue(ctx, placesKey{}, s.limits.places), run)
 	})
 }
@@ -126,13 +131,13 @@ func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) 
 // Client.Offers.
 func HandleTools(s *Server, offer func() Offer, h func(ctx context.Context, run *stream.Run) error) {
 	s.offers = offer
-	handleLane(s, tools, h)
+	handleCalls(s, Tools, h)
 }
 
-func handleLane(s *Server, l stream.Lane, h func(ctx context.Context, run *stream.Run) error) {
-	_, _, kind := queueOf(l)
-	HandlePlain(s, kind, func(ctx context.Context, t Ticket) error {
-		return s.calls.Serve(ctx, l, t.ID, func(ctx context.Context, run *stream.Run) error {
+func handleCalls(s *Server, q Queue, h func(ctx context.Context, run *stream.Run) error) {
+	kind, _ := callQueue(q)
+	HandlePlain(s, kind, func(ctx context.Context, t CallTask) error {
+		return s.calls.Serve(ctx, t.ID, func(ctx context.Context, run *stream.Run) error {
 			return guarded(func() error { return h(ctx, run) })
 		})
 	})

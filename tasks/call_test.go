@@ -87,7 +87,7 @@ func TestACallThatNobodyWaitsForIsNotBegun(t *testing.T) {
 	if got := whole(t, stays); got != `"stays"` {
 		t.Errorf("got %q", got)
 	}
-	wait.Until(t, "both tickets are used up", func() bool {
+	wait.Until(t, "both tasks have ended", func() bool {
 		return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Infer)).Val() == 0 && b.rdb.LLen(t.Context(), tasks.AsynqActive(tasks.Infer)).Val() == 0
 	})
 	if !slices.Equal(ran, []string{stays.ID}) {

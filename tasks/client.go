@@ -41,12 +41,12 @@ type Client struct {
 
 	mu        sync.Mutex
 	submitted int
-	// owners are those that the set of all has lately been told.
-	owners map[string]struct{}
+	// owners is when tellOwner was last called for each.
+	owners map[string]time.Time
 }
 
-// amendments are those of every client that Asynq uses: tickets are as volatile as
-// their calls.
+// amendments are those of every client that Asynq uses: the tasks of calls are as volatile
+// as the calls.
 func amendments() redis.Hook { return asynqext.Amend(stream.Volatile, Infer, Tools) }
 
 // NewClient makes a client for a Redis address (see Dial). It does not connect.
@@ -76,10 +76,10 @@ func NewClient(address string, o Options) (*Client, error) {
 		memory:     memory{log: o.Log, full: figure[bool]{maxAge: memoryAge}},
 		log:        o.Log,
 		metrics:    o.Metrics,
-		owners:     map[string]struct{}{},
+		owners:     map[string]time.Time{},
 		lines:      map[Queue]*figure[line]{},
 	}
-	c.calls = stream.NewClient(rdb, stream.ClientOptions{Issue: c.issue, Left: cancelChannel, Input: inputChannel, Log: o.Log})
+	c.calls = stream.NewClient(rdb, stream.ClientOptions{Enqueue: c.enqueueCall, Drop: c.dropCall, Left: cancelChannel, Input: inputChannel, Log: o.Log})
 	for _, q := range Queues() {
 		c.lines[q] = &figure[line]{maxAge: lineAge}
 	}

@@ -12,8 +12,7 @@ import (
 const (
 	// measureEvery is the time between two looks at Redis' clock.
 	measureEvery = 5 * time.Second
-	// measureWithin is how long a look may take that is believed: the answer is
-	// half as old when it comes.
+	// measureWithin is how long a look may take that corrects a clock by less than it took.
 	measureWithin = 200 * time.Millisecond
 	// skewWarning is a difference that an operator should know of.
 	skewWarning = 2 * time.Second
@@ -43,11 +42,15 @@ func newClock(rdb redis.UniversalClient, log *slog.Logger) *clock {
 func (c *clock) exact() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.local()
+	return c.at(c.local())
+}
+
+// at is Redis' time at a local one. The caller holds mu.
+func (c *clock) at(local time.Time) time.Time {
 	if c.here.IsZero() {
-		return at
+		return local
 	}
-	return c.there.Add(at.Sub(c.here))
+	return c.there.Add(local.Sub(c.here))
 }
 
 // now is the time in the precision of everything we write: milliseconds, UTC.
@@ -70,18 +73,31 @@ func (c *clock) run(ctx context.Context) {
 	}
 }
 
+// learn takes the time that Redis gave between two local times, and reports whether it is news. Redis' time after the
+// second is between there and as much later as the answer took. A slow answer says no more than that, so it counts
+// only where what is known is outside of these bounds: across a slow network it is how a wrong clock shows at all.
+func (c *clock) learn(before, after, there time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	took := after.Sub(before)
+	known := c.at(after)
+	if took > measureWithin && !known.Before(there) && !known.After(there.Add(took)) {
+		return false
+	}
+	c.here, c.there = before.Add(took/2), there
+	return true
+}
+
 // look compares the clocks. What Redis cannot answer now is left for the next
 // look.
 func (c *clock) look(ctx context.Context) {
 	before := c.local()
 	there, err := c.rdb.Time(ctx).Result()
 	after := c.local()
-	if err != nil || after.Sub(before) > measureWithin {
+	if err != nil || !c.learn(before, after, there) {
 		return
 	}
-	c.mu.Lock()
-	c.here, c.there = before.Add(after.Sub(before)/2), there
-	c.mu.Unlock()
+
 	skew := c.skew()
 	switch off := skew.Abs() > skewWarning; {
 	case off && !c.warned:

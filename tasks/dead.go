@@ -53,12 +53,7 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 		return unavailable(err)
 	}
 	// Only now: without a payload there is nothing to bury a second time.
-	_, err = o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.Del(ctx, payloadKey(id))
-		p.HDel(ctx, jobKey(id), "payload") // where release 0.1 has it
-		return nil
-	})
-	if err != nil {
+	if err := o.rdb.Del(ctx, payloadKey(id)).Err(); err != nil {
 		return unavailable(err)
 	}
 	if count.Val() <= deadMost {
@@ -118,7 +113,7 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 		return job.Record, err
 	}
 	made, _, err := c.Submit(ctx, Submission{
-		ID: as, Kind: job.Kind, Theme: job.Theme, Owner: job.Owner, Filename: job.Filename, WebhookURL: job.WebhookURL,
+		ID: as, Kind: job.Kind, Theme: job.Theme, Owner: job.Owner, Filename: job.Filename, ContentType: job.ContentType, WebhookURL: job.WebhookURL,
 		RequestID: job.RequestID, TraceParent: job.TraceParent, Task: task,
 	})
 	if err != nil {

@@ -81,9 +81,9 @@ func TestWhatARunLeftOfACancelledJobIsDiscarded(t *testing.T) {
 	if err := s.SweepLedger(ctx, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if d.of(failing) != 1 || b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() == nil {
-		t.Error("the sweeper did not repeat what failed")
-	}
+	wait.Until(t, "the sweeper has repeated what failed", func() bool {
+		return d.of(failing) == 1 && b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() != nil
+	})
 	// What a slow store takes for an ended job after that goes when its record is packed.
 	was := d.of(waiting)
 	if err := s.Pack(ctx, tasks.PackAfter+time.Minute); err != nil {
@@ -94,5 +94,103 @@ func TestWhatARunLeftOfACancelledJobIsDiscarded(t *testing.T) {
 	}
 	if rec := b.finished(t, done); rec.Status != presswork.Completed || d.of(done) != 0 {
 		t.Errorf("%s, discarded %d times", rec.Status, d.of(done))
+	}
+}
+
+// With the type, a discard deletes one object instead of one for each type.
+func TestWhatIsDiscardedHasTheTypeThatTheJobWasSubmittedWith(t *testing.T) {
+	t.Parallel()
+	types := make(chan string, 9)
+	o := tasks.Options{Discard: func(_ context.Context, rec tasks.Record) error {
+		types <- rec.ContentType
+		return nil
+	}}
+	b := setup(t, o)
+	b.serve(t, o, func(context.Context, *tasks.Run, tasks.Convert) error {
+		return presswork.Errorf(presswork.RenderFailed, "it fails")
+	})
+	for given, want := range map[string]string{"text/html; charset=utf-8": "text/html; charset=utf-8", "application/pdf": "", "": ""} {
+		s := submission(t)
+		s.ContentType = given
+		id := b.submit(t, s)
+		if got := wait.Receive(t, "the failed job is discarded", types); got != want {
+			t.Errorf("submitted as %q, discarded as %q", given, got)
+		}
+		var again tasks.Record
+		wait.Until(t, "the job can be tried again", func() (ok bool) {
+			var err error
+			again, err = b.client.Retry(t.Context(), id)
+			return err == nil
+		})
+		if got := wait.Receive(t, "the second job is discarded", types); got != want || again.ID == id {
+			t.Errorf("tried again as %q, discarded as %q", given, got)
+		}
+	}
+}
+
+func TestTheSourcesOfACancelledJobAreDeletedWithIt(t *testing.T) {
+	t.Parallel()
+	deleted := make(chan string, 9)
+	fails := true
+	b := setup(t, tasks.Options{DiscardSources: func(_ context.Context, jobID string) error {
+		deleted <- jobID
+		if fails {
+			return errors.New("the store is away")
+		}
+		return nil
+	}})
+	ctx := t.Context()
+	for range 2 {
+		id := b.submit(t, submission(t)) // no run has begun it
+		if _, err := b.client.Cancel(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		if got := wait.Receive(t, "the deletion", deleted); got != id {
+			t.Errorf("deleted the sources of %s, want %s", got, id)
+		}
+		if open := b.rdb.ZScore(ctx, tasks.LedgerKey, id).Err() == nil; open != fails {
+			t.Errorf("the deletion failed: %t; the sweeper repeats it: %t", fails, open)
+		}
+		fails = false
+	}
+}
+
+func TestAStoreThatDoesNotAnswerHoldsUpNoSweep(t *testing.T) {
+	t.Parallel()
+	deadlines := make(chan bool, 9)
+	o := tasks.Options{Discard: func(ctx context.Context, _ tasks.Record) error {
+		_, bounded := ctx.Deadline()
+		deadlines <- bounded
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}}
+	b := setup(t, tasks.Options{Discard: func(context.Context, tasks.Record) error { return errors.New("the store is away") }})
+	ctx := t.Context()
+	s := b.server(t, o)
+	tasks.Handle(s, tasks.ConvertPDF, complete)
+
+	// It ended, and what its run stored is not deleted yet: the sweeper does it, and looks at the others all the same.
+	ended := b.submit(t, submission(t))
+	b.client.Begin(t, ended)
+	if _, err := b.client.Cancel(ctx, ended); err != nil {
+		t.Fatal(err)
+	}
+	open := submission(t)
+	if err := b.client.Accept(ctx, open); err != nil {
+		t.Fatal(err)
+	}
+	b.rdb.Del(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqTask(tasks.Render, open.ID))
+	for n := range 2 {
+		swept := make(chan error, 1)
+		go func() { swept <- s.SweepLedger(ctx, time.Duration(n+1)*time.Minute) }()
+		if err := wait.Receive(t, "the end of the sweep", swept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !wait.Receive(t, "the store is asked", deadlines) {
+		t.Error("the store is asked without a deadline")
+	}
+	if n := b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, open.ID)).Val(); n != 1 {
+		t.Error("the open job has no task")
 	}
 }

@@ -101,7 +101,7 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	s.limits.claim(q)
 	defer s.limits.Release(q)
 	err := s.perform(actx, q, id, t)
-	if again, ok := errors.AsType[*retryError](err); ok && !hasCalls(q) {
+	if again, ok := errors.AsType[*retryError](err); ok {
 		s.rejoin(q, id, again.delay)
 	}
 	return err
@@ -188,7 +188,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 }
 
 // beginArgv is what beginDequeued is given, and what becomes of its answer.
-func (s *Server) beginArgv() (argv []any, begun func(id string, answer []any)) {
+func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answer []any)) {
 	var kinds []string
 	for kind, h := range s.handlers {
 		if h.job != nil {
@@ -196,7 +196,7 @@ func (s *Server) beginArgv() (argv []any, begun func(id string, answer []any)) {
 		}
 	}
 	drops := s.completion.Drops()
-	return []any{stamp(s.clock.now()), NewID(), s.name, " " + strings.Join(kinds, " ") + " "}, func(id string, answer []any) {
+	return []any{stamp(s.clock.now()), nonce, s.name, " " + strings.Join(kinds, " ") + " "}, func(id string, answer []any) {
 		s.completion.Keep(id, drops)
 		s.begun.Store(id, answer)
 	}

@@ -15,12 +15,12 @@ var (
 	IdempotencyKey = idempotencyKey
 	JobKey         = jobKey
 	LogKey         = logKey
-	StreamKey      = streamKey
 	PayloadKey     = payloadKey
 	PackedKey      = packedKey
 	OwnerKey       = ownerKey
 	WebhookTask    = webhookTask
 	OfferScript    = offerScript
+	Unpack         = unpack
 )
 
 const (
@@ -50,7 +50,7 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.outbox.enqueue(ctx, plainOwner, id, task)
+	return c.outbox.enqueue(ctx, asynqext.Place{Owner: plainOwner}, id, task)
 }
 
 // LastLook returns when a queue was last looked at.
@@ -93,6 +93,9 @@ func (s *Server) Active() int { return len(s.active.all()) }
 
 // AddHook lets a test change what the server sends, after everything else has.
 func (s *Server) AddHook(h redis.Hook) { s.rdb.AddHook(h) }
+
+// AddHook lets a test see and change what the client sends, after everything else has.
+func (c *Client) AddHook(h redis.Hook) { c.rdb.AddHook(h) }
 
 // Asynq's keys, by their names of v0.26.
 func AsynqKey(q Queue, part string) string { return "asynq:{" + string(q) + "}:" + part }

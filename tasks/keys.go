@@ -25,8 +25,8 @@ const (
 	eventsChannel = "pw:events"
 	// cancelChannel carries the ids of cancelled jobs.
 	cancelChannel = "pw:cancel"
-	// callChannel and toolChannel carry an empty message when a call of their lane has
-	// been put in line, inputChannel the id of a call that has an input.
+	// callChannel and toolChannel carry an empty message when a call of their queue has
+	// been enqueued, inputChannel the id of a call that has an input.
 	callChannel  = "pw:call"
 	toolChannel  = "pw:tool"
 	inputChannel = "pw:input"
@@ -51,12 +51,9 @@ func retriedKey(id string) string  { return "pw:{" + id + "}:retried" }
 // packedKey is what becomes of all of them: see pack.
 func packedKey(id string) string { return "pw:{" + id + "}:done" }
 
-// streamKey is the event log of a job that release 0.1 accepted.
-func streamKey(id string) string { return "pw:{" + id + "}:events" }
-
 // keysOf are the keys of a job as its scripts name them.
 func keysOf(id string) []string {
-	return []string{jobKey(id), logKey(id), payloadKey(id), packedKey(id), streamKey(id)}
+	return []string{jobKey(id), logKey(id), payloadKey(id), packedKey(id)}
 }
 
 func ownerKey(owner string) string  { return "pw:owner:" + owner }

@@ -44,12 +44,12 @@ var (
 	// TranscribeAudio writes down what a recording says. A model's Routing bounds
 	// each part of it; this is behind them.
 	TranscribeAudio = Kind[Transcription]{Name: "transcribe:v1", Queue: Audio, Retries: 3, Timeout: 6 * time.Hour}
-	// ServeCall serves the call whose turn it is; see package stream. Timeout bounds
+	// ServeCall serves a call; see package stream. Timeout bounds
 	// a run; the caller bounds the call by leaving.
-	ServeCall = Kind[Ticket]{Name: "call:v1", Queue: Infer, Retries: 5, Timeout: time.Hour}
+	ServeCall = Kind[CallTask]{Name: "call:v2", Queue: Infer, Retries: 5, Timeout: time.Hour}
 	// ServeTools is ServeCall for the built-in tools of a completion. It is a kind of its own, so that
 	// what a model has run never delays another's first token.
-	ServeTools = Kind[Ticket]{Name: "tool:v1", Queue: Tools, Retries: 5, Timeout: time.Hour}
+	ServeTools = Kind[CallTask]{Name: "tool:v2", Queue: Tools, Retries: 5, Timeout: time.Hour}
 	// DeliverWebhook sends a job's end to a webhook: 8 tries over about a day.
 	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second, Backoff: []time.Duration{
 		5 * time.Second, time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 15 * time.Hour,

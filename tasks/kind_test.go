@@ -12,7 +12,6 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
-	"presswork/internal/markdown/diagram"
 	"presswork/tasks"
 )
 
@@ -36,7 +35,7 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 	decodes(t, "testdata/preview_v1.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
 	decodes(t, "testdata/draw_v1.json", tasks.Drawing{
 		Sources: []string{"graph TD\n A --> B"},
-		Style:   diagram.Style{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Accents: []string{"#4a2fd8"}, Font: "Inter", Size: 14},
+		Style:   tasks.DrawingStyle{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Accents: []string{"#4a2fd8"}, Font: "Inter", Size: 14},
 		Key:     "sources/01JD4X2Z8Q0000000000000000/diagrams.json", Until: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),
 	})
 	decodes(t, "testdata/export_v1.json", tasks.PageExport{
@@ -53,8 +52,8 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 		Model: "whisper-large-v3", Key: "sources/01JD4X2Z8Q0000000000000000/01JD4X2Z8Q0000000000000000/assets/recording", URL: "https://example.com/a.mp3",
 		Task: "translate", Language: "de", Prompt: "Ada", Temperature: new(0.2), Format: "verbose_json", Segments: true, Words: true, Vendor: "presswork", Keep: 600,
 	})
-	decodes(t, "testdata/call_v1.json", tasks.Ticket{ID: "01JD4X2Z8Q0000000000000000"})
-	decodes(t, "testdata/tool_v1.json", tasks.Ticket{ID: "01JD4X2Z8Q0000000000000000"})
+	decodes(t, "testdata/call_v2.json", tasks.CallTask{ID: "01JD4X2Z8Q0000000000000000.01JD4X2Z8Q0000000000000001"})
+	decodes(t, "testdata/tool_v2.json", tasks.CallTask{ID: "01JD4X2Z8Q0000000000000000.01JD4X2Z8Q0000000000000001"})
 	decodes(t, "testdata/webhook_v1.json", tasks.Webhook{
 		MessageID: "msg_01JD4X2Z8Q0000000000000000", URL: "https://example.com/hook", Body: `{"type":"job.completed"}`,
 		CreatedAt: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),

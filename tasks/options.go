@@ -33,6 +33,10 @@ type Options struct {
 	// such job that a run began, again while it fails, and may find nothing.
 	// Default: nothing is deleted.
 	Discard func(ctx context.Context, job Record) error
+	// DiscardSources deletes what a job that was cancelled was submitted with. It is called as Discard is, also for a
+	// job that no run began. The sources of a completed job are its worker's to delete; a failed job, which may be
+	// tried again, keeps them. Default: nothing is deleted.
+	DiscardSources func(ctx context.Context, jobID string) error
 
 	// MaxPending (Client) is how many tasks may wait in one queue before
 	// submissions to it are refused with QueueFull. Default 100 000; negative
@@ -104,6 +108,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, defaultDrain)
 	if o.Discard == nil {
 		o.Discard = func(context.Context, Record) error { return nil }
+	}
+	if o.DiscardSources == nil {
+		o.DiscardSources = func(context.Context, string) error { return nil }
 	}
 	if o.WebhookData == nil {
 		o.WebhookData = func(r Record) any { return r.Job }

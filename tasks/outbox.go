@@ -41,6 +41,7 @@ type outbox struct {
 	asynq       *asynq.Client
 	webhookData func(Record) any
 	discard     func(context.Context, Record) error
+	sources     func(context.Context, string) error
 	// kept is how long dead letters are.
 	kept time.Duration
 	log  *slog.Logger
@@ -49,16 +50,13 @@ type outbox struct {
 func newOutbox(rdb redis.UniversalClient, clock *clock, o Options) *outbox {
 	return &outbox{
 		rdb: rdb, clock: clock, asynq: asynq.NewClientFromRedisClient(rdb),
-		webhookData: o.WebhookData, discard: o.Discard, kept: o.Records, log: o.Log,
+		webhookData: o.WebhookData, discard: o.Discard, sources: o.DiscardSources, kept: o.Records, log: o.Log,
 	}
 }
 
-// enqueue puts a task on its queue, in its owner's line; that it is there already
-// is success.
-func (o *outbox) enqueue(ctx context.Context, owner, id string, t Task, opts ...asynq.Option) error {
-	if !hasCalls(t.Queue) {
-		ctx = asynqext.WithOwner(ctx, owner)
-	}
+// enqueue puts a task on its queue; it succeeds when the task is there already.
+func (o *outbox) enqueue(ctx context.Context, place asynqext.Place, id string, t Task, opts ...asynq.Option) error {
+	ctx = asynqext.WithPlace(ctx, place)
 	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),
 		asynq.MaxRetry(t.Retries+retryHeadroom), asynq.Timeout(max(t.Timeout, time.Second)+timeoutMargin))
 	_, err := o.asynq.EnqueueContext(ctx, asynq.NewTask(t.Kind, t.Payload), opts...)
@@ -76,20 +74,17 @@ const ofJob = "job:"
 // enqueueJob is enqueue for the task of a job.
 func (o *outbox) enqueueJob(ctx context.Context, owner, id string, t Task) error {
 	t.Kind, t.Payload = ofJob+t.Kind, nil
-	return o.enqueue(ctx, owner, id, t)
+	return o.enqueue(ctx, asynqext.Place{Owner: owner}, id, t)
 }
 
-// hold prepares what enqueueJob does, to go with other commands; nil where it cannot.
+// hold prepares what enqueueJob does, to go with other commands.
 func (o *outbox) hold(ctx context.Context, owner, id string, t Task) (*asynqext.Held, error) {
-	if hasCalls(t.Queue) {
-		return nil, nil
-	}
 	held := new(asynqext.Held)
 	return held, o.enqueueJob(held.Hold(ctx), owner, id, t)
 }
 
 // settle does what remains after a job's end: its webhook goes on the queue, an
-// artifact that it shall not have is deleted, then the job leaves the ledger.
+// artifact that it shall not have and the sources of a cancelled job are deleted, then the job leaves the ledger.
 // Until all is done the sweeper repeats it.
 func (o *outbox) settle(ctx context.Context, r *stored) error {
 	if r.settled {
@@ -106,12 +101,17 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 		if err != nil {
 			return err
 		}
-		if err := o.enqueue(ctx, r.Owner, webhookTask(r.ID), t, asynq.Retention(webhookMemory)); err != nil {
+		if err := o.enqueue(ctx, asynqext.Place{Owner: r.Owner}, webhookTask(r.ID), t, asynq.Retention(webhookMemory)); err != nil {
 			return err
 		}
 	}
 	if err := o.clear(ctx, r); err != nil {
 		return err
+	}
+	if r.Status == presswork.Cancelled {
+		if err := o.sources(ctx, r.ID); err != nil {
+			return fmt.Errorf("the sources of job %s could not be deleted: %w", r.ID, err)
+		}
 	}
 	if r.Status == presswork.Failed {
 		if err := o.bury(ctx, r.ID); err != nil {
@@ -171,6 +171,8 @@ func (o *outbox) end(ctx context.Context, recs *records, id string, e ending) (*
 	if err != nil {
 		return rec, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
 	o.settleSoon(ctx, rec)
 	return rec, nil
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// packAfter is how long after its end a job stays as it was: nodes of release
-	// 0.1 cannot read packed ones, and an upgrade takes less.
+	// packAfter is how long after its end a job stays unpacked: most reads of an ended job
+	// come in that time.
 	packAfter = time.Hour
 	// packBatch is how many jobs are packed at a time.
 	packBatch = 100
@@ -101,7 +101,7 @@ var packScript = redis.NewScript(`
 local ttl = redis.call('PTTL', KEYS[1])
 if ttl <= 0 then return 0 end
 redis.call('SET', KEYS[4], ARGV[1], 'PX', ttl)
-return redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[5])
+return redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 `)
 
 // pack packs the jobs whose time has come by then, counted from now.
@@ -122,12 +122,11 @@ func (s *Server) pack(ctx context.Context, ahead time.Duration) error {
 }
 
 func (s *Server) packAll(ctx context.Context, ids []string) error {
-	hashes, logs, streams := make([]*redis.SliceCmd, len(ids)), make([]*redis.StringSliceCmd, len(ids)), make([]*redis.XMessageSliceCmd, len(ids))
+	hashes, logs := make([]*redis.MapStringStringCmd, len(ids)), make([]*redis.StringSliceCmd, len(ids))
 	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, id := range ids {
-			hashes[i] = p.HMGet(ctx, jobKey(id), recordFields()...)
+			hashes[i] = p.HGetAll(ctx, jobKey(id))
 			logs[i] = p.LRange(ctx, logKey(id), 0, -1)
-			streams[i] = p.XRange(ctx, streamKey(id), "-", "+")
 		}
 		return nil
 	})
@@ -141,11 +140,15 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 	}
 	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, id := range ids {
-			fields, err := fieldsOf(hashes[i].Val())
-			if err != nil || fields[fieldID] == "" {
+			fields := hashes[i].Val()
+			if fields[fieldID] == "" {
 				continue // expired, or not to be read: it stays as it is
 			}
-			blob, err := packer.pack(fields, texts(logs[i], streams[i]))
+			// A newer release may have written fields that this one does not know: they stay.
+			for _, done := range transitionFields() {
+				delete(fields, done)
+			}
+			blob, err := packer.pack(fields, logs[i].Val())
 			if err != nil {
 				s.log.Error("the record of an ended job cannot be packed; it stays as it is", "job_id", id, "err", err)
 				continue
@@ -166,28 +169,20 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 
 // clearLate deletes what a store has taken for a job after the first deletion: a
 // request that its sender has given up, or died of, may still be done.
-func (s *Server) clearLate(ctx context.Context, hashes []*redis.SliceCmd) {
+func (s *Server) clearLate(ctx context.Context, hashes []*redis.MapStringStringCmd) {
+	var ended []*stored
 	for _, hash := range hashes {
-		fields, err := fieldsOf(hash.Val())
+		job, err := decodeRecord(hash.Val())
 		if err != nil {
-			continue
+			s.log.Warn("an ended job was not looked at again for an artifact that it shall not have", "job_id", hash.Val()[fieldID], "err", err)
 		}
-		job, err := decodeRecord(fields)
-		if err == nil {
-			err = s.outbox.clear(ctx, job)
-		}
-		if err != nil {
-			s.log.Warn("an ended job was not looked at again for an artifact that it shall not have", "job_id", fields[fieldID], "err", err)
+		if job != nil {
+			ended = append(ended, job)
 		}
 	}
-}
-
-// texts are the events of a log, of whichever form it is.
-func texts(log *redis.StringSliceCmd, stream *redis.XMessageSliceCmd) []string {
-	all := log.Val()
-	for _, entry := range stream.Val() {
-		text, _ := entry.Values["e"].(string)
-		all = append(all, text)
-	}
-	return all
+	s.storeWork(ctx, ended, func(ctx context.Context, job *stored) {
+		if err := s.outbox.clear(ctx, job); err != nil {
+			s.log.Warn("an ended job was not looked at again for an artifact that it shall not have", "job_id", job.ID, "err", err)
+		}
+	})
 }

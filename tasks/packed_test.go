@@ -82,75 +82,27 @@ func TestAPackedJobIsAsItWas(t *testing.T) {
 	}
 }
 
-// A job that a node of release 0.1 accepted has its payload in the hash and in the
-// task and its events in a stream, which that node's watchers read.
-func TestAJobOfTheReleaseBeforeIsDone(t *testing.T) {
+func TestPackingKeepsTheFieldsOfANewerRelease(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
-	sub := submission(t)
-	id := b.submit(t, sub)
-	first := b.rdb.LIndex(ctx, tasks.LogKey(id), 0).Val()
-	if err := b.rdb.Do(ctx, "xadd", tasks.StreamKey(id), "1-0", "e", first).Err(); err != nil {
-		t.Fatal(err)
-	}
-	b.rdb.HSet(ctx, tasks.JobKey(id), "payload", sub.Task.Payload)
-	b.rdb.Del(ctx, tasks.LogKey(id), tasks.PayloadKey(id), tasks.AsynqPending(tasks.Render), tasks.AsynqTask(tasks.Render, id))
-	s := b.server(t, tasks.Options{})
-	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		if c.Content != "# Hi" {
-			t.Errorf("the task is %+v", c)
-		}
-		return reporting(ctx, run, c)
-	})
-	if err := s.SweepLedger(ctx, time.Hour); err != nil { // its task is put on the queue
-		t.Fatal(err)
-	}
-	if err := s.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
-	job, events := b.finished(t, id), b.events(t, id, 0)
-	if job.Status != presswork.Completed || b.rdb.XLen(ctx, tasks.StreamKey(id)).Val() != job.Seq {
-		t.Errorf("%+v; %d events in the stream", job, b.rdb.XLen(ctx, tasks.StreamKey(id)).Val())
-	}
+	s := b.serve(t, tasks.Options{}, complete)
+	id := b.submit(t, submission(t))
+	b.finished(t, id)
 	wait.Until(t, "it is settled", func() bool { return b.rdb.ZCard(ctx, tasks.LedgerKey).Val() == 0 })
+	b.rdb.HSet(ctx, tasks.JobKey(id), "colour", "blue")
 	if err := s.Pack(ctx, 2*tasks.PackAfter); err != nil {
 		t.Fatal(err)
 	}
-	if keys := b.rdb.Keys(ctx, "pw:{"+id+"}:*").Val(); len(keys) != 1 {
-		t.Errorf("of the job remain %v", keys)
-	}
-	if diff := cmp.Diff(events, b.events(t, id, 0)); diff != "" {
-		t.Errorf("events (-before +after):\n%s", diff)
-	}
-}
-
-// A task of the form before, with its payload, and a job of this form that a node of
-// release 0.1 has cancelled: its last event is in a stream.
-func TestNodesOfTwoReleasesShareJobs(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	ctx := t.Context()
-	id := b.submit(t, submission(t))
-	b.rdb.HSet(ctx, tasks.JobKey(id), "status", "cancelled", "seq", 2)
-	if err := b.rdb.Do(ctx, "xadd", tasks.StreamKey(id), "2-0", "e",
-		`{"type":"cancelled","job_id":"`+id+`","seq":2,"status":"cancelled","stage":"queued","progress":0,"at":"2026-01-01T00:00:00Z"}`).Err(); err != nil {
+	blob, err := b.rdb.Get(ctx, tasks.PackedKey(id)).Bytes()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if events := b.events(t, id, 0); len(events) != 2 || events[1].Type != presswork.EventCancelled {
-		t.Errorf("%+v", events)
+	fields, _, err := tasks.Unpack(blob, false)
+	if err != nil || fields["colour"] != "blue" || fields["status"] != "completed" {
+		t.Errorf("packed: %v, %v", fields, err)
 	}
-
-	sub := submission(t)
-	if err := b.client.Accept(ctx, sub); err != nil {
-		t.Fatal(err)
-	}
-	b.rdb.Del(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqTask(tasks.Render, sub.ID))
-	if err := b.client.Enqueue(ctx, sub.ID, sub.Task); err != nil {
-		t.Fatal(err)
-	}
-	b.serve(t, tasks.Options{}, complete)
-	if rec := b.finished(t, sub.ID); rec.Status != presswork.Completed {
-		t.Errorf("%+v", rec)
+	if _, kept := fields["fence"]; kept {
+		t.Error("the fence of an ended job is packed, which nothing reads")
 	}
 }

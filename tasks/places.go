@@ -14,7 +14,7 @@ type places struct {
 	free    int
 	// resuming counts the calls that wait to go on.
 	resuming int
-	// granted counts places taken for dequeued tickets whose handlers have not begun.
+	// granted counts places taken for dequeued tasks whose handlers have not begun.
 	granted int
 }
 
@@ -61,7 +61,7 @@ func (p *places) give() {
 	p.changed.Broadcast()
 }
 
-// grant leaves a place to the handler of the ticket just dequeued.
+// grant leaves a place to the handler of the task just dequeued.
 func (p *places) grant() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

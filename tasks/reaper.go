@@ -71,14 +71,27 @@ func (s *Server) reapQueue(ctx context.Context, q Queue) error {
 	s.metrics.broken.WithLabelValues(condemned).Add(float64(len(doomed)))
 	for _, id := range doomed {
 		s.log.Error("a task killed its worker too often", "task_id", id, "queue", q, "crashes", asynqext.CrashCap)
-		_, err := s.outbox.end(ctx, s.records, id, failed("", "", presswork.Errorf(presswork.RenderFailed,
-			"the worker died %d times on this document", asynqext.CrashCap)))
-		if err != nil && loss(err) == nil {
-			return fmt.Errorf("failing job %s: %w", id, err)
+		if err := s.condemn(ctx, q, id); err != nil {
+			return err
 		}
 		if err := asynqext.Remove(ctx, s.rdb, q, id); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// condemn ends the job or the call of a task that killed its worker too often.
+func (s *Server) condemn(ctx context.Context, q Queue, id string) error {
+	const reason = "the worker died %d times on this request; it is not tried again"
+	if hasCalls(q) {
+		return s.calls.Condemn(ctx, id, fmt.Sprintf(reason, asynqext.CrashCap))
+	}
+
+	err := s.fail(ctx, id, presswork.Errorf(presswork.RenderFailed, "the worker died %d times on this document", asynqext.CrashCap))
+	if err != nil {
+		return fmt.Errorf("failing job %s: %w", id, err)
+	}
+
 	return nil
 }

@@ -10,9 +10,7 @@ import (
 	"presswork"
 )
 
-// The fields of a job's hash that make a Record. Beside them the hash holds
-// what only the transitions read: made, fence, begun, by, task, retries, timeout
-// (and payload, where release 0.1 accepted the job).
+// The fields of a job's hash that make a Record. The hash also holds transitionFields.
 const (
 	fieldID          = "id"
 	fieldKind        = "kind"
@@ -40,6 +38,7 @@ const (
 	fieldTraceParent = "traceparent"
 	fieldQueue       = "queue"
 	fieldWorkers     = "workers"
+	fieldType        = "type"
 )
 
 func recordFields() []string {
@@ -48,7 +47,13 @@ func recordFields() []string {
 		fieldTheme, fieldCached, fieldCreated, fieldStarted, fieldFinished, fieldAttempts, fieldWarnings,
 		fieldArtifact, fieldError, fieldAnalysis, fieldOwner, fieldFilename, fieldWebhook, fieldRequestID,
 		fieldTraceParent, fieldQueue, fieldPrinted, fieldWorkers,
+		fieldType,
 	}
+}
+
+// transitionFields are those that only the transitions of an open job read.
+func transitionFields() []string {
+	return []string{"made", "fence", "begun", "by", "task", "retries", "timeout"}
 }
 
 // stored is a Record with what of it stays in this package.
@@ -115,7 +120,7 @@ func decodeRecord(m map[string]string) (*stored, error) {
 	s := &stored{
 		queue: Queue(m[fieldQueue]), message: m[fieldMessage], updated: d.time(fieldUpdated),
 		Record: Record{
-			Owner: m[fieldOwner], Filename: m[fieldFilename], WebhookURL: m[fieldWebhook],
+			Owner: m[fieldOwner], Filename: m[fieldFilename], ContentType: m[fieldType], WebhookURL: m[fieldWebhook],
 			RequestID: m[fieldRequestID], TraceParent: m[fieldTraceParent],
 			Job: presswork.Job{
 				ID: m[fieldID], Kind: presswork.Kind(m[fieldKind]), Status: presswork.Status(m[fieldStatus]),

@@ -23,14 +23,14 @@ local function millis() return clock[1] * 1000 + math.floor(clock[2] / 1000) end
 // record), the terminal status the job has, or "superseded" (a later run holds
 // the fence).
 var prelude = `
-local job, log, payload, packed, stream = unpack(KEYS, 1, 5)
+local job, log, payload, packed = unpack(KEYS, 1, 4)
 local terminal = {completed = true, failed = true, cancelled = true}
 local rank = {queued = 0, analyzing = 1, rendering = 2, transcribing = 3, printing = 3, storing = 4, done = 5}
 
 -- is holds fields of the record as they will be, false for those it has not.
-local is, changed, events, streamed = {}, {}, {}, false
-local first = redis.call('HMGET', job, 'id', 'status', 'stage', 'progress', 'seq', 'fence', 'message', 'updated')
-is.id, is.status, is.stage, is.progress, is.seq, is.fence, is.message, is.updated = unpack(first, 1, 8)
+local is, changed, events = {}, {}, {}
+local names = {'id', 'status', 'stage', 'progress', 'seq', 'fence', 'message', 'updated', 'task', 'begun', 'attempts', 'started', 'workers', 'by', 'webhook'}
+for i, value in ipairs(redis.call('HMGET', job, unpack(names))) do is[names[i]] = value end
 
 local function get(field)
   if is[field] == nil then is[field] = redis.call('HGET', job, field) end
@@ -72,16 +72,8 @@ local function commit()
   end
   redis.call('HSET', job, unpack(pairs))
   if #events == 0 then return end
-  streamed = redis.call('EXISTS', stream) == 1
-  if streamed then
-    -- Nodes of release 0.1 read it.
-    for i, event in ipairs(events) do
-      redis.call('XADD', stream, 'MAXLEN', '~', '1000', (is.seq - #events + i) .. '-0', 'e', event)
-    end
-  else
-    redis.call('RPUSH', log, unpack(events))
-    if is.seq > 1000 then redis.call('LTRIM', log, -1000, -1) end
-  end
+  redis.call('RPUSH', log, unpack(events))
+  if is.seq > 1000 then redis.call('LTRIM', log, -1000, -1) end
 end
 
 local function publish()
@@ -106,30 +98,31 @@ local function record() return redis.call('HMGET', job, ` + quotedFields() + `) 
 // quotedFields are recordFields as Lua lists them.
 func quotedFields() string { return "'" + strings.Join(recordFields(), "', '") + "'" }
 
-// create: KEYS also the ledger, where it may be written together with the job.
-// ARGV at, ttl ms, message, nonce, id, the sweeper's first look in ms from now,
-// the task's payload, then field-value pairs. Answers 1, or 0 when the job exists: a submission may
-// be repeated. The nonce tells a repeat after a lost answer, which is 1 again,
-// from a second submission. Nobody can watch the job yet, so nothing is
-// published.
-var createScript = redis.NewScript(prelude + `
-if KEYS[6] then
-` + serverTime + `
-  redis.call('ZADD', KEYS[6], 'NX', millis() + ARGV[6], ARGV[5])
+// create writes a job that is not there. KEYS: those of keysOf; where there is one Redis also the ledger and the
+// owner's list, and perhaps those of EnqueueLua. ARGV: at, message, nonce, id, the sweeper's first look in ms from
+// now, the task's payload, number of field-value pairs times two, the pairs, then the arguments of enqueue. Answers
+// 2 when the task is on its queue, 1 when only the record is written, 0 when the job exists. The nonce tells a
+// repeat after a lost answer, which is 1, from a second submission. Nobody can watch the job yet, so nothing is
+// published. The record gets its time to live from the sweeper or at the job's end.
+var createScript = redis.NewScript(serverTime + asynqext.EnqueueLua + `
+local job, log, payload, packed, ledger, list, task = unpack(KEYS)
+local at, message, nonce, id, firstLook, content, count = unpack(ARGV, 1, 7)
+if ledger then redis.call('ZADD', ledger, 'NX', millis() + firstLook, id) end
+local there = redis.call('EXISTS', job, packed, task or job)
+if there > 0 then
+  if redis.call('HGET', job, 'made') == nonce then return 1 end
+  if redis.call('EXISTS', job, packed) > 0 then return 0 end
 end
-if is.id then
-  if get('made') == ARGV[4] then return 1 end
-  return 0
+redis.call('HSET', job, 'id', id, 'status', 'queued', 'stage', 'queued', 'progress', 0, 'seq', 1, 'message', message,
+  'updated', at, 'created', at, 'made', nonce, unpack(ARGV, 8, 7 + count))
+redis.call('RPUSH', log, '{"type":"progress","job_id":"' .. id .. '","seq":1,"status":"queued","stage":"queued","progress":0,"message":' ..
+  cjson.encode(message) .. ',"at":"' .. at .. '"}')
+redis.call('SET', payload, content)
+if list then redis.call('ZADD', list, 0, id) end
+if task and there == 0 then
+  -- A task that Redis refuses is put on its queue by the sweeper.
+  if pcall(enqueue, 7, unpack(ARGV, 8 + count)) then return 2 end
 end
-if redis.call('EXISTS', packed) == 1 then return 0 end
-is.id, is.status, is.stage, is.progress = ARGV[5], 'queued', 'queued', 0
-emit('progress', ARGV[1], ARGV[3], '')
-redis.call('HSET', job, 'id', is.id, 'status', is.status, 'stage', is.stage, 'progress', is.progress,
-  'created', ARGV[1], 'made', ARGV[4], unpack(ARGV, 8))
-commit()
-redis.call('SET', payload, ARGV[7], 'PX', ARGV[2])
-redis.call('PEXPIRE', job, ARGV[2])
-redis.call('PEXPIRE', log, ARGV[2])
 return 1
 `)
 
@@ -139,21 +132,19 @@ return 1
 var beginLua = prelude + `
 local r = refusal('')
 if r ~= '' then return {r} end
-local f = redis.call('HMGET', job, 'task', 'begun', 'attempts', 'started', 'warnings', 'workers')
-if f[1] ~= ARGV[3] then return {'superseded'} end
-if f[2] ~= ARGV[2] then
-  local attempt = tonumber(f[3] or 0) + 1
+if is.task ~= ARGV[3] then return {'superseded'} end
+if is.begun ~= ARGV[2] then
+  local attempt = tonumber(is.attempts or 0) + 1
   set('fence', string.format('%d', tonumber(is.fence or 0) + 1))
   set('attempts', attempt)
-  if not f[4] then set('started', notBefore(ARGV[1])) end
+  if is.started then redis.call('HDEL', job, 'warnings') else set('started', notBefore(ARGV[1])) end
   set('status', 'processing')
   set('begun', ARGV[2])
   if is.stage == 'queued' then set('stage', 'analyzing') end
-  if f[5] then redis.call('HDEL', job, 'warnings') end
-  if not f[6] then
+  if not is.workers then
     set('workers', ARGV[4])
-  elseif #f[6] < 1024 then
-    set('workers', f[6] .. ' ' .. ARGV[4])
+  elseif #is.workers < 1024 then
+    set('workers', is.workers .. ' ' .. ARGV[4])
   end
   local message = 'a worker has begun'
   if attempt > 1 then message = 'attempt ' .. attempt .. ' has begun' end
@@ -161,7 +152,7 @@ if f[2] ~= ARGV[2] then
   commit()
   publish()
 end
-return {'', is.fence, record(), redis.call('GET', payload) or redis.call('HGET', job, 'payload')}
+return {'', is.fence, record(), redis.call('GET', payload)}
 `
 
 var beginScript = redis.NewScript(beginLua)
@@ -172,7 +163,7 @@ var beginDequeued = `
 local kind = string.match(type, '^` + ofJob + `(.*)')
 if not kind or not string.find(argv[4], ' ' .. kind .. ' ', 1, true) then return nil end
 local function key(part) return 'pw:{' .. id .. '}:' .. part end
-local KEYS = {key('job'), key('log'), key('task'), key('done'), key('events')}
+local KEYS = {key('job'), key('log'), key('task'), key('done')}
 local ARGV = {argv[1], argv[2], kind, argv[3]}
 ` + beginLua
 
@@ -182,8 +173,7 @@ var nextScript = redis.NewScript(prelude + `
 local r = refusal(ARGV[1])
 if r == '' then
   redis.call('HSET', job, 'attempts', 0, unpack(ARGV, 3))
-  redis.call('HDEL', job, 'payload')
-  redis.call('SET', payload, ARGV[2], 'PX', redis.call('PTTL', job))
+  redis.call('SET', payload, ARGV[2], 'KEEPTTL')
 end
 return r
 `)
@@ -275,23 +265,24 @@ if r == '' then
   end
   emit(ARGV[4], ARGV[3], ARGV[5], ARGV[6])
   commit()
-  if ARGV[4] ~= 'failed' then -- else what settles the job wants it
-    if redis.call('DEL', payload) == 0 then redis.call('HDEL', job, 'payload') end -- where release 0.1 has it
+  if ARGV[4] == 'failed' then -- settling the job reads it
+    redis.call('PEXPIRE', payload, ARGV[7])
+  else
+    redis.call('DEL', payload)
   end
   publish()
   redis.call('PEXPIRE', job, ARGV[7])
   redis.call('PEXPIRE', log, ARGV[7])
-  if streamed then redis.call('PEXPIRE', stream, ARGV[7]) end
   if ARGV[4] == 'cancelled' then redis.call('PUBLISH', '` + cancelChannel + `', is.id) end
 elseif r == ARGV[4] and get('by') == ARGV[2] then
   r = ''
 end
-if r == '' and KEYS[6] and ARGV[4] == 'completed' and not get('webhook') then
+if r == '' and KEYS[5] and ARGV[4] == 'completed' and not get('webhook') then
 ` + serverTime + `
-  redis.call('ZREM', KEYS[6], is.id)
-  redis.call('ZADD', KEYS[7], millis() + ARGV[8], is.id)
+  redis.call('ZREM', KEYS[5], is.id)
+  redis.call('ZADD', KEYS[6], millis() + ARGV[8], is.id)
   settled = 1
 end
-if r == '' and KEYS[8] and ARGV[4] == 'completed' then off = done(is.id, 8) end
+if r == '' and KEYS[7] and ARGV[4] == 'completed' then off = done(is.id, 7) end
 return {r, record(), settled, off}
 `)

@@ -71,6 +71,9 @@ type Server struct {
 	stopped bool
 	servers []*asynq.Server
 	keepers sync.WaitGroup
+
+	// settling is held while settleEnded settles jobs.
+	settling sync.Mutex
 }
 
 // NewServer makes a server for a Redis address (see Dial). It does not connect.

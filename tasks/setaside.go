@@ -11,6 +11,12 @@ import (
 func (s *Server) setAside(q Queue, id string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()
+	if hasCalls(q) {
+		if err := s.calls.Condemn(ctx, id, "the task of this request cannot be run; send it again"); err != nil {
+			s.log.Warn("the caller of a task that cannot be run gets no error", "task_id", id, "queue", q, "err", err)
+		}
+	}
+
 	job, t, err := s.openTask(ctx, q, id)
 	switch {
 	case err != nil:

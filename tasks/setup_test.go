@@ -34,11 +34,25 @@ func setup(t testing.TB, o tasks.Options) *bundle {
 	return setupOn(t, redistest.Start(t), o)
 }
 
+// setupHooked is setup with a hook that sees and changes all that the client sends.
+func setupHooked(t testing.TB, h redis.Hook) *bundle {
+	t.Helper()
+	return setupWith(t, redistest.Start(t), tasks.Options{}, h)
+}
+
 func setupOn(t testing.TB, address string, o tasks.Options) *bundle {
+	t.Helper()
+	return setupWith(t, address, o, nil)
+}
+
+func setupWith(t testing.TB, address string, o tasks.Options, h redis.Hook) *bundle {
 	t.Helper()
 	client, err := tasks.NewClient(address, o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if h != nil { // before the client starts, since go-redis reads its hooks without a lock
+		client.AddHook(h)
 	}
 	if err := client.Start(t.Context()); err != nil {
 		t.Fatal(err)

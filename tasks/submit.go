@@ -20,6 +20,8 @@ const (
 	// enqueueTimeout bounds the second half of a submission, which the caller's
 	// leaving does not end.
 	enqueueTimeout = 2 * time.Second
+	// openInList is how long a job may be open and still be in its owner's list for as long as its record lives.
+	openInList = 7 * 24 * time.Hour
 	// trimEvery is how many submissions pass between two trimmings of an owner's
 	// list.
 	trimEvery = 256
@@ -70,6 +72,9 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 	if err := s.check(); err != nil {
 		return Record{}, false, err
 	}
+	if s.ContentType == presswork.PDF.ContentType() {
+		s.ContentType = "" // most are, and a record takes memory
+	}
 	if !s.reserved {
 		rec, replayed, err := c.Reserve(ctx, &s)
 		if err != nil || replayed {
@@ -118,7 +123,7 @@ func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
 	if err := c.admit(ctx, t.Queue, plainOwner); err != nil {
 		return err
 	}
-	return c.outbox.enqueue(ctx, plainOwner, id, t)
+	return c.outbox.enqueue(ctx, asynqext.Place{Owner: plainOwner}, id, t)
 }
 
 func (s Submission) check() error {
@@ -203,7 +208,8 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 	}
 	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		c.openLedger(ctx, p, job.ID)
-		c.list(ctx, p, job.Owner, job.ID)
+		c.records.list(ctx, p, job.Owner, job.ID)
+		c.tellOwner(ctx, p, job.Owner)
 		return nil
 	})
 	if err != nil {
@@ -225,54 +231,59 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made acceptance, err error) {
 	at := c.clock.now()
 	args := c.records.createArgs(s, at)
-	trim := c.trimDue()
+	trim, isNew := c.trimDue(), c.ownerIsNew(s.Owner)
 	keys := keysOf(s.ID)
-	var task *asynqext.Held
-	if _, cluster := c.rdb.(*redis.ClusterClient); !cluster {
-		keys = append(keys, ledgerKey)
-		if s.IdempotencyKey == "" {
-			if task, err = c.outbox.hold(ctx, s.Owner, s.ID, s.Task); err != nil {
-				return nil, earlier, err
-			}
+	_, cluster := c.rdb.(*redis.ClusterClient)
+	switch {
+	case cluster:
+		if err := c.openLedger(ctx, c.rdb, s.ID).Err(); err != nil {
+			return nil, earlier, unavailable(err)
 		}
-	} else if err := c.openLedger(ctx, c.rdb, s.ID).Err(); err != nil {
-		return nil, earlier, unavailable(err)
+	default:
+		keys = append(keys, ledgerKey, ownerKey(s.Owner))
+		if s.IdempotencyKey != "" {
+			break // the job may be there already
+		}
+		task, err := c.outbox.hold(ctx, s.Owner, s.ID, s.Task)
+		if err != nil {
+			return nil, earlier, err
+		}
+		taskKeys, argv := task.Args()
+		keys, args = append(keys, taskKeys...), append(args, argv...)
 	}
-	var create, enqueue *redis.Cmd
-	write := func(whole bool) error {
-		run := (*redis.Script).EvalSha
-		if whole {
-			run = (*redis.Script).Eval
-		}
+
+	var create *redis.Cmd
+	write := func(run func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
 		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			create = run(createScript, ctx, p, keys, args...)
-			c.list(ctx, p, s.Owner, s.ID)
-			if trim {
-				p.ZRemRangeByLex(ctx, ownerKey(s.Owner), "-", "("+firstID(at.Add(-c.records.ttl)))
+			if cluster {
+				p.ZAdd(ctx, ownerKey(s.Owner), redis.Z{Member: s.ID})
 			}
-			if task != nil {
-				enqueue = task.Enqueue(ctx, p, jobKey(s.ID), whole)
+			if isNew {
+				c.tellOwner(ctx, p, s.Owner)
+			}
+			if trim {
+				p.ZRemRangeByLex(ctx, ownerKey(s.Owner), "-", "("+firstID(at.Add(-c.records.ttl-openInList)))
 			}
 			return nil
 		})
 		return err
 	}
-	err = write(false)
+	err = write((*redis.Script).EvalSha)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		// It is sent whole rather than loaded, which a cluster would want from
 		// all its shards.
-		err = write(true)
+		err = write((*redis.Script).Eval)
 	}
-	// A task that Redis refuses is the sweeper's to mend.
-	if err != nil && (enqueue == nil || !errors.Is(enqueue.Err(), err) || !isAnswer(err)) {
+	if err != nil {
+		c.forgetOwner(s.Owner)
 		return nil, earlier, unavailable(err)
 	}
-	if n, _ := create.Int(); n == 1 {
-		made = recorded
-		if enqueue != nil && enqueue.Err() == nil {
-			made = queued
-		}
-		return newRecord(s, at), made, nil
+	switch n, _ := create.Int(); n {
+	case 1:
+		return newRecord(s, at), recorded, nil
+	case 2:
+		return newRecord(s, at), queued, nil
 	}
 	job, err = c.records.read(ctx, s.ID)
 	if err == nil && job == nil {
@@ -287,25 +298,35 @@ func (c *Client) openLedger(ctx context.Context, r redis.Scripter, id string) *r
 	return openScript.Eval(ctx, r, []string{ledgerKey}, id, firstLook.Milliseconds())
 }
 
-// list puts a job into its owner's list, and the owner into the set of all.
-func (c *Client) list(ctx context.Context, p redis.Pipeliner, owner, id string) {
-	c.records.list(ctx, p, owner, id)
-	if c.ownerIsNew(owner) {
-		p.SAdd(ctx, ownersKey, owner)
-	}
+// tellOwner puts an owner into the set of all, and renews the owner's list.
+func (c *Client) tellOwner(ctx context.Context, p redis.Pipeliner, owner string) {
+	p.SAdd(ctx, ownersKey, owner)
+	c.records.renewList(ctx, p, owner)
 }
 
-// ownerIsNew reports whether an owner has to be told to the set of all: at its first
-// submission here, and again now and then, should Redis have lost it.
+// ownerAgain is how long tellOwner holds: much shorter than the list lives, so that it never expires.
+const ownerAgain = time.Hour
+
+// ownerIsNew reports whether tellOwner is due: at the owner's first submission here, and again after a while.
 func (c *Client) ownerIsNew(owner string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.submitted%trimEvery == 1 {
 		clear(c.owners)
 	}
-	_, known := c.owners[owner]
-	c.owners[owner] = struct{}{}
-	return !known
+	told, known := c.owners[owner]
+	if known && time.Since(told) < min(ownerAgain, c.records.ttl/2) {
+		return false
+	}
+	c.owners[owner] = time.Now()
+	return true
+}
+
+// forgetOwner makes tellOwner due again.
+func (c *Client) forgetOwner(owner string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.owners, owner)
 }
 
 func (c *Client) trimDue() bool {

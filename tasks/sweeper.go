@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"presswork"
 	"presswork/tasks/asynqext"
@@ -17,6 +18,8 @@ const (
 	ledgerEvery = 5 * time.Second
 	ledgerBatch = 1000
 	ledgerAgain = 30 * time.Second
+	// storeAtOnce is for how many jobs a sweep asks the store at a time.
+	storeAtOnce = 16
 	// ghostsEvery is how often the active lists are compared with the leases.
 	ghostsEvery = 30 * time.Second
 )
@@ -38,36 +41,81 @@ return ids
 
 // sweep keeps two promises that no single process can keep by itself: every
 // accepted job has a task until it is terminal and every terminal job its
-// webhook (the ledger), and Asynq's lists hold no entry that nobody owns.
+// webhook (the ledger), and Asynq's lists hold no entry without a task. The
+// sweeps run at the same time, so that none waits for another's store.
 func (s *Server) sweep(ctx context.Context, queues []Queue) {
-	ledger, ghosts := time.NewTicker(ledgerEvery), time.NewTicker(ghostsEvery)
-	defer ledger.Stop()
-	defer ghosts.Stop()
+	s.keepers.Go(func() {
+		every(ctx, ledgerEvery, func() {
+			if err := s.sweepLedger(ctx, 0); err != nil && ctx.Err() == nil {
+				s.log.Warn("the ledger of open jobs could not be swept", "err", err)
+			}
+		})
+	})
+	s.keepers.Go(func() {
+		every(ctx, ledgerEvery, func() {
+			if err := s.pack(ctx, 0); err != nil && ctx.Err() == nil {
+				s.log.Warn("the records of ended jobs could not be packed", "err", err)
+			}
+		})
+	})
 	suspects := map[Queue][]string{}
+	every(ctx, ghostsEvery, func() {
+		for _, q := range queues {
+			found, err := asynqext.Reconcile(ctx, s.rdb, q, suspects[q])
+			if err != nil && ctx.Err() == nil {
+				s.log.Warn("a queue could not be swept", "queue", q, "err", err)
+			}
+			suspects[q] = found
+		}
+	})
+}
+
+// every calls do at each interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ledger.C:
-			if err := s.sweepLedger(ctx, 0); err != nil && ctx.Err() == nil {
-				s.log.Warn("the ledger of open jobs could not be swept", "err", err)
-			}
-			if err := s.pack(ctx, 0); err != nil && ctx.Err() == nil {
-				s.log.Warn("the records of ended jobs could not be packed", "err", err)
-			}
-		case <-ghosts.C:
-			for _, q := range queues {
-				found, err := asynqext.Reconcile(ctx, s.rdb, q, suspects[q])
-				if err != nil && ctx.Err() == nil {
-					s.log.Warn("a queue could not be swept", "queue", q, "err", err)
-				}
-				suspects[q] = found
-			}
+		case <-tick.C:
+			do()
 		}
 	}
 }
 
-// sweepLedger looks at the open jobs that are due by then, counted from now. A
+// storeWork calls do for each job, for some at a time and each with a deadline of its own, because it waits for the
+// store.
+func (s *Server) storeWork(ctx context.Context, jobs []*stored, do func(context.Context, *stored)) {
+	var group errgroup.Group
+	group.SetLimit(storeAtOnce)
+	for _, job := range jobs {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+			defer cancel()
+			do(ctx, job)
+			return nil
+		})
+	}
+	_ = group.Wait() // do returns no error
+}
+
+// settleEnded settles jobs while its caller goes on. While the jobs of an earlier call are being settled it does
+// nothing: the sweeper finds them again.
+func (s *Server) settleEnded(ctx context.Context, jobs ...*stored) {
+	if len(jobs) == 0 || !s.settling.TryLock() {
+		return
+	}
+	s.keepers.Go(func() {
+		defer s.settling.Unlock()
+		s.storeWork(ctx, jobs, s.outbox.settleSoon)
+	})
+}
+
+// sweepLedger looks at the open jobs that are due by then, counted from now, and renews their records. A
 // job that it can do nothing for is logged and looked at again with the next
 // batch it is due in.
 func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
@@ -80,11 +128,12 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	if err != nil {
 		return err
 	}
-	states := make([]*redis.StringCmd, len(ids))
+	states, lives := make([]*redis.StringCmd, len(ids)), make([]*redis.DurationCmd, len(ids))
 	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, j := range jobs {
 			if j.job != nil && !j.job.Status.Terminal() {
 				states[i] = asynqext.TaskState(ctx, p, j.job.queue, ids[i])
+				lives[i] = p.PTTL(ctx, jobKey(ids[i]))
 			}
 		}
 		return nil
@@ -92,8 +141,17 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	if err != nil && !isAnswer(err) {
 		return err
 	}
+
+	var ended []*stored
 	for i, j := range jobs {
 		err := j.err
+		if err == nil && j.job != nil && j.job.Status.Terminal() {
+			ended = append(ended, j.job)
+			continue
+		}
+		if err == nil && lives[i] != nil && lives[i].Val() < s.records.ttl/2 {
+			err = s.records.renew(ctx, j.job)
+		}
 		if err == nil {
 			err = s.sweepJob(ctx, ids[i], j.job, states[i])
 		}
@@ -107,6 +165,22 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 		}
 		s.log.Error("an open job could not be swept", "job_id", ids[i], "err", err)
 	}
+	s.settleEnded(ctx, ended...)
+	return nil
+}
+
+// fail ends a job that has no run as failed. One that has ended already stays as it is.
+func (s *Server) fail(ctx context.Context, id string, why *presswork.Error) error {
+	e := failed("", "", why)
+	e.nonce = NewID()
+	job, err := s.records.finish(ctx, id, e)
+	switch {
+	case loss(err) != nil:
+		return nil
+	case err != nil:
+		return err
+	}
+	s.settleEnded(ctx, job)
 	return nil
 }
 
@@ -116,8 +190,6 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 	case job == nil:
 		// Never written, or expired.
 		return s.rdb.ZRem(ctx, ledgerKey, id).Err()
-	case job.Status.Terminal():
-		return s.outbox.settle(ctx, job)
 	case errors.Is(state.Err(), redis.Nil):
 		t, err := s.records.task(ctx, id)
 		if err != nil || t.Kind == "" {
@@ -137,12 +209,7 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 		s.metrics.requeued.Inc()
 		return s.outbox.enqueueJob(ctx, job.Owner, id, t)
 	case state.Val() == "archived":
-		_, err := s.outbox.end(ctx, s.records, id, failed("", "", presswork.Errorf(presswork.Internal,
-			"the job was set aside by an operator")))
-		if loss(err) != nil {
-			return nil
-		}
-		return err
+		return s.fail(ctx, id, presswork.Errorf(presswork.Internal, "the job was set aside by an operator"))
 	}
 	return state.Err()
 }

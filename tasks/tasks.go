@@ -15,7 +15,6 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
-	"presswork/internal/markdown/diagram"
 	"presswork/tasks/asynqext"
 )
 
@@ -32,9 +31,9 @@ const (
 	Text Queue = "text"
 	// Audio has recordings to transcribe, which a model may take minutes for.
 	Audio Queue = "audio"
-	// Infer has the tickets of completions; see package stream.
+	// Infer has completions; see package stream.
 	Infer Queue = "infer"
-	// Tools has the tickets of sessions with built-in tools, which are calls, too.
+	// Tools has sessions with built-in tools, which are calls as well.
 	Tools Queue = "tools"
 	// Bulk has conversions and exports that are in no hurry.
 	Bulk Queue = "bulk"
@@ -53,6 +52,8 @@ type Record struct {
 	// Owner is the name of the key that submitted the job; "" when keys are off.
 	Owner    string
 	Filename string
+	// ContentType is that of the artifact; "" for a PDF.
+	ContentType string
 	// WebhookURL is posted the terminal state; "" for none.
 	WebhookURL string
 	RequestID  string
@@ -73,10 +74,11 @@ type Submission struct {
 	// Kind and Theme are shown to callers.
 	Kind  presswork.Kind
 	Theme string
-	// Owner, Filename, WebhookURL, RequestID and TraceParent are as in Record.
-	Owner      string
-	Filename   string
-	WebhookURL string
+	// Owner, Filename, ContentType, WebhookURL, RequestID and TraceParent are as in Record.
+	Owner       string
+	Filename    string
+	ContentType string
+	WebhookURL  string
 	// IdempotencyKey, when set, makes a second submission with the same Owner
 	// and Fingerprint return the first one's record.
 	IdempotencyKey string
@@ -171,12 +173,21 @@ type Preview struct {
 // Drawing is the payload of DrawDiagrams.
 type Drawing struct {
 	// Sources are Mermaid, each one different.
-	Sources []string      `json:"sources"`
-	Style   diagram.Style `json:"style"`
-	// Key is where the store is to hold the pictures, JSON of []diagram.Picture.
+	Sources []string     `json:"sources"`
+	Style   DrawingStyle `json:"style"`
+	// Key is where the store is to hold the pictures, JSON of a list of diagram.Picture.
 	Key string `json:"key"`
 	// Until is when nobody waits for them any more.
 	Until time.Time `json:"until"`
+}
+
+// DrawingStyle is a diagram.Style on the queue.
+type DrawingStyle struct {
+	Dark             bool
+	Page, Text, Line string
+	Accents          []string
+	Font             string
+	Size             int
 }
 
 // PageExport is the payload of ExportPage.
@@ -189,6 +200,17 @@ type PageExport struct {
 	// Keep is how long the result is kept, in seconds; 0 is the retention of
 	// every artifact.
 	Keep int64 `json:"keep,omitempty"`
+}
+
+// ContentType is the content type of the result.
+func (e PageExport) ContentType() string {
+	switch {
+	case e.Screenshot == nil:
+		return presswork.PDF.ContentType()
+	case e.Screenshot.Type == "":
+		return "image/png"
+	}
+	return "image/" + e.Screenshot.Type
 }
 
 // Transcription is the payload of TranscribeAudio.
@@ -216,10 +238,9 @@ type Transcription struct {
 	Keep int64 `json:"keep,omitempty"`
 }
 
-// Ticket is the payload of ServeCall and ServeTools.
-type Ticket struct {
-	// ID is the ticket's own: that of the caller for whom it was issued, and whose
-	// call another ticket may have served meanwhile.
+// CallTask is the payload of ServeCall and ServeTools.
+type CallTask struct {
+	// ID is the task's own, from stream.TaskID.
 	ID string `json:"id"`
 }
 

@@ -59,7 +59,8 @@ func isAnswer(err error) bool {
 type records struct {
 	rdb   redis.UniversalClient
 	clock *clock
-	// ttl is how long a record lives after its creation, and again after its end.
+	// ttl is how long a record lives after its job's end. The sweeper gives it to the record of a job
+	// that is open for long, and renews it.
 	ttl time.Duration
 	// metrics counts the ends that finish writes.
 	metrics *Metrics
@@ -126,20 +127,18 @@ func readOne(cmd *redis.SliceCmd, packed *redis.StringCmd) (l lookup) {
 // events returns the log after seq, oldest first.
 func (r *records) events(ctx context.Context, id string, after int64) ([]presswork.Event, error) {
 	var log *redis.StringSliceCmd
-	var stream *redis.XMessageSliceCmd
 	var packed *redis.StringCmd
 	// In this order: what is packed meanwhile is in the one or in the other. A full
 	// Redis refuses transactions, also those that only read.
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		log = p.LRange(ctx, logKey(id), 0, -1)
-		stream = p.XRange(ctx, streamKey(id), "-", "+")
 		packed = p.Get(ctx, packedKey(id))
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, unavailable(err)
 	}
-	all := texts(log, stream)
+	all := log.Val()
 	if blob, err := packed.Bytes(); err == nil {
 		if _, all, err = unpack(blob, true); err != nil {
 			return nil, fmt.Errorf("events of job %s: %w", id, err)
@@ -158,11 +157,30 @@ func (r *records) events(ctx context.Context, id string, after int64) ([]presswo
 	return out, nil
 }
 
-// list puts a job into its owner's list, which outlives the record of the job
-// even when that ends at its very last.
+// list puts a job into its owner's list.
 func (r *records) list(ctx context.Context, p redis.Pipeliner, owner, id string) {
 	p.ZAdd(ctx, ownerKey(owner), redis.Z{Member: id})
+	r.renewList(ctx, p, owner)
+}
+
+// renewList lets an owner's list outlive the records in it, even one of a job that ends at its last moment.
+func (r *records) renewList(ctx context.Context, p redis.Pipeliner, owner string) {
 	p.Expire(ctx, ownerKey(owner), 2*r.ttl)
+}
+
+// renew keeps the record of an open job for another ttl, and the job in its owner's list.
+func (r *records) renew(ctx context.Context, job *stored) error {
+	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, key := range keysOf(job.ID) {
+			p.PExpire(ctx, key, r.ttl)
+		}
+		r.list(ctx, p, job.Owner, job.ID)
+		return nil
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
 }
 
 // newRecord is the record of a submission as create writes it.
@@ -170,7 +188,7 @@ func newRecord(s Submission, at time.Time) *stored {
 	return &stored{
 		queue: s.Task.Queue, message: waiting, updated: at,
 		Record: Record{
-			Owner: s.Owner, Filename: s.Filename, WebhookURL: s.WebhookURL, RequestID: s.RequestID, TraceParent: s.TraceParent,
+			Owner: s.Owner, Filename: s.Filename, ContentType: s.ContentType, WebhookURL: s.WebhookURL, RequestID: s.RequestID, TraceParent: s.TraceParent,
 			Job: presswork.Job{
 				ID: s.ID, Kind: s.Kind, Status: presswork.Queued, Stage: presswork.StageQueued, Seq: 1, Theme: s.Theme,
 				CreatedAt: at, Warnings: []presswork.Warning{},
@@ -186,17 +204,18 @@ const waiting = "waiting for a worker"
 // nonce of their own: one call is one submission.
 func (r *records) createArgs(s Submission, at time.Time) []any {
 	args := make([]any, 0, 32)
-	args = append(args, stamp(at), r.ttl.Milliseconds(), waiting, NewID(), s.ID, firstLook.Milliseconds(), s.Task.Payload,
+	args = append(args, stamp(at), waiting, NewID(), s.ID, firstLook.Milliseconds(), s.Task.Payload, 0,
 		fieldKind, string(s.Kind), fieldTheme, s.Theme)
 	args = append(args, s.Task.fields()...)
 	for _, pair := range [][2]string{
-		{fieldOwner, s.Owner}, {fieldFilename, s.Filename}, {fieldWebhook, s.WebhookURL},
+		{fieldOwner, s.Owner}, {fieldFilename, s.Filename}, {fieldType, s.ContentType}, {fieldWebhook, s.WebhookURL},
 		{fieldRequestID, s.RequestID}, {fieldTraceParent, s.TraceParent},
 	} {
 		if pair[1] != "" {
 			args = append(args, pair[0], pair[1])
 		}
 	}
+	args[6] = len(args) - 7
 	return args
 }
 
@@ -216,17 +235,17 @@ func (r *records) task(ctx context.Context, id string) (Task, error) {
 	var fields *redis.SliceCmd
 	var payload *redis.StringCmd
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		fields = p.HMGet(ctx, jobKey(id), "task", fieldQueue, "retries", "timeout", "payload")
+		fields = p.HMGet(ctx, jobKey(id), "task", fieldQueue, "retries", "timeout")
 		payload = p.Get(ctx, payloadKey(id))
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return Task{}, unavailable(err)
 	}
-	v := fields.Val()
-	if payload.Err() == nil {
-		v[4] = payload.Val() // release 0.1 has it in the hash
+	if payload.Err() != nil {
+		return Task{}, nil
 	}
+	v := append(fields.Val(), payload.Val())
 	var text [5]string
 	for i := range text {
 		s, ok := v[i].(string)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -368,9 +370,16 @@ func TestRecordsExpireAfterRetentionAndAWeekOrWhenTheyAreToldTo(t *testing.T) {
 	for want, o := range map[int]Options{37: {}, 90: {Records: 90 * 24 * time.Hour}} {
 		r, id := newJob(t, o)
 		ctx := t.Context()
-		for _, key := range []string{jobKey(id), payloadKey(id)} {
+		job, err := r.read(ctx, id)
+		if err == nil {
+			err = r.renew(ctx, job) // as the sweeper does
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{jobKey(id), logKey(id), payloadKey(id)} {
 			if ttl := r.rdb.TTL(ctx, key).Val().Hours() / 24; ttl < float64(want)-1 || ttl > float64(want) {
-				t.Errorf("%s lives %.1f days after its beginning, want %d", key, ttl, want)
+				t.Errorf("%s lives %.1f days, want %d", key, ttl, want)
 			}
 		}
 		r.rdb.PExpire(ctx, jobKey(id), time.Hour)
@@ -386,5 +395,43 @@ func TestRecordsExpireAfterRetentionAndAWeekOrWhenTheyAreToldTo(t *testing.T) {
 		if n := r.rdb.Exists(ctx, payloadKey(id)).Val(); n != 0 {
 			t.Error("the payload outlives the job's end")
 		}
+	}
+}
+
+func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
+	t.Parallel()
+	o, err := Options{Records: 24 * time.Hour}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, open := newJob(t, o)
+	s := &Server{rdb: r.rdb, records: r, outbox: newOutbox(r.rdb, r.clock, o), log: slog.New(slog.DiscardHandler), metrics: r.metrics}
+	ctx := t.Context()
+	// It has waited for a day.
+	for _, key := range []string{jobKey(open), logKey(open), payloadKey(open), ownerKey("")} {
+		r.rdb.PExpire(ctx, key, time.Minute)
+	}
+	r.rdb.Del(ctx, ownerKey(""))
+	if err := s.sweepLedger(ctx, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{jobKey(open), logKey(open), payloadKey(open), ownerKey("")} {
+		if ttl := r.rdb.PTTL(ctx, key).Val(); ttl < 23*time.Hour {
+			t.Errorf("%s lives %s more, want a day", key, ttl)
+		}
+	}
+	if ids := r.rdb.ZRange(ctx, ownerKey(""), 0, -1).Val(); !slices.Contains(ids, open) {
+		t.Errorf("the owner's list holds %v, without the job", ids)
+	}
+
+	if _, err := r.finish(ctx, open, ending{nonce: "n", status: presswork.Cancelled}); err != nil {
+		t.Fatal(err)
+	}
+	r.rdb.PExpire(ctx, jobKey(open), time.Minute)
+	if err := s.sweepLedger(ctx, 2*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if ttl := r.rdb.PTTL(ctx, jobKey(open)).Val(); ttl > time.Minute {
+		t.Errorf("the record of an ended job lives %s more, want a minute", ttl)
 	}
 }

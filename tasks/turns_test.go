@@ -79,9 +79,43 @@ func TestOwnersTakeTurns(t *testing.T) {
 			t.Errorf("the last job of %q was the %dth to run: %s", owner, last[owner]+1, strings.Join(owners, " "))
 		}
 	}
-	if keys := b.rdb.Keys(t.Context(), "pw:{render}:*").Val(); len(keys) != 0 {
-		t.Errorf("of the lines remain %v", keys)
+	wait.Until(t, "nothing remains of the lines", func() bool { return len(b.rdb.Keys(t.Context(), "pw:{render}:*").Val()) == 0 })
+}
+
+// The second owner that waits makes a dequeue look at how many tasks of each run: not at each task.
+func TestADequeueCostsTheSameHoweverManyTasksRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	runs := make(runs, 999)
+	const busy, dequeues = 200, 10
+	b.serve(t, tasks.Options{RenderSlots: busy - 2}, runs.handle)
+	ids := b.queued(t, "ann", busy)
+	var held []running
+	for range busy {
+		held = append(held, wait.Receive(t, "a job runs", runs))
 	}
+	ids = slices.Concat(ids, b.queued(t, "ann", dequeues), b.queued(t, "bob", dequeues))
+	before := commands(t, b.rdb)["hget"]
+	for i := range dequeues {
+		close(held[i].end)
+		held = append(held, wait.Receive(t, "the next job runs", runs))
+	}
+	if n := commands(t, b.rdb)["hget"] - before; n > 30*dequeues {
+		t.Errorf("%d dequeues and ends among %d running tasks read %d fields of tasks", dequeues, busy, n)
+	}
+
+	for _, r := range held[dequeues:] {
+		close(r.end)
+	}
+	go func() {
+		for r := range runs {
+			close(r.end)
+		}
+	}()
+	for _, id := range ids {
+		b.finished(t, id)
+	}
+	close(runs)
 }
 
 // An owner that had all slots alone gives the next ones to another until both

@@ -113,7 +113,7 @@ func TestEveryColourOfTextIsChecked(t *testing.T) {
 		checked[aside] = nil
 	}
 	given := regexp.MustCompile(`[{;\s]color:\s*([^;}]+)`)
-	for _, file := range append(files, "../internal/pdf/print.css", "../internal/pdf/paper.css", "../internal/pdf/syntax.css", "../internal/pdf/book.css") {
+	for _, file := range append(files, "../internal/document/print.css", "../internal/document/paper.css", "../internal/document/syntax.css", "../internal/document/book.css") {
 		css, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

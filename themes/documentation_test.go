@@ -71,7 +71,7 @@ func styleTable() string {
 	return b.String()
 }
 
-// The pictures themselves are held by the test that draws them, in internal/pdf.
+// The pictures themselves are held by the test that draws them, in internal/document.
 func TestEveryThemeHasItsPicture(t *testing.T) {
 	t.Parallel()
 	c := Open(Options{})

@@ -60,5 +60,28 @@ func (n Names) add(name string) {
 	}
 }
 
+// With are these names and others.
+func (n Names) With(others Names) Names {
+	for name, held := range others {
+		if held { // false is what right to left may be
+			n.add(name)
+		}
+	}
+	return n
+}
+
+// AnyClass reports whether there is a class among them.
+func (n Names) AnyClass() bool {
+	for name := range n {
+		if strings.HasPrefix(name, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// Attribute reports whether an attribute is among them.
+func (n Names) Attribute(name string) bool { return n[attributeName(name)] }
+
 // Class reports whether a class is among them.
 func (n Names) Class(class string) bool { return n[className(class)] }

@@ -10,16 +10,32 @@ import (
 // the job a conversion, on the queue that the task names. It is a kind of its own
 // so that a slow model holds no place of a print.
 func (w *Worker) Choose(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
-	document, err := w.document(ctx, run, task.Convert)
+	return w.throughOutages(ctx, run, func() error { return w.chooseAndGoOn(ctx, run, task) })
+}
+
+// chooseAndGoOn chooses the theme and makes the job a conversion.
+func (w *Worker) chooseAndGoOn(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
+	err := w.chooseTheme(ctx, run, &task.Convert)
 	if err != nil {
-		return err
-	}
-	if task.Convert.Theme, err = w.choose(ctx, run, document.Text()); err != nil {
-		return err
+		made, err := w.earlier(ctx, run, task.Convert, err)
+		if err != nil {
+			return err
+		}
+		return w.complete(ctx, run, task.Convert, made)
 	}
 	next, err := tasks.ConvertPDF.Task(task.Convert)
 	if err != nil {
 		return err
 	}
 	return run.Next(ctx, next.On(task.Queue))
+}
+
+// chooseTheme sets the theme that suits the document of the task.
+func (w *Worker) chooseTheme(ctx context.Context, run *tasks.Run, task *tasks.Convert) error {
+	doc, err := w.document(ctx, run, *task)
+	if err != nil {
+		return err
+	}
+	task.Theme, err = w.choose(ctx, run, doc.Text())
+	return err
 }

@@ -85,26 +85,21 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	if err != nil {
 		return c.end(run, inference.Frame{Error: inference.AsError(err)})
 	}
-	switch {
-	case run.Begun:
+	if run.Begun {
 		// What the caller has heard cannot be taken back.
 		c.record(run, job, c.spent(ctx, run, job), ctx)
 		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
 			"the worker that ran this request ended unexpectedly, in the middle of the answer")})
-	case run.Attempt > stream.MaxAttempts:
-		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusInternalServerError, presswork.Internal,
-			"the workers that ran this request ended unexpectedly, %d times", stream.MaxAttempts)})
 	}
 	ctx, span := c.begin(ctx, run, job)
 	defer span.End()
-	began := time.Now()
-	waited := began.Sub(run.Call.QueuedAt)
-	job.Request.Accepted, job.Request.Owner = run.Call.QueuedAt, run.Call.Owner
-	watch := c.metrics.watch(ctx, job.Request.Model, waited)
+	// The gateway compares Accepted with this machine's clock.
+	job.Request.Accepted, job.Request.Owner = time.Now().Add(-run.Waited), run.Call.Owner
+	watch := c.metrics.watch(ctx, job.Request.Model, run.Waited)
 	var buffer []byte
 	emit := func(frame inference.Frame, first bool) (err error) {
 		if first {
-			frame.QueueTime = waited.Seconds()
+			frame.QueueTime = run.Waited.Seconds()
 			watch.first()
 		}
 		if buffer, err = frame.Append(buffer[:0]); err != nil {
@@ -165,20 +160,23 @@ func (c *Completions) Own(ctx context.Context, key string, r *inference.Request,
 	result, err := c.Gateway.Complete(ctx, r, emit)
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hasteTimeout)
 	defer cancel()
-	if _, rerr := c.Meter.Record(rctx, tasks.NewID(), usage(key, r.Model, result)); rerr != nil {
+	if rerr := c.Meter.Record(rctx, tasks.NewID(), time.Time{}, usage(key, r.Model, result)); rerr != nil {
 		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "key", key, "model", r.Model, "error", rerr)
 	}
 	return err
 }
 
-// usage is what the ledger holds of a completion.
+// usage returns what the ledger holds of a completion: also what failed calls of
+// upstreams used, since upstreams charge for it.
 func usage(key, model string, result inference.Result) meter.Usage {
-	u := meter.Usage{
-		Key: key, Model: model, Requests: 1,
-		PromptTokens: int64(result.Usage.PromptTokens), CompletionTokens: int64(result.Usage.CompletionTokens),
-	}
-	if n := result.Usage.ReasoningTokens; n != nil {
-		u.ReasoningTokens = int64(*n)
+	u := meter.Usage{Key: key, Model: model, Requests: 1}
+	for _, used := range []inference.Usage{result.Usage, result.Failed} {
+		u.PromptTokens += int64(used.PromptTokens)
+		u.CompletionTokens += int64(used.CompletionTokens)
+		u.EstimatedTokens += int64(used.EstimatedTokens)
+		if n := used.ReasoningTokens; n != nil {
+			u.ReasoningTokens += int64(*n)
+		}
 	}
 	return u
 }
@@ -279,7 +277,7 @@ func (c *Completions) record(run *stream.Run, job inference.Job, result inferenc
 	if errors.Is(context.Cause(ended), stream.ErrLeft) {
 		u.Cancelled = 1
 	}
-	if err := insist(ctx, func() error { return c.charge(ctx, run, job, u) }); err != nil {
+	if err := insist(ctx, func() error { return c.charge(ctx, run, job, u, result.Usage.TotalTokens) }); err != nil {
 		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "call_id", run.ID, "key", u.Key, "model", u.Model,
 			"prompt_tokens", u.PromptTokens, "completion_tokens", u.CompletionTokens, "error", err)
 	}
@@ -301,18 +299,20 @@ func insist(ctx context.Context, tell func() error) error {
 	}
 }
 
-// charge counts the use of a call once, however often it is called.
-func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference.Job, u meter.Usage) error {
+// charge records the use of a call once, however often it is called, and settles its
+// tokens with the key's limits.
+func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference.Job, u meter.Usage, tokens int) error {
 	current, err := run.Current(ctx)
 	if err != nil || !current {
 		return err
 	}
-	// A call that is made anew after everybody had left it has its id, and may be made
-	// in the same millisecond.
-	first, err := c.Meter.Record(ctx, run.ID+":"+strconv.FormatInt(run.Call.QueuedAt.UnixNano(), 10), u)
-	if err != nil || !first {
+	// A call that is made again after its callers had left has the same id, and may be
+	// made in the same millisecond.
+	use := run.ID + ":" + strconv.FormatInt(run.Call.QueuedAt.UnixNano(), 10)
+	if err := c.Meter.Record(ctx, use, run.Call.QueuedAt, u); err != nil {
 		return err
 	}
+
 	limits := meter.Limits{TPM: job.TPM, TPD: job.TPD}
-	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, int(u.PromptTokens+u.CompletionTokens))
+	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, use, tokens)
 }

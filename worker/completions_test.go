@@ -241,7 +241,6 @@ func TestACompletionThatCannotBeMadeSaysWhy(t *testing.T) {
 		"not JSON":          {stream.Call{Body: []byte(`"x"`)}, nil, 500, "cannot be read", false},
 		"no request":        {stream.Call{Body: []byte(`{}`)}, nil, 500, "cannot be read", false},
 		"gone from storage": {stream.Call{BodyKey: "inputs/none"}, nil, 503, "from the store", false},
-		"a deadly call":     {stream.Call{Body: []byte(greeting)}, func(run *stream.Run) { run.Attempt = stream.MaxAttempts + 1 }, 500, "ended unexpectedly, 3 times", false},
 		"a run half heard":  {stream.Call{Body: []byte(greeting)}, func(run *stream.Run) { run.Begun = true }, 502, "in the middle of the answer", true},
 	} {
 		h.before, c.call.Owner = c.before, name
@@ -307,5 +306,48 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 	}
 	if rows := h.used(name); len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
 		t.Errorf("a retry: %+v", rows)
+	}
+}
+
+func TestWhatACallerCostsWhoSeesNothingIsRecordedAsAnEstimate(t *testing.T) {
+	t.Parallel()
+	model, url := inferencetest.Start(t)
+	// What does not look like JSON is held back, so that another upstream may answer.
+	const body = `{"request":{"model":"m","format":{"type":"json_object"},"messages":[{"role":"user","parts":[{"text":"Hi"}]}]}}`
+	for name, c := range map[string]struct {
+		upstreams []inference.Upstream
+		leaves    bool
+		counted   int64 // what an upstream has counted
+	}{
+		"leaves before the first token": {[]inference.Upstream{{BaseURL: url, Model: "hang"}}, true, 0},
+		"the first try is cut off":      {[]inference.Upstream{{BaseURL: url, Model: "cut"}, {BaseURL: url, Model: "json", Priority: 1}}, false, 14},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: c.upstreams}})
+			h := setupCompletions(t, inference.Upstream{BaseURL: url}, openai.New, func(o *inference.GatewayOptions) {
+				o.Catalogue = func() *inference.Catalogue { return catalogue }
+			})
+			asked := len(model.Requests())
+			answer, err := h.client.Call(t.Context(), stream.Call{ID: tasks.NewID(), Owner: name, Tier: stream.OnDemand, Body: []byte(body)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := model.WaitRequests(t.Context(), asked+1); err != nil {
+				t.Fatal(err)
+			}
+			if c.leaves {
+				answer.Close()
+			}
+			wait.Receive(t, "the end of the run", h.returned)
+			answer.Close()
+			rows := h.used(name)
+			if len(rows) != 1 {
+				t.Fatalf("%+v", rows)
+			}
+			u := rows[0]
+			if u.Requests != 1 || u.EstimatedTokens == 0 || u.PromptTokens+u.CompletionTokens != u.EstimatedTokens+c.counted || (u.Cancelled == 1) != c.leaves {
+				t.Errorf("%+v", u)
+			}
+		})
 	}
 }

@@ -15,13 +15,13 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis/recommend"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"
 )
 
-// discardTimeout bounds the deletion of a cancelled job's artifact.
+// discardTimeout bounds the deletion of a cancelled job's artifact, and of a completed job's sources.
 const discardTimeout = 30 * time.Second
 
 // Convert handles tasks.ConvertPDF: Markdown to a stored PDF or what else was asked
@@ -32,58 +32,91 @@ const discardTimeout = 30 * time.Second
 // BrowserUnavailable), and RenderTimeout.
 func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
 	ctx, ended := w.observe(ctx, run)
-	cached, err := w.convert(ctx, run, task)
+	var cached bool
+	err := w.throughOutages(ctx, run, func() (err error) {
+		cached, err = w.convert(ctx, run, task)
+		return err
+	})
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, run.ID)
+		w.discard(ctx, run.Record)
 	}
 	ended(cached, err)
 	return err
 }
 
 func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert) (cached bool, err error) {
-	var composed pdf.Composed
-	var artifact presswork.Artifact
+	made, err := w.make(ctx, run, task)
+	if err != nil {
+		if made, err = w.earlier(ctx, run, task, err); err != nil {
+			return false, err
+		}
+	}
+	return made.cached, w.complete(ctx, run, task, made)
+}
+
+// complete ends the job with its artifact, and deletes its sources.
+func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Convert, made result) error {
+	artifact := made.artifact
+	artifact.Filename = strings.TrimSuffix(filename(task.Filename, made.title), ".pdf") + task.Output.Extension()
+	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
+
+	// The caller waits for the end, so the counting runs at the same time. If this run dies, the next one counts.
+	err := meanwhile(func() error {
+		if made.counted {
+			return nil
+		}
+		w.countKept(ctx, storage.Info{Key: storage.ArtifactKeyOf(run.ID, artifact.ContentType), Size: artifact.Size}, 0)
+		return nil
+	}, func() error { return run.Complete(ctx, artifact, made.cached) })
+	if err != nil {
+		return err
+	}
+
+	w.tidy(ctx, run.ID, task)
+	return nil
+}
+
+// result is a stored artifact and what the end of its job says about it.
+type result struct {
+	artifact presswork.Artifact
+	// title is the document's, for the name of the download.
+	title string
+	// cached is set when the artifact comes from the render cache.
+	cached bool
+	// counted is set when the keeper has counted the artifact.
+	counted bool
+}
+
+// make renders the document and stores its artifact, or takes both from the render cache.
+func (w *Worker) make(ctx context.Context, run *tasks.Run, task tasks.Convert) (made result, err error) {
+	var composed document.Composed
 	err = w.within(ctx, func(ctx context.Context) error {
-		document, err := w.document(ctx, run, task)
+		doc, err := w.document(ctx, run, task)
 		if err != nil {
 			return err
 		}
-		if composed, err = w.compose(ctx, run, document); err == nil {
-			artifact, cached, err = w.fromCache(ctx, run, composed)
+		if composed, err = w.compose(ctx, run, doc); err == nil {
+			made.artifact, made.cached, err = w.fromCache(ctx, run, composed)
 		}
 		return err
 	})
 	if err != nil {
-		return false, err
+		return result{}, err
 	}
-	counted := false
-	if artifact.ID == "" {
-		printed, err := w.print(ctx, run, composed)
-		if err != nil {
-			return false, err
-		}
-		if artifact, counted, err = w.store(ctx, run, composed, printed); err != nil {
-			return false, err
-		}
+
+	made.title = composed.Meta.Title
+	if made.artifact.ID != "" {
+		return made, nil
 	}
-	artifact.Filename = strings.TrimSuffix(filename(task.Filename, composed.Meta.Title), ".pdf") + composed.Output.Extension()
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
-	// Beside the end, which somebody waits for; without one the next run counts what it finds.
-	err = meanwhile(func() error {
-		if counted {
-			return nil
-		}
-		w.countKept(ctx, storage.Info{Key: artifactKey(run, composed), Size: artifact.Size}, 0)
-		return nil
-	}, func() error { return run.Complete(ctx, artifact, cached) })
+	printed, err := w.print(ctx, run, composed)
 	if err != nil {
-		return cached, err
+		return result{}, err
 	}
-	w.tidy(ctx, run.ID, task)
-	return cached, nil
+	made.artifact, made.counted, err = w.store(ctx, run, composed, printed)
+	return made, err
 }
 
 // within bounds what happens before and after the printing, which the browser
@@ -108,7 +141,7 @@ func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (st
 	if err := run.Progress(ctx, presswork.StageAnalyzing, 10, "reading the document"); err != nil {
 		return "", err
 	}
-	advice, err := w.Recommender.Recommend(ctx, content, w.Themes.List(), recommend.Preference{})
+	advice, err := w.Recommender.Recommend(ctx, run.Record.Owner, content, w.Themes.List(), recommend.Preference{})
 	if err != nil {
 		return "", err
 	}
@@ -118,11 +151,11 @@ func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (st
 // compose typesets a document, and reports that it does, and what came of it: warnings,
 // and the theme in force where the request named another or none. Strict findings
 // come with the warnings that they are.
-func (w *Worker) compose(ctx context.Context, run *tasks.Run, document pdf.Document) (pdf.Composed, error) {
+func (w *Worker) compose(ctx context.Context, run *tasks.Run, doc document.Document) (document.Composed, error) {
 	ctx, ended := w.stage(ctx, presswork.StageRendering)
 	defer ended()
 	run.Step(presswork.StageRendering, 20, "typesetting the Markdown")
-	composed, err := w.Converter.Compose(ctx, document)
+	composed, err := w.Converter.Compose(ctx, doc)
 	if werr := run.Warn(composed.Warnings...); err == nil {
 		err = werr
 	}
@@ -146,12 +179,12 @@ func meanwhile(report, work func() error) error {
 }
 
 // document reads what a task is about, and chooses its theme where that was left to us.
-func (w *Worker) document(ctx context.Context, run *tasks.Run, task tasks.Convert) (pdf.Document, error) {
+func (w *Worker) document(ctx context.Context, run *tasks.Run, task tasks.Convert) (document.Document, error) {
 	content, err := w.content(ctx, task)
 	if err != nil {
-		return pdf.Document{}, err
+		return document.Document{}, err
 	}
-	d := pdf.Document{Owner: w.ownerOf(run), Output: task.Output, Content: content, Theme: task.Theme, Options: task.Options, Filename: task.Filename}
+	d := document.Document{Owner: w.ownerOf(run), Output: task.Output, Content: content, Theme: task.Theme, Options: task.Options, Filename: task.Filename}
 	if err := d.FromFolder(task.Path, task.Parts, w.assets(ctx, task.Assets)); err != nil || d.Theme != themes.Auto {
 		return d, err
 	}
@@ -195,13 +228,13 @@ func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
 }
 
 // artifactKey is where the result of a composed document is to lie.
-func artifactKey(run *tasks.Run, c pdf.Composed) string {
+func artifactKey(run *tasks.Run, c document.Composed) string {
 	return storage.ArtifactKeyOf(run.ID, c.Output.ContentType())
 }
 
 // fromCache links the result of an equal page, made before, to this job; the
 // artifact is the zero one when there is none.
-func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c pdf.Composed) (presswork.Artifact, bool, error) {
+func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Composed) (presswork.Artifact, bool, error) {
 	render := w.renderKey(run, c.Key)
 	info, err := w.Store.Copy(ctx, render, artifactKey(run, c))
 	switch {
@@ -239,32 +272,15 @@ func (w *Worker) renderKey(run *tasks.Run, page string) string {
 	return storage.RenderKey(hex.EncodeToString(sum[:]))
 }
 
-// metaJob is the attribute with the job that a document was printed for; copies keep it.
-const metaJob = "job"
-
-// adopt takes what an earlier run of the job stored, which had printed it or taken it
-// from the cache.
-func (w *Worker) adopt(ctx context.Context, run *tasks.Run, c pdf.Composed) (presswork.Artifact, bool, error) {
-	info, err := w.Store.Stat(ctx, artifactKey(run, c))
-	if err != nil {
-		return presswork.Artifact{}, false, storeError(err)
-	}
-	maker := info.Meta[metaJob]
-	if maker != run.ID && (maker != "" || run.Record.Stage != presswork.StageStoring) { // release 0.1 names no job
-		return artifactOf(run, info), true, nil
-	}
-	return artifactOf(run, info), false, run.Warn(run.Record.Printed...)
-}
-
-func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Made, error) {
+func (w *Worker) print(ctx context.Context, run *tasks.Run, c document.Composed) (document.Made, error) {
 	run.Step(presswork.StagePrinting, printingFrom, "printing")
 	printed, err := w.printPaced(ctx, run, c)
 	if err != nil {
-		return pdf.Made{}, err
+		return document.Made{}, err
 	}
 	found := printed.Warnings[len(c.Warnings):]
 	if err := run.Printed(found...); err != nil {
-		return pdf.Made{}, err
+		return document.Made{}, err
 	}
 	if len(found)+len(run.Record.Printed) > 0 {
 		return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the result")
@@ -274,7 +290,7 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf
 }
 
 // store stores what was made, and reports whether it is counted.
-func (w *Worker) store(ctx context.Context, run *tasks.Run, c pdf.Composed, made pdf.Made) (artifact presswork.Artifact, counted bool, err error) {
+func (w *Worker) store(ctx context.Context, run *tasks.Run, c document.Composed, made document.Made) (artifact presswork.Artifact, counted bool, err error) {
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
 	attrs := storage.Attrs{ContentType: c.Output.ContentType(), Meta: map[string]string{"pages": strconv.Itoa(made.Pages), metaJob: run.ID}}
@@ -310,11 +326,11 @@ func (w *Worker) notCounted(ctx context.Context, key string, err error) {
 
 // discard deletes what a run stored before it learned that its job is
 // cancelled. A superseded run deletes nothing: the artifact is its successor's.
-func (w *Worker) discard(ctx context.Context, jobID string) {
+func (w *Worker) discard(ctx context.Context, job tasks.Record) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
-	if err := w.Keeper.Discard(ctx, jobID); err != nil {
-		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "job_id", jobID, "error", err)
+	if err := w.Keeper.Delete(ctx, storage.ArtifactKeyOf(job.ID, job.ContentType)); err != nil {
+		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "job_id", job.ID, "error", err)
 	}
 }
 
@@ -332,21 +348,13 @@ func (w *Worker) tidy(ctx context.Context, jobID string, task tasks.Convert) {
 
 // dropSources deletes what a completed job needs no more.
 func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
+	// The worker may be stopping.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
+	defer cancel()
 	for _, key := range keys {
 		if err := w.Keeper.Delete(ctx, key); err != nil {
 			w.Log.WarnContext(ctx, "a source was not deleted; the next sweep does it", "job_id", jobID, "key", key, "error", err)
 		}
-	}
-}
-
-func artifactOf(run *tasks.Run, info storage.Info) presswork.Artifact {
-	pages, _ := strconv.Atoi(info.Meta["pages"])
-	return presswork.Artifact{
-		ID:          run.ID,
-		Size:        info.Size,
-		Pages:       pages,
-		SHA256:      info.SHA256,
-		ContentType: info.ContentType,
 	}
 }
 

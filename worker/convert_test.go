@@ -186,6 +186,47 @@ func TestSourcesAreReadFromTheStoreAndTidiedAway(t *testing.T) {
 	})
 }
 
+// Redis lost the completion of these jobs: their sources are deleted, and their records are open.
+func TestAJobWhoseCompletionWasLostCompletesWithItsArtifact(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+	for _, row := range []struct {
+		name string
+		task func(convert tasks.Convert) (tasks.Task, error)
+	}{
+		{"at its conversion", tasks.ConvertPDF.Task},
+		{"at the choice of its theme", func(convert tasks.Convert) (tasks.Task, error) {
+			return tasks.ChooseTheme.Task(tasks.Choice{Convert: convert, Queue: tasks.Render})
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			id := tasks.NewID()
+			left := []byte("%PDF-1.4 of the run that completed the job")
+			attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7", "job": id}}
+			if _, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(left), int64(len(left)), attrs); err != nil {
+				t.Fatal(err)
+			}
+			task, err := row.task(tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light", Filename: "report.pdf"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := s.client.Submit(t.Context(), tasks.Submission{ID: id, Kind: presswork.KindConversion, Task: task}); err != nil {
+				t.Fatal(err)
+			}
+			rec := s.ended(id)
+			if rec.Status != presswork.Completed || rec.Cached {
+				t.Fatalf("record %+v, error %v", rec.Job, rec.Error)
+			}
+			if rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) || rec.Artifact.Filename != "report.pdf" {
+				t.Errorf("artifact %+v", rec.Artifact)
+			}
+			if !s.stored(storage.ArtifactKey(id)) {
+				t.Error("the artifact was deleted")
+			}
+		})
+	}
+}
+
 func TestASourceThatIsGoneFailsTheJobForGood(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"presswork/internal/markdown/diagram"
 	"presswork/tasks"
 )
 
@@ -13,7 +14,7 @@ func (w *Worker) Draw(ctx context.Context, task tasks.Drawing) error {
 	if w.Keeper.Now().After(task.Until) {
 		return nil
 	}
-	pictures, err := w.Diagrams.Draw(ctx, task.Sources, task.Style)
+	pictures, err := w.Diagrams.Draw(ctx, task.Sources, diagram.Style(task.Style))
 	if err != nil {
 		return err
 	}

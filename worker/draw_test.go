@@ -37,7 +37,7 @@ func TestDiagramsAreStoredForWhoWaits(t *testing.T) {
 		}}),
 	})
 	task := tasks.Drawing{
-		Sources: []string{"a"}, Style: diagram.Style{Accents: []string{"#4a2fd8"}},
+		Sources: []string{"a"}, Style: tasks.DrawingStyle{Accents: []string{"#4a2fd8"}},
 		Key: storage.DrawingKey("waited-for"), Until: time.Now().Add(time.Hour),
 	}
 	for range 2 { // the second run finds it there

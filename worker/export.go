@@ -21,12 +21,12 @@ import (
 // those of Exporter.PDF.
 func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
 	ctx, ended := w.observe(ctx, run)
-	err := w.export(ctx, run, task)
+	err := w.throughOutages(ctx, run, func() error { return w.export(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, run.ID)
+		w.discard(ctx, run.Record)
 	}
 	ended(false, err)
 	return err
@@ -55,7 +55,7 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 		artifact.Filename = visit.Filename
 	}
 	if artifact.Filename == "" {
-		artifact.Filename = pageName(task.URL, exportType(task))
+		artifact.Filename = pageName(task.URL, task.ContentType())
 	}
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)
 	return run.Complete(ctx, artifact, false)
@@ -161,7 +161,7 @@ func (w *Worker) countKept(ctx context.Context, info storage.Info, keep int64) {
 // adopted is what an earlier run of this job stored, if it died before it could
 // report it, or count it.
 func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExport) (presswork.Artifact, bool, error) {
-	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, exportType(task)))
+	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, task.ContentType()))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return presswork.Artifact{}, false, nil
@@ -177,17 +177,6 @@ func visitOf(task tasks.PageExport) export.VisitOptions {
 		return task.Screenshot.VisitOptions
 	}
 	return task.PDF.VisitOptions
-}
-
-// exportType is the content type of a task's result.
-func exportType(task tasks.PageExport) string {
-	switch {
-	case task.Screenshot == nil:
-		return presswork.PDF.ContentType()
-	case task.Screenshot.Type == "":
-		return "image/png"
-	}
-	return "image/" + task.Screenshot.Type
 }
 
 func extension(contentType string) string {

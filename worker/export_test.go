@@ -16,9 +16,9 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/document"
 	"presswork/internal/export"
 	"presswork/internal/guard"
-	"presswork/internal/pdf"
 	"presswork/internal/test/public"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
@@ -81,7 +81,7 @@ func setupExports(t *testing.T) *shop {
 	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}, index: index}
 	w := worker.New(worker.Options{
 		Store: s.store, Keeper: retention.New(retention.Options{Store: disk, Redis: index}), Themes: catalogue,
-		Converter: pdf.New(pdf.Options{Printer: s.printer, Themes: catalogue}), Exporter: exporter, Retention: 48 * time.Hour,
+		Converter: document.New(document.Options{Printer: s.printer, Themes: catalogue}), Exporter: exporter, Retention: 48 * time.Hour,
 	})
 	tasks.Handle(server, tasks.ExportPage, w.Export)
 	if err := errors.Join(exporter.Start(t.Context()), client.Start(t.Context()), server.Start(t.Context())); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/tasks"
 )
 
@@ -86,7 +86,7 @@ func reportPace(ctx context.Context, expected time.Duration, report func(percent
 }
 
 // printPaced prints, and reports on the job how far it has probably come.
-func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c pdf.Composed) (pdf.Made, error) {
+func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c document.Composed) (document.Made, error) {
 	ctx, ended := w.stage(ctx, presswork.StagePrinting)
 	defer ended()
 	size, began := len(c.Page.HTML), time.Now()

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/internal/test/redistest"
 	"presswork/storage"
 	"presswork/storage/retention"
@@ -32,11 +32,11 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	w := worker.New(worker.Options{
 		Store:     disk,
 		Keeper:    retention.New(retention.Options{Store: disk, Redis: index}),
-		Converter: pdf.New(pdf.Options{Printer: &printer{}, Themes: catalogue}),
+		Converter: document.New(document.Options{Printer: &printer{}, Themes: catalogue}),
 		Picture:   func(_ context.Context, page presswork.Page) ([]byte, error) { return []byte("picture"), nil },
 	})
 	// The API composes without a browser.
-	sample, err := pdf.New(pdf.Options{Themes: catalogue}).Preview(t.Context(), "nord")
+	sample, err := document.New(document.Options{Themes: catalogue}).Preview(t.Context(), "nord")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,69 @@ func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
 	}
 }
 
+// A retry of its task might be half a minute away.
+func TestAJobGoesOnWhenTheStoreIsBack(t *testing.T) {
+	t.Parallel()
+	for name, submit := range map[string]func(s *shop, id string) (runs int){
+		"its source is in the store": func(s *shop, id string) int {
+			s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
+			return 1
+		},
+		"its source is in the task": func(s *shop, id string) int {
+			s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
+			return 1
+		},
+		"its theme is not chosen": func(s *shop, id string) int {
+			task, err := tasks.ChooseTheme.Task(tasks.Choice{
+				Convert: tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"}, Queue: tasks.Render,
+			})
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{ID: id, Kind: presswork.KindConversion, Task: task}); err != nil {
+				s.t.Fatal(err)
+			}
+			return 2 // the choice and the conversion
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setup(t, wait.Patience)
+			id := tasks.NewID()
+			if _, err := s.store.Put(t.Context(), storage.SourceKey(id, id), strings.NewReader("# x"), 3, storage.Attrs{}); err != nil {
+				t.Fatal(err)
+			}
+			s.store.away.Store(true)
+			runs := submit(s, id)
+			// Several tries of its task would be over by now.
+			var began time.Time
+			wait.Until(t, "the job runs", func() bool {
+				rec, err := s.client.Job(t.Context(), id)
+				if err == nil && rec.Status == presswork.Processing && began.IsZero() {
+					began = time.Now()
+				}
+				return !began.IsZero() && time.Since(began) > 5*time.Second
+			})
+			s.store.away.Store(false)
+			if rec := s.ended(id); rec.Status != presswork.Completed || len(rec.Workers) != runs {
+				t.Errorf("the job is %s after %d runs, want %d: %v", rec.Status, len(rec.Workers), runs, rec.Error)
+			}
+		})
+	}
+}
+
+func TestAJobWhoseSourceIsRefusedByAStoreThatWorksGivesItsSlotBack(t *testing.T) {
+	t.Parallel()
+	s := setup(t, wait.Patience)
+	id := tasks.NewID()
+	s.store.denied = storage.SourceKey(id, id)
+	s.submit(id, tasks.Convert{ContentKey: s.store.denied, Theme: "light"})
+	wait.Until(t, "the source was refused six times", func() bool { return s.store.refusals.Load() >= 6 })
+	if rec, err := s.client.Job(t.Context(), id); err != nil || len(rec.Workers) < 2 {
+		t.Errorf("all were of one run, in one slot: %v, %v", rec.Workers, err)
+	}
+}
+
 // A result that is stored while Redis takes nothing is counted when it does, so that it goes
 // when its time is over.
 func TestAResultIsCountedWhenRedisTakesItAgain(t *testing.T) {

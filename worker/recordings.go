@@ -10,26 +10,14 @@ import (
 	"presswork/storage"
 )
 
-// source is a recording that can be read at any place.
-type source interface {
-	io.ReaderAt
-	io.Closer
-	// Size is in bytes.
-	Size() int64
-}
-
-// fetch opens the recording: where the store holds files in the store itself, else
-// in a file without a name.
-func (h *hearing) fetch(ctx context.Context) (source, error) {
+// fetch copies the recording to a file without a name.
+func (h *hearing) fetch(ctx context.Context) (tempFile, error) {
 	if h.task.Key == "" {
 		return h.aside(func(w io.Writer) error { return h.download(ctx, w) })
 	}
 	r, _, err := h.Store.Get(ctx, h.task.Key, storage.Range{})
 	if err != nil {
-		return nil, storeError(err)
-	}
-	if file, ok := r.(source); ok {
-		return file, nil
+		return tempFile{}, storeError(err)
 	}
 	defer r.Close()
 	return h.aside(func(w io.Writer) error {
@@ -41,10 +29,10 @@ func (h *hearing) fetch(ctx context.Context) (source, error) {
 }
 
 // aside is what fill writes, in a file that goes with its last reader.
-func (h *hearing) aside(fill func(io.Writer) error) (source, error) {
+func (h *hearing) aside(fill func(io.Writer) error) (tempFile, error) {
 	file, err := os.CreateTemp("", "presswork-audio-*")
 	if err != nil {
-		return nil, err
+		return tempFile{}, err
 	}
 	if err = os.Remove(file.Name()); err == nil {
 		err = fill(file)
@@ -55,19 +43,16 @@ func (h *hearing) aside(fill func(io.Writer) error) (source, error) {
 	}
 	if err != nil {
 		file.Close()
-		return nil, err
+		return tempFile{}, err
 	}
-	return unnamed{file, size}, nil
+	return tempFile{file, size}, nil
 }
 
-// unnamed is a file with its size.
-type unnamed struct {
+// tempFile is a file with its size in bytes.
+type tempFile struct {
 	*os.File
 	size int64
 }
-
-// Size is in bytes.
-func (u unnamed) Size() int64 { return u.size }
 
 func (h *hearing) download(ctx context.Context, w io.Writer) error {
 	err := h.Download(ctx, h.task.URL, w)

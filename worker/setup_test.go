@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/storage"
@@ -63,6 +63,9 @@ type faultyStore struct {
 	afterPut  func(key string)
 	afterCopy func(to string)
 	beforeGet func(ctx context.Context)
+	away      atomic.Bool // nothing but List, Delete and Presign is answered
+	denied    string      // the key of an object that the store refuses
+	refusals  atomic.Int64
 	damaged   string // the keys of objects that are not what was put
 }
 
@@ -70,10 +73,32 @@ func (s *faultyStore) Get(ctx context.Context, key string, rng storage.Range) (i
 	if s.beforeGet != nil {
 		s.beforeGet(ctx)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), s.answers()); err != nil {
 		return nil, storage.Info{}, err
 	}
+	if key == s.denied {
+		s.refusals.Add(1)
+		return nil, storage.Info{}, errors.New("access denied")
+	}
 	return s.Store.Get(ctx, key, rng)
+}
+
+func (s *faultyStore) answers() error {
+	if s.away.Load() {
+		return errors.New("connection refused")
+	}
+	return nil
+}
+
+func (s *faultyStore) Stat(ctx context.Context, key string) (storage.Info, error) {
+	if err := s.answers(); err != nil {
+		return storage.Info{}, err
+	}
+	return s.Store.Stat(ctx, key)
+}
+
+func (s *faultyStore) Health(ctx context.Context) error {
+	return errors.Join(s.answers(), s.Store.Health(ctx))
 }
 
 func (s *faultyStore) Put(ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs) (storage.Info, error) {
@@ -95,6 +120,9 @@ func (s *faultyStore) Put(ctx context.Context, key string, r io.Reader, size int
 }
 
 func (s *faultyStore) Copy(ctx context.Context, from, to string) (storage.Info, error) {
+	if err := s.answers(); err != nil {
+		return storage.Info{}, err
+	}
 	if strings.Contains(s.damaged, from) {
 		return storage.Info{}, storage.ErrCorrupt
 	}
@@ -125,24 +153,32 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := tasks.NewServer(address, tasks.Options{RenderSlots: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	index, err := tasks.Dial(address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { index.Close() })
+	keeper := retention.New(retention.Options{Store: disk, Redis: index})
+	server, err := tasks.NewServer(address, tasks.Options{
+		RenderSlots: 1,
+		Discard: func(ctx context.Context, rec tasks.Record) error {
+			return keeper.Delete(ctx, storage.ArtifactKeyOf(rec.ID, rec.ContentType))
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}, index: index}
 	w := worker.New(worker.Options{
 		SharedRenders: shared,
 		Store:         s.store,
-		Keeper:        retention.New(retention.Options{Store: disk, Redis: index}),
-		Converter:     pdf.New(pdf.Options{Printer: s.printer, Themes: catalogue}),
+		Keeper:        keeper,
+		Converter:     document.New(document.Options{Printer: s.printer, Themes: catalogue}),
+		Themes:        catalogue,
 		RenderTimeout: timeout,
 	})
 	tasks.Handle(server, tasks.ConvertPDF, w.Convert)
+	tasks.Handle(server, tasks.ChooseTheme, w.Choose)
 	if err := errors.Join(client.Start(t.Context()), server.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/propagation"
 
@@ -34,6 +35,8 @@ type ToolboxOptions struct {
 	// Mandatory.
 	Store  storage.Store
 	Keeper *retention.Keeper
+	// Wait is how long a session waits for a worker. Default inference.ToolWait.
+	Wait time.Duration
 	// Log gets what was left in the store. Default: discard.
 	Log *slog.Logger
 }
@@ -46,6 +49,9 @@ type Toolbox struct{ ToolboxOptions }
 func NewToolbox(o ToolboxOptions) *Toolbox {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Wait == 0 {
+		o.Wait = inference.ToolWait
 	}
 	return &Toolbox{o}
 }
@@ -97,7 +103,9 @@ type toolOpening struct {
 // toolReply is a frame of a session: what came of a call, or why the session is over.
 type toolReply struct {
 	Result *inference.ToolResult `json:"result,omitempty"`
-	Over   string                `json:"over,omitempty"`
+	// Took is how long the call ran.
+	Took time.Duration `json:"took,omitempty"`
+	Over string        `json:"over,omitempty"`
 }
 
 var errSessionClosed = errors.New("the session is closed")
@@ -136,6 +144,9 @@ func (s *toolSession) call(ctx context.Context, c inference.BuiltinCall) (*infer
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the worker ended the session")
 	}
+	if errors.Is(err, stream.ErrNotBegun) {
+		return nil, fmt.Errorf("%w: %w", inference.ErrToolsBusy, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -146,10 +157,11 @@ func (s *toolSession) call(ctx context.Context, c inference.BuiltinCall) (*infer
 	if reply.Result == nil {
 		return nil, fmt.Errorf("the session is over: %s", reply.Over)
 	}
+	reply.Result.Took = reply.Took
 	return reply.Result, nil
 }
 
-// open puts the session in line.
+// open puts the session on its queue.
 func (s *toolSession) open(ctx context.Context) error {
 	body, err := json.Marshal(toolOpening{Types: s.types, Files: filesOf(s.request)})
 	if err != nil {
@@ -157,7 +169,9 @@ func (s *toolSession) open(ctx context.Context) error {
 	}
 	trace := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, trace)
-	call := stream.Call{ID: tasks.NewID(), Owner: s.request.Owner, Tier: stream.OnDemand, TraceParent: trace["traceparent"]}
+	call := stream.Call{
+		ID: tasks.NewID(), Owner: s.request.Owner, Tier: stream.OnDemand, TraceParent: trace["traceparent"], MaxWait: s.box.Wait,
+	}
 	if _, none := s.box.Store.(storage.None); none || len(body) <= tasks.InlineLimit {
 		call.Body = body
 	} else if err := s.put(ctx, call.ID, body); err != nil {

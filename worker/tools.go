@@ -103,12 +103,11 @@ var errIdle = errors.New("nothing was called for too long")
 // Serve holds a session until its caller leaves: it answers each call, one after the
 // other. Errors are those of Redis, and the cause of ctx.
 func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
-	if run.Begun || run.Attempt > stream.MaxAttempts {
+	if run.Begun {
 		return over(run, "its worker ended unexpectedly, and what it held is lost")
 	}
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
-	waited := time.Since(run.Call.QueuedAt)
-	defer t.metrics.session(waited)()
+	defer t.metrics.session(run.Waited)()
 	s := &openSession{tools: t, open: map[string]OpenTool{}}
 	defer s.close()
 	if err := s.begin(ctx, run); err != nil {
@@ -183,7 +182,9 @@ func (s *openSession) next(ctx context.Context, run *stream.Run) ([]byte, error)
 	if err := json.Unmarshal(input, &call); err != nil {
 		return nil, fmt.Errorf("a call cannot be read: %w", err)
 	}
+	began := time.Now()
 	result, err := s.call(ctx, call)
+	took := time.Since(began)
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -191,7 +192,7 @@ func (s *openSession) next(ctx context.Context, run *stream.Run) ([]byte, error)
 		return nil, err
 	}
 	s.replied = true
-	return encodeReply(result)
+	return encodeReply(result, took)
 }
 
 func (s *openSession) call(ctx context.Context, c inference.BuiltinCall) (result inference.ToolResult, err error) {
@@ -241,7 +242,7 @@ func (s *openSession) close() {
 
 // encodeReply leaves out pictures, the last first, until the result is no larger than a reply may
 // be.
-func encodeReply(r inference.ToolResult) ([]byte, error) {
+func encodeReply(r inference.ToolResult, took time.Duration) ([]byte, error) {
 	size, dropped := 0, 0
 	kept := make([]inference.CodeResult, 0, len(r.Code))
 	for _, c := range r.Code {
@@ -255,9 +256,9 @@ func encodeReply(r inference.ToolResult) ([]byte, error) {
 		r.Code = kept
 		r.Output += fmt.Sprintf("\n[%d results are left out: they are too large]", dropped)
 	}
-	b, err := json.Marshal(toolReply{Result: &r})
+	b, err := json.Marshal(toolReply{Result: &r, Took: took})
 	if err == nil && len(b) > maxReply {
-		return json.Marshal(toolReply{Result: &inference.ToolResult{Failed: true, Output: fmt.Sprintf(
+		return json.Marshal(toolReply{Took: took, Result: &inference.ToolResult{Failed: true, Output: fmt.Sprintf(
 			"The result is too large: %d bytes; allowed are %d.", len(b), maxReply)}})
 	}
 	return b, err

@@ -331,6 +331,50 @@ func TestADrainingWorkerEndsSessionsAndHandsOnWhatItHasNotAnswered(t *testing.T)
 	}
 }
 
+func TestTheWaitForAWorkerIsNoPartOfACall(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{ToolConcurrency: 1}, worker.ToolsOptions{})
+	first, second := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
+	run(t, first, "x")
+	got := make(chan inference.ToolResult, 1)
+	go func() {
+		result, err := second.Call(t.Context(), python("y"))
+		if err != nil {
+			t.Error(err)
+		}
+		got <- result
+	}()
+	wait.Until(t, "the second session waits", func() bool {
+		stats, err := r.client.Stats(t.Context())
+		i := slices.IndexFunc(stats, func(s tasks.QueueStats) bool { return s.Queue == tasks.Tools })
+		return err == nil && stats[i].Pending > 0
+	})
+	freed := time.Now()
+	first.Close()
+	result := wait.Receive(t, "its turn", got)
+	if took := result.Took; result.Output != "y 1" || took <= 0 || took > time.Since(freed) {
+		t.Errorf("%+v, %s after its turn", result, time.Since(freed))
+	}
+}
+
+func TestASessionThatNoWorkerBeginsIsBusy(t *testing.T) {
+	t.Parallel()
+	r := setupTools(t, redistest.Start(t))
+	r.serve(t, tasks.Options{ToolConcurrency: 1}, worker.ToolsOptions{})
+	r.box.Wait = time.Second
+	wait.Until(t, "a session has begun", func() bool {
+		_, err := r.open(t, &inference.Request{}).Call(t.Context(), python("x"))
+		return err == nil
+	})
+	second := r.open(t, &inference.Request{})
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	defer cancel()
+	if _, err := second.Call(ctx, python("y")); !errors.Is(err, inference.ErrToolsBusy) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTwoHundredSessionsAtOnce(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))

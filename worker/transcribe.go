@@ -34,17 +34,17 @@ const (
 
 // Transcribe handles tasks.TranscribeAudio: a recording to a stored transcript.
 // What was heard of a long one outlives the worker. Errors, besides those of a
-// store or a queue that does not answer: those of audio.Options.Read and
+// store or a queue that does not answer: those of audio.Reader.Read and
 // inference.Gateway.Transcribe, and InvalidURL and AddressNotAllowed for a
 // recording that cannot be fetched.
 func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
 	ctx, ended := w.observe(ctx, run)
-	err := w.transcribe(ctx, run, task)
+	err := w.throughOutages(ctx, run, func() error { return w.transcribe(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, run.ID)
+		w.discard(ctx, run.Record)
 	}
 	ended(false, err)
 	return err
@@ -113,7 +113,7 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 	// The next run takes what is stored for recorded, and may come when the ledger does not
 	// know any more what it has had.
 	recording.Wait()
-	info, err := h.Store.Put(ctx, key, bytes.NewReader(text), int64(len(text)), attrs)
+	info, err := h.put(ctx, h.run, key, text, attrs)
 	if errors.Is(err, storage.ErrExists) {
 		return h.Store.Stat(ctx, key)
 	}
@@ -141,7 +141,7 @@ func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err e
 		return whole, err
 	}
 	defer source.Close()
-	recording, err := h.Recordings.Read(ctx, source, source.Size(), audio.Wanted{
+	recording, err := h.Recordings.Read(ctx, source, source.size, audio.Wanted{
 		Part:  h.model.Audio.Part,
 		Plain: slices.ContainsFunc(h.model.Upstreams, func(u inference.Upstream) bool { return u.Kind == inference.WhisperServer }),
 	})
@@ -223,6 +223,7 @@ func (h *hearing) hear(ctx context.Context, n int, part audio.Part) (*audio.Piec
 	request := &inference.Transcription{
 		Model: h.task.Model, Owner: h.run.Record.Owner, Task: h.task.Task, Language: h.task.Language, Prompt: h.prompt(n), Temperature: h.task.Temperature,
 		Timed: audio.Timed(h.task.Format), Words: h.task.Words, Name: part.Name, Size: part.Size, Open: part.Open,
+		Duration: time.Duration((part.End - part.Start) * float64(time.Second)),
 	}
 	// A caller who waits for one part would rather try again by itself.
 	tries := 1
@@ -308,8 +309,7 @@ func (h *hearing) record(ctx context.Context, seconds float64, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	err = insist(ctx, func() error {
-		_, err := h.Meter.Record(ctx, "job:"+h.run.ID, u)
-		return err
+		return h.Meter.Record(ctx, "job:"+h.run.ID, h.run.Record.CreatedAt, u)
 	})
 	if err != nil {
 		h.Log.ErrorContext(ctx, "the use of a transcription was not recorded", "job_id", h.run.ID, "key", u.Key, "model", u.Model, "audio_seconds", u.AudioSeconds, "error", err)

@@ -62,7 +62,7 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 	w := worker.New(worker.Options{
 		Store: h.store, Keeper: retention.New(retention.Options{Store: disk, Redis: index}), Models: current,
 		Gateway: inference.NewGateway(inference.GatewayOptions{Catalogue: current, Open: openai.New}), Meter: h.counts,
-		Recordings: audio.Options{MaxDuration: time.Minute}, Retention: 48 * time.Hour, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Recordings: audio.NewReader(audio.Options{MaxDuration: time.Minute}), Retention: 48 * time.Hour, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Download: func(_ context.Context, url string, w io.Writer) error {
 			switch {
 			case strings.HasSuffix(url, "/talk.wav"):
@@ -220,6 +220,25 @@ func TestATranscriptIsStoredAndItsRecordingIsNot(t *testing.T) {
 	}
 }
 
+func TestATranscriptIsKeptUntilTheStoreTakesIt(t *testing.T) {
+	t.Parallel()
+	h := setupHearing(t, "ears")
+	var refused atomic.Bool
+	h.store.beforePut = func(key string) error {
+		if strings.HasPrefix(key, storage.Artifacts) && refused.CompareAndSwap(false, true) {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	rec := h.ended(h.submit(tasks.NewID(), talk8k(2), tasks.Transcription{Model: "ears"}))
+	if rec.Status != presswork.Completed || !refused.Load() {
+		t.Fatalf("%s %v", rec.Status, rec.Error)
+	}
+	if n := len(h.engine.Recordings()); n != 1 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
 func TestATranscriptionFailsForOneReason(t *testing.T) {
 	t.Parallel()
 	h := setupHearing(t, "ears", "ears-broken", "ears-short:4")
@@ -306,7 +325,7 @@ func TestWhatADeadWorkerHeardIsNotHeardAgain(t *testing.T) {
 		}
 		change(0, func(p *audio.Piece) { p.Text = "as the dead one heard it" })
 		change(1, func(p *audio.Piece) { p.Text, p.End = "of another cut", p.End-1 })
-		return storage.ErrFull
+		panic("the worker dies")
 	}
 	rec := h.ended(h.submit(id, talk8k(16), tasks.Transcription{Model: "ears"}))
 	if rec.Status != presswork.Completed || rec.Attempts != 2 {

@@ -23,11 +23,11 @@ import (
 	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
+	"presswork/internal/document"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 	"presswork/internal/inference/meter"
 	"presswork/internal/markdown/diagram"
-	"presswork/internal/pdf"
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/themes"
@@ -40,7 +40,7 @@ type Options struct {
 	// Keeper counts what is stored, for retention and the size cap. Mandatory.
 	Keeper *retention.Keeper
 	// Converter makes PDFs. Mandatory.
-	Converter *pdf.Converter
+	Converter *document.Converter
 	// Picture takes a PNG of a page's first sheet. Mandatory for Preview.
 	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
 	// Diagrams draws. Mandatory for Draw.
@@ -58,8 +58,8 @@ type Options struct {
 	Models  func() *inference.Catalogue
 	Gateway *inference.Gateway
 	Meter   *meter.Meter
-	// Recordings are how recordings are read.
-	Recordings audio.Options
+	// Recordings reads recordings.
+	Recordings *audio.Reader
 	// Download gets the recording at an address, through the guard, and bounds it.
 	Download func(ctx context.Context, url string, w io.Writer) error
 	// RenderTimeout bounds what comes before the printing, and what comes after;

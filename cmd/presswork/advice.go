@@ -12,8 +12,7 @@ import (
 	"presswork"
 	"presswork/internal/analysis"
 	"presswork/internal/analysis/recommend"
-	"presswork/internal/inference"
-	"presswork/internal/inference/openai"
+	"presswork/internal/app"
 	"presswork/internal/local"
 	"presswork/themes"
 )
@@ -53,13 +52,11 @@ func (r readerFlags) open(getenv func(string) string) (*recommend.Model, error) 
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w; the default is %s", err, ownCompletions)}
 	}
-	engine, err := openai.New(inference.Upstream{
-		Name: "analysis", Kind: inference.Plain, BaseURL: strings.TrimRight(r.url, "/"), Model: r.model, APIKey: getenv("PRESSWORK_API_KEY"),
-	})
+	model, err := app.AnalysisModel(r.model, r.url, getenv("PRESSWORK_API_KEY"), u.Redacted())
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w", err)}
 	}
-	return recommend.Engine(engine, r.model, r.model+" at "+u.Redacted()), nil
+	return model, nil
 }
 
 // serverAddress reads the address of a server, which is the user's own: it may

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
+	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/local"
 )
@@ -76,7 +77,7 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	recommender, done := newRecommender(ctx, remember, model, newNotices(a.stderr))
+	recommender, done := app.NewRecommender(ctx, remember, model, newNotices(a.stderr))
 	defer done()
 	converter := local.New(local.Options{ThemesDir: a.themesDir, Output: presswork.HTML, Stdin: a.stdin, Recommender: recommender, Preference: preference})
 	stop, err := begin(ctx, converter)

@@ -2,20 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"presswork"
-	"presswork/internal/chromium"
-	"presswork/internal/guard"
+	"presswork/internal/app"
 	"presswork/internal/inference"
-	"presswork/internal/inference/browse"
-	"presswork/internal/inference/sandbox"
 	"presswork/internal/local"
 )
 
@@ -45,7 +40,7 @@ func newSearchCommand(p *program) *cobra.Command {
 			if query == "" {
 				return usageError{errors.New("say what to search for: presswork search who invented paper")}
 			}
-			return b.run(cmd.Context(), func(ctx context.Context, web *browse.Browser) error { return b.search(ctx, web, query) })
+			return b.run(cmd.Context(), func(ctx context.Context, web *app.Web) error { return b.search(ctx, web, query) })
 		},
 	}
 	f := cmd.Flags()
@@ -72,7 +67,7 @@ func newFetchCommand(p *program) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return b.run(cmd.Context(), func(ctx context.Context, web *browse.Browser) error { return b.fetch(ctx, web, args[0]) })
+			return b.run(cmd.Context(), func(ctx context.Context, web *app.Web) error { return b.fetch(ctx, web, args[0]) })
 		},
 	}
 	f := cmd.Flags()
@@ -86,8 +81,8 @@ func newFetchCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// run makes the browser of models, calls use, and ends what was started.
-func (b *browseCommand) run(ctx context.Context, use func(context.Context, *browse.Browser) error) (err error) {
+// run opens the web as models see it, calls use, and stops what it started.
+func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.Web) error) (err error) {
 	cfg, log, err := b.settings()
 	if err != nil {
 		return err
@@ -96,33 +91,24 @@ func (b *browseCommand) run(ctx context.Context, use func(context.Context, *brow
 	if b.allow != "" {
 		allow, setting = b.allow, "--allow-private"
 	}
-	policy, err := guard.New(guard.Options{Allow: allow, Setting: setting})
-	if err != nil {
-		return usageError{fmt.Errorf("%s: %w", setting, err)}
-	}
-	o := webOptions{policy: policy, log: log, box: sync.OnceValues(func() (*sandbox.Box, error) { return sandbox.Open(ctx, sandbox.Options{}) })}
-	if _, missing := chromium.Find(cfg.ChromiumPath); b.scripts && missing == nil {
-		o.exporter = chromium.NewExporter(chromium.ExporterOptions{Browser: chromium.Options{Path: cfg.ChromiumPath, Tabs: 1}, Policy: policy})
-		if err := o.exporter.Start(ctx); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, o.exporter.Kill()) }()
-	}
-	web, err := newWeb(cfg, o)
+	web, err := app.OpenWeb(ctx, app.WebOptions{
+		Config: cfg, Allow: allow, Setting: setting, Scripts: b.scripts, Version: version(), Log: log,
+	})
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, web.Stop()) }()
 	return use(ctx, web)
 }
 
-func (b *browseCommand) search(ctx context.Context, web *browse.Browser, query string) error {
+func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) error {
 	if err := web.Available(); err != nil {
 		return usageError{errors.New("no search engine is set: name one in SEARXNG_URL or SEARCH_URL")}
 	}
 	if b.top < 1 || b.top > 20 {
 		return usageError{fmt.Errorf("--top is %d; allowed: 1 to 20", b.top)}
 	}
-	result, err := b.call(ctx, web, inference.SearchFunction, map[string]any{"query": query, "topn": b.top})
+	result, err := web.Call(ctx, inference.SearchFunction, map[string]any{"query": query, "topn": b.top})
 	switch {
 	case err != nil:
 		return err
@@ -133,7 +119,7 @@ func (b *browseCommand) search(ctx context.Context, web *browse.Browser, query s
 	return err
 }
 
-func (b *browseCommand) fetch(ctx context.Context, web *browse.Browser, address string) error {
+func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string) error {
 	if b.loc < 0 || b.num < 0 {
 		return usageError{errors.New("--loc and --lines: allowed are numbers from 0 on")}
 	}
@@ -141,7 +127,7 @@ func (b *browseCommand) fetch(ctx context.Context, web *browse.Browser, address 
 		return usageError{errors.New(local.Message(err))}
 	}
 	if !b.text && !b.json {
-		result, err := b.call(ctx, web, inference.OpenFunction, map[string]any{"id": address, "loc": b.loc, "num_lines": b.num})
+		result, err := web.Call(ctx, inference.OpenFunction, map[string]any{"id": address, "loc": b.loc, "num_lines": b.num})
 		if err == nil {
 			_, err = fmt.Fprintln(b.stdout, result.Output)
 		}
@@ -156,17 +142,4 @@ func (b *browseCommand) fetch(ctx context.Context, web *browse.Browser, address 
 	}
 	_, err = fmt.Fprintln(b.stdout, page.Text)
 	return err
-}
-
-// call runs one function in a session of its own.
-func (b *browseCommand) call(ctx context.Context, web *browse.Browser, function string, arguments map[string]any) (inference.ToolResult, error) {
-	raw, err := json.Marshal(arguments)
-	if err != nil {
-		return inference.ToolResult{}, err
-	}
-	result, err := web.Session().Call(ctx, inference.BuiltinCall{Name: function, Arguments: string(raw)})
-	if err == nil && result.Failed {
-		err = errors.New(strings.TrimPrefix(result.Output, "Error: "))
-	}
-	return result, err
 }

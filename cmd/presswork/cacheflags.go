@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
 	"presswork/internal/local"
 )
@@ -38,34 +37,6 @@ func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin
 		err = errors.New(local.Message(err))
 	}
 	return cfg, from, err
-}
-
-// newRecommender makes a recommender whose cache is opened when it is first needed;
-// done closes it.
-func newRecommender(ctx context.Context, cfg cache.Config, model *recommend.Model, log *slog.Logger) (a *recommend.Recommender, done func()) {
-	var mu sync.Mutex
-	var opened cache.Cache
-	a = recommend.New(recommend.Options{Log: log, Model: model, Cache: func() cache.Cache {
-		mu.Lock()
-		defer mu.Unlock()
-		c, err := cache.OpenOrMemory(ctx, cfg, cache.Options{Log: log})
-		if err != nil {
-			log.WarnContext(ctx, "there is no cache", "error", err)
-			return nil
-		}
-		opened = c
-		return c
-	}})
-	return a, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if opened == nil {
-			return
-		}
-		if err := opened.Close(); err != nil {
-			log.WarnContext(ctx, "the cache's counters were not written", "error", err)
-		}
-	}
 }
 
 // notices writes warnings for a person: the message and its details in one

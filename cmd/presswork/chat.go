@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
+	"presswork/internal/app"
 	"presswork/internal/inference"
-	"presswork/internal/inference/openai"
 	"presswork/internal/input"
 	"presswork/internal/local"
 )
@@ -152,7 +152,7 @@ func (c *chatCommand) open() error {
 	if err == nil {
 		c.address = u.Redacted()
 		base := strings.TrimSuffix(strings.TrimRight(c.server, "/"), "/v1") + "/v1"
-		c.engine, err = openai.New(inference.Upstream{Name: "presswork", Kind: inference.Plain, BaseURL: base, APIKey: c.key, Model: c.model})
+		c.engine, err = app.ServerEngine(base, c.key, c.model)
 	}
 	if err != nil {
 		return usageError{fmt.Errorf("--server: %w", err)}

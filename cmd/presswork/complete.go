@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork/internal/config"
-	"presswork/internal/markdown"
+	"presswork/internal/local"
 	"presswork/themes"
 )
 
@@ -27,7 +27,7 @@ func completeDocuments(cmd *cobra.Command, p *program) {
 		"markdown":      {"gfm", "pandoc", "obsidian", "mdx"},
 		"pdf-a":         {"2b", "2u", "3b"},
 		"raw-html":      {"sanitized", "escaped"},
-		"code-theme":    markdown.CodeStyles(),
+		"code-theme":    local.CodeThemes(),
 	})
 	complete(cmd, "theme", p.themeNames)
 	complete(cmd, "css", cobra.FixedCompletions([]string{"css"}, cobra.ShellCompDirectiveFilterFileExt))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/internal/app"
 	"presswork/internal/config"
 )
 
@@ -25,7 +26,7 @@ func newConfigCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			if err := checkSettings(cfg); err != nil {
+			if err := app.CheckSettings(cfg); err != nil {
 				return err
 			}
 			if asJSON {

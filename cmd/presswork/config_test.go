@@ -24,7 +24,7 @@ func TestConfigRefusesWhatServeRefuses(t *testing.T) {
 		}
 	}
 	good := map[string]string{
-		"REDIS_URL": "redis://127.0.0.1:1,127.0.0.1:2", "TOKEN_SECRET": strings.Repeat("s", shortestSecret), "EXPORT_ALLOW_PRIVATE": "localhost:3000",
+		"REDIS_URL": "redis://127.0.0.1:1,127.0.0.1:2", "TOKEN_SECRET": strings.Repeat("s", 16), "EXPORT_ALLOW_PRIVATE": "localhost:3000",
 		"WEBHOOK_SECRET": "whsec_" + strings.Repeat("c2VjcmV0", 4), "SEARCH_URL": "http://127.0.0.1/?q={query}",
 	}
 	if got := askIn(t, good, "config"); got.code != exitOK {

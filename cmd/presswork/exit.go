@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"presswork/internal/chromium"
+	"presswork/internal/app"
 )
 
 // The exit statuses of the program.
@@ -25,9 +25,9 @@ func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, new(usageError)):
+	case errors.As(err, new(usageError)), errors.As(err, new(app.UsageError)):
 		return exitUsage
-	case errors.Is(err, chromium.ErrNotFound):
+	case app.NoBrowser(err):
 		return exitNoBrowser
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted

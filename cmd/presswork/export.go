@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"presswork"
+	"presswork/internal/app"
 	"presswork/internal/export"
-	"presswork/internal/guard"
 	"presswork/internal/input"
 	"presswork/internal/local"
 )
@@ -149,13 +149,9 @@ func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 	if err != nil {
 		return err
 	}
-	allow, setting := cfg.ExportAllowPrivate, "EXPORT_ALLOW_PRIVATE"
-	if e.allow != "" {
-		allow, setting = e.allow, "--allow-private"
-	}
-	policy, err := guard.New(guard.Options{Allow: allow, Setting: setting, AllowHosts: cfg.ExportAllowHosts, DenyHosts: cfg.ExportDenyHosts})
+	policy, err := app.ExportPolicy(cfg, e.allow)
 	if err != nil {
-		return usageError{fmt.Errorf("%s: %w", setting, err)}
+		return err
 	}
 	page, err := e.page(address)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command presswork is the whole system in one binary; each role is a
-// sub-command in a file of its own. This package wires and decides nothing else.
+// Command presswork is the whole system in one binary. Each sub-command is a file of its own with its flags and its
+// output; internal/app wires what the commands run.
 package main
 
 import (
@@ -11,7 +11,13 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"presswork/internal/app"
 )
+
+// drainGrace is how long a stop may last beyond app.DrainLimit before the process exits. Containers are killed after a
+// minute.
+const drainGrace = 10 * time.Second
 
 func main() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -19,12 +25,11 @@ func main() {
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	// The first signal drains; a second one then ends the process at once, and so
-	// does time, whatever hangs.
+	// The first signal drains. A second signal ends the process at once, and so does the end of the grace period.
 	context.AfterFunc(ctx, func() {
 		stop()
-		time.AfterFunc(drainLimit+drainGrace, func() {
-			fmt.Fprintf(os.Stderr, "presswork: not done %s after the signal; ending all the same\n", drainLimit+drainGrace)
+		time.AfterFunc(app.DrainLimit+drainGrace, func() {
+			fmt.Fprintf(os.Stderr, "presswork: not done %s after the signal; ending all the same\n", app.DrainLimit+drainGrace)
 			os.Exit(exitFailed)
 		})
 	})

@@ -14,9 +14,9 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis/recommend"
+	"presswork/internal/app"
 	"presswork/internal/cache"
 	"presswork/internal/config"
-	"presswork/internal/guard"
 	"presswork/internal/local"
 	"presswork/internal/local/livepage"
 	"presswork/internal/local/runlog"
@@ -115,16 +115,16 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	policy, err := guard.New(guard.Options{Allow: m.cfg.OutboundAllowPrivate, Setting: "OUTBOUND_ALLOW_PRIVATE"})
+	images, err := app.NewFetcher(m.cfg, version())
 	if err != nil {
-		return usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
+		return err
 	}
 	report := newReporter(m, len(inputs))
 	model, err := m.reader.open(m.getenv)
 	if err != nil {
 		return err
 	}
-	recommender, done := newRecommender(ctx, m.remember, model, m.notices())
+	recommender, done := app.NewRecommender(ctx, m.remember, model, m.notices())
 	defer done()
 	show, hide, err := m.showLive(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		Output:      m.made,
 		Jobs:        m.tabs(inputs),
 		Timeout:     m.cfg.RenderTimeout,
-		Fetch:       guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
+		Fetch:       images.Fetch,
 		Stdin:       m.stdin,
 		Stdout:      m.stdout,
 		Recommender: recommender,

@@ -14,8 +14,6 @@ import (
 	"presswork"
 	"presswork/internal/config"
 	"presswork/internal/local"
-	"presswork/internal/markdown"
-	"presswork/internal/pdf"
 )
 
 // prepare turns the command line into inputs; each error is one of usage.
@@ -46,7 +44,7 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	if m.epoch, err = sourceDateEpoch(m.getenv("SOURCE_DATE_EPOCH")); err != nil {
 		return nil, err
 	}
-	if err := pdf.CheckOptions(m.options); err != nil {
+	if err := local.CheckOptions(m.options); err != nil {
 		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
 	}
 	if err := m.prepareChoice(); err != nil {
@@ -55,7 +53,7 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	if m.made, err = m.outputFormat(); err != nil {
 		return nil, err
 	}
-	if err := pdf.CheckOutput(m.made, markdown.Matter{}, m.options); err != nil {
+	if err := local.CheckOutput(m.made, m.options); err != nil {
 		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
 	}
 	inputs, err := m.plan(paths, "."+string(m.made))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os/exec"
 	"strings"
 	"text/tabwriter"
@@ -14,10 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/inference"
-	"presswork/internal/inference/ollama"
-	"presswork/internal/inference/openai"
 )
 
 func newModelsCommand(p *program) *cobra.Command {
@@ -60,17 +58,13 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// models reads the catalogue as a server would.
+// models reads the models as a server reads them.
 func (p *program) models(ctx context.Context) (*inference.Catalogue, error) {
 	cfg, err := config.Load(p.getenv)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	source, err := inference.NewSource(ctx, modelSource(cfg, slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return nil, usageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
-	}
-	return source.Current(), nil
+	return app.Models(ctx, cfg)
 }
 
 // noModels explains how to get one.
@@ -84,7 +78,7 @@ func (p *program) listModels(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		_, err := fmt.Fprintf(p.stdout, "%s\n", openai.AppendModels(nil, c.Models()))
+		_, err := fmt.Fprintf(p.stdout, "%s\n", app.ModelsJSON(c))
 		return err
 	}
 	if len(c.Models()) == 0 {
@@ -127,10 +121,6 @@ func findModel(c *inference.Catalogue, name string) (*inference.Model, error) {
 	return m, nil
 }
 
-func newCheckGateway(c *inference.Catalogue) *inference.Gateway {
-	return inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New})
-}
-
 func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) error {
 	c, err := p.models(ctx)
 	if err != nil {
@@ -151,7 +141,7 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 		fmt.Fprint(p.stderr, noModels)
 		return nil
 	}
-	found := newCheckGateway(c).Check(ctx, models)
+	found := app.ModelGateway(c).Check(ctx, models)
 	failed := 0
 	for _, s := range found {
 		if !s.OK || !s.Served {
@@ -192,7 +182,7 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	ways := newCheckGateway(c).Explain(m)
+	ways := app.ModelGateway(c).Explain(m)
 	if asJSON {
 		return json.NewEncoder(p.stdout).Encode(ways)
 	}
@@ -209,7 +199,7 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 
 func (p *program) pullModel(ctx context.Context, name string) error {
 	draw := p.pullProgress()
-	err := ollama.New("").Pull(ctx, name, draw)
+	err := app.PullModel(ctx, name, draw)
 	if p.live(p.stderr) {
 		fmt.Fprintln(p.stderr)
 	}
@@ -224,27 +214,28 @@ func (p *program) pullModel(ctx context.Context, name string) error {
 }
 
 // pullProgress draws a bar on a terminal, and elsewhere a line for each step.
-func (p *program) pullProgress() func(ollama.Progress) {
+func (p *program) pullProgress() func(status string, done, total int64) {
 	last := ""
-	return func(step ollama.Progress) {
+	return func(status string, done, total int64) {
 		if p.live(p.stderr) {
-			fmt.Fprintf(p.stderr, "\r\x1b[K%s", pullLine(step))
+			fmt.Fprintf(p.stderr, "\r\x1b[K%s", pullLine(status, done, total))
 			return
 		}
-		if step.Status != last {
-			fmt.Fprintln(p.stderr, printable(step.Status))
+		if status != last {
+			fmt.Fprintln(p.stderr, printable(status))
 		}
-		last = step.Status
+		last = status
 	}
 }
 
-// pullLine is a step with its bar; the numbers are the server's.
-func pullLine(step ollama.Progress) string {
-	line := printable(step.Status)
-	if step.Total <= 0 {
+// pullLine returns a step with its bar; the numbers are the server's.
+func pullLine(status string, done, total int64) string {
+	line := printable(status)
+	if total <= 0 {
 		return line
 	}
-	return fmt.Sprintf("%s %s %5.1f of %.1f MB", line, bar(float64(step.Completed)/float64(step.Total)), float64(step.Completed)/1e6, float64(step.Total)/1e6)
+	share := float64(done) / float64(total)
+	return fmt.Sprintf("%s %s %5.1f of %.1f MB", line, bar(share), float64(done)/1e6, float64(total)/1e6)
 }
 
 // bar draws a share of 1.

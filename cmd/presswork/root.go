@@ -59,6 +59,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newTelemetryCommand(p),
 		newInfoCommand(p),
 		newTopCommand(p),
+		newKeysCommand(p),
 		newConfigCommand(p),
 		newHealthCommand(p),
 		newBackupCommand(p),

@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/inference"
-	"presswork/internal/inference/sandbox"
 	"presswork/internal/local"
 )
 
@@ -60,15 +59,11 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	var data []sandbox.File
-	for _, path := range r.data {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return usageError{fmt.Errorf("--data: %w", err)}
-		}
-		data = append(data, sandbox.File{Name: filepath.Base(path), Data: content})
+	data, err := app.PythonFiles(r.data)
+	if err != nil {
+		return usageError{fmt.Errorf("--data: %w", err)}
 	}
-	pool, err := newPython(ctx, cfg, newNotices(r.stderr))
+	pool, err := app.Interpreters(ctx, cfg, newNotices(r.stderr))
 	if err != nil {
 		return err
 	}
@@ -135,16 +130,4 @@ func (r *runPython) save(ctx context.Context, shown []inference.CodeResult, n in
 		}
 	}
 	return n, nil
-}
-
-// newPython opens the sandbox for Python as the settings say.
-func newPython(ctx context.Context, cfg config.Config, log *slog.Logger) (*sandbox.Pool, error) {
-	if cfg.ToolPython == "off" {
-		return nil, fmt.Errorf("%w: TOOL_PYTHON is off", sandbox.ErrUnavailable)
-	}
-	box, err := sandbox.Open(ctx, sandbox.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return newInterpreters(cfg, box, log)
 }

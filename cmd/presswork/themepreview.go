@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
+	"presswork/internal/app"
 	"presswork/internal/config"
-	"presswork/internal/guard"
 	"presswork/internal/local"
 	"presswork/themes"
 )
@@ -77,9 +77,9 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	policy, err := guard.New(guard.Options{Allow: cfg.OutboundAllowPrivate, Setting: "OUTBOUND_ALLOW_PRIVATE"})
+	images, err := app.NewFetcher(cfg, version())
 	if err != nil {
-		return usageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
+		return err
 	}
 	preference, err := v.preference.parse()
 	if err != nil {
@@ -93,7 +93,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	recommender, done := newRecommender(ctx, remember, model, newNotices(v.stderr))
+	recommender, done := app.NewRecommender(ctx, remember, model, newNotices(v.stderr))
 	defer done()
 	converter := local.New(local.Options{
 		Browser:     cfg.ChromiumPath,
@@ -101,7 +101,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 		Allow:       v.allow,
 		Jobs:        v.jobs,
 		Timeout:     cfg.RenderTimeout,
-		Fetch:       guard.NewFetcher(policy, guard.FetchOptions{UserAgent: "Presswork/" + version()}).Fetch,
+		Fetch:       images.Fetch,
 		Stdin:       v.stdin,
 		Stdout:      v.stdout,
 		Recommender: recommender,

@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"presswork/internal/chromium"
+	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/local"
 )
@@ -45,7 +44,7 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 		return usageError{err}
 	}
 	log := newNotices(p.stderr)
-	recommender, done := newRecommender(ctx, remember, nil, log)
+	recommender, done := app.NewRecommender(ctx, remember, nil, log)
 	defer done()
 	converter := local.New(local.Options{Browser: cfg.ChromiumPath, ThemesDir: cfg.ThemesDir, Jobs: runtime.NumCPU(), Recommender: recommender, Log: log})
 	stop, err := begin(ctx, converter)
@@ -65,7 +64,7 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 	switch {
 	case ctx.Err() != nil:
 		return interrupted{}
-	case errors.Is(err, chromium.ErrNotFound):
+	case app.NoBrowser(err):
 		return err
 	case failed > 0:
 		return fmt.Errorf("%s not ready", count(failed, "thing"))

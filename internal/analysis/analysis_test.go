@@ -41,7 +41,7 @@ func TestDocuments(t *testing.T) {
 // train` was forgotten.
 func TestWeightsFitTheSamples(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("train/samples/*.txt")
+	files, err := filepath.Glob("../../tools/train/samples/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no samples", err)
 	}

@@ -39,7 +39,7 @@ func TestHardCases(t *testing.T) {
 		name := strings.TrimSpace(fields[0])
 		cases++
 		languages[language] = true
-		result, err := advisor.Recommend(t.Context(), []byte(text), catalogue.List(), recommend.Preference{})
+		result, err := advisor.Recommend(t.Context(), "", []byte(text), catalogue.List(), recommend.Preference{})
 		if err != nil {
 			t.Fatal(err)
 		}

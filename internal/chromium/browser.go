@@ -21,7 +21,7 @@ import (
 	"presswork"
 )
 
-// Browser prints pages. It satisfies pdf.Printer.
+// Browser prints pages. It satisfies document.Printer.
 type Browser struct {
 	opt   Options
 	log   *slog.Logger

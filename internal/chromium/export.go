@@ -115,8 +115,18 @@ func (e *Exporter) Sandbox() (on bool, reason string) { return e.browser.Sandbox
 // RenderFailed when the PDF is too large, BrowserUnavailable when another try
 // may heal it, ctx's own cause otherwise.
 func (e *Exporter) PDF(ctx context.Context, v Visit, o export.PDFOptions) (Exported, error) {
-	return e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckPDF(page, o) },
+	loaded, told := false, v.Loaded
+	v.Loaded = func() {
+		if loaded = true; told != nil {
+			told()
+		}
+	}
+	exported, err := e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckPDF(page, o) },
 		func(v *visit) ([]byte, string, error) { return v.pdf(o, e.browser.opt.MaxPDFBytes) })
+	if loaded {
+		err = nameTemplates(err, o)
+	}
+	return exported, err
 }
 
 // Screenshot takes a picture of the page. Errors: those of PDF.

@@ -113,6 +113,26 @@ func (v *visit) blame(err error) error {
 	return err
 }
 
+// nameTemplates names the templates that a page was printed with, when the renderer crashed on it or was too slow: a
+// template can do that to any page.
+func nameTemplates(err error, o export.PDFOptions) error {
+	failed, ok := errors.AsType[*presswork.Error](err)
+	if !ok || failed.Code != presswork.PageTimeout && !errors.Is(err, errTabCrashed) || !isTrue(o.DisplayHeaderFooter) {
+		return err
+	}
+	var names []string
+	for _, template := range []struct{ name, text string }{{"headerTemplate", o.HeaderTemplate}, {"footerTemplate", o.FooterTemplate}} {
+		if template.text != "" {
+			names = append(names, template.name)
+		}
+	}
+	if len(names) == 0 {
+		return err
+	}
+	return presswork.Errorf(failed.Code, "%s; it was being printed with %s: try it with a simpler template, or without",
+		failed.Message, strings.Join(names, " and ")).WithParam("options." + names[0]).WithCause(err)
+}
+
 // coin turns a failed export into the error its caller gets.
 func (e *Exporter) coin(ctx context.Context, err error) error {
 	refusal, refused := errors.AsType[*cdp.Error](err)

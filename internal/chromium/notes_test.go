@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"presswork/internal/chromium"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/internal/test/browsertest"
 	"presswork/themes"
 )
@@ -21,8 +21,8 @@ func TestBlocksWithoutNotesTakeNoStyle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	composed, err := pdf.New(pdf.Options{Printer: browser, Themes: themes.Open(themes.Options{})}).Compose(t.Context(),
-		pdf.Document{Content: []byte("Marked[^1].\n\n" + paragraphs + "Marked[^2].\n\n[^1]: Noted.\n\n[^2]: Noted, too.\n")})
+	composed, err := document.New(document.Options{Printer: browser, Themes: themes.Open(themes.Options{})}).Compose(t.Context(),
+		document.Document{Content: []byte("Marked[^1].\n\n" + paragraphs + "Marked[^2].\n\n[^1]: Noted.\n\n[^2]: Noted, too.\n")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/documents"
 	"presswork/themes"
@@ -31,7 +31,7 @@ func BenchmarkProfile(b *testing.B) {
 	}
 	catalogue := themes.Open(themes.Options{})
 	p := profiler{browser: browsertest.Start(b, chromium.Options{Tabs: 1, FontConfig: config, RecycleAfter: 1 << 30})}
-	p.converter = pdf.New(pdf.Options{Printer: p.browser, Themes: catalogue})
+	p.converter = document.New(document.Options{Printer: p.browser, Themes: catalogue})
 	if p.raw, err = p.browser.Raw(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func BenchmarkProfile(b *testing.B) {
 type profiler struct {
 	browser   *chromium.Browser
 	raw       *chromium.Raw
-	converter *pdf.Converter
+	converter *document.Converter
 	documents int // so far, that none is equal to another
 }
 
@@ -79,9 +79,9 @@ func (p *profiler) profile(b *testing.B, kind documents.Document) {
 	cpu := p.raw.CPU()
 	var pages int
 	p.print(b, kind, prints, func(n int) {
-		var d pdf.Composed
+		var d document.Composed
 		composed.measure(func() (err error) {
-			d, err = p.converter.Compose(b.Context(), pdf.Document{Content: []byte(kind.Markdown(n)), Theme: os.Getenv("PRESSWORK_PROFILE_THEME")})
+			d, err = p.converter.Compose(b.Context(), document.Document{Content: []byte(kind.Markdown(n)), Theme: os.Getenv("PRESSWORK_PROFILE_THEME")})
 			return err
 		}, b)
 		var out []byte
@@ -124,7 +124,7 @@ func (p *profiler) print(b *testing.B, kind documents.Document, count int, each 
 			each(p.documents)
 			continue
 		}
-		d, err := p.converter.Compose(b.Context(), pdf.Document{Content: []byte(kind.Markdown(p.documents)), Theme: os.Getenv("PRESSWORK_PROFILE_THEME")})
+		d, err := p.converter.Compose(b.Context(), document.Document{Content: []byte(kind.Markdown(p.documents)), Theme: os.Getenv("PRESSWORK_PROFILE_THEME")})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -75,6 +75,7 @@ type Config struct {
 	ToolConcurrency       int           `env:"TOOL_CONCURRENCY" default:"64" min:"1" max:"10000" help:"Completions whose built-in tools this worker holds at a time. Most of them wait for the model: half as many programs run at a time as there are CPUs."`
 	ToolPython            string        `env:"TOOL_PYTHON" default:"python3" help:"Python that runs what models write (code_interpreter): a name in /usr/bin or a path below /usr. off: models get no code_interpreter from this worker."`
 	ToolMemoryMB          int           `env:"TOOL_MEMORY_MB" default:"512" min:"64" max:"1048576" help:"Memory of the code of one completion, in MB; its files come on top, 64 MB each in /work and /tmp."`
+	ToolMemoryTotalMB     int           `env:"TOOL_MEMORY_TOTAL_MB" default:"0" min:"0" max:"16777216" help:"Memory of the code of all completions of this worker together, files included, in MB; code waits for it. 0: a quarter of the machine's memory, or of the limit of the worker's cgroup."`
 	ToolTimeout           time.Duration `env:"TOOL_TIMEOUT" default:"20s" min:"1s" max:"5m" help:"How long one call of code_interpreter may run."`
 	AnalysisModel         string        `env:"ANALYSIS_MODEL" help:"Model that reads documents for the theme auto and POST /api/analysis: to be set for the API and for the workers of the queue text; where it fails, the program's own analyser reads. Unset: none."`
 

@@ -28,26 +28,34 @@ func TestDefaultsAreTheContracts(t *testing.T) {
 
 func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 	t.Parallel()
+	empty, blank := filepath.Join(t.TempDir(), "empty"), filepath.Join(t.TempDir(), "blank")
+	for path, text := range map[string]string{empty: "", blank: " \n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, tc := range map[string]struct {
 		env  map[string]string
 		says []string
 	}{
-		"number":   {map[string]string{"API_PORT": "eighty"}, []string{`API_PORT="eighty"`, "0 to 65535"}},
-		"range":    {map[string]string{"API_PORT": "70000"}, []string{"0 to 65535"}},
-		"not NaN":  {map[string]string{"CACHE_MAX_SIZE_GB": "NaN"}, []string{"CACHE_MAX_SIZE_GB"}},
-		"bool":     {map[string]string{"DEBUG": "maybe"}, []string{"true, false"}},
-		"duration": {map[string]string{"RENDER_TIMEOUT": "90"}, []string{"RENDER_TIMEOUT", "unit"}},
-		"word":     {map[string]string{"LOG_FORMAT": "xml"}, []string{"auto, text, json"}},
-		"list":     {map[string]string{"WORKER_QUEUES": "render,bogus"}, []string{"render, export"}},
-		"cidr":     {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,x"}, []string{`"x"`}},
-		"origin":   {map[string]string{"ALLOWED_ORIGINS": "app.example"}, []string{"scheme://host"}},
-		"url":      {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "*"}, []string{"http(s)://host"}},
-		"blank":    {map[string]string{"API_KEY": " , "}, []string{"API_KEY", "blank"}},
-		"tls":      {map[string]string{"API_TLS_CERT": "c.pem"}, []string{"API_TLS_KEY"}},
-		"s3":       {map[string]string{"S3_ENDPOINT": "h:1", "S3_BUCKET": "b", "S3_ACCESS_KEY": "k"}, []string{"S3_SECRET_KEY"}},
-		"records":  {map[string]string{"RECORD_RETENTION_DAYS": "29"}, []string{"RECORD_RETENTION_DAYS", "29", "CACHE_RETENTION_DAYS"}},
-		"both":     {map[string]string{"API_KEY": "hush", "API_KEY_FILE": "f"}, []string{"API_KEY_FILE"}},
-		"no file":  {map[string]string{"API_KEY_FILE": "/does/not/exist"}, []string{"API_KEY_FILE"}},
+		"number":     {map[string]string{"API_PORT": "eighty"}, []string{`API_PORT="eighty"`, "0 to 65535"}},
+		"range":      {map[string]string{"API_PORT": "70000"}, []string{"0 to 65535"}},
+		"not NaN":    {map[string]string{"CACHE_MAX_SIZE_GB": "NaN"}, []string{"CACHE_MAX_SIZE_GB"}},
+		"bool":       {map[string]string{"DEBUG": "maybe"}, []string{"true, false"}},
+		"duration":   {map[string]string{"RENDER_TIMEOUT": "90"}, []string{"RENDER_TIMEOUT", "unit"}},
+		"word":       {map[string]string{"LOG_FORMAT": "xml"}, []string{"auto, text, json"}},
+		"list":       {map[string]string{"WORKER_QUEUES": "render,bogus"}, []string{"render, export"}},
+		"cidr":       {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,x"}, []string{`"x"`}},
+		"origin":     {map[string]string{"ALLOWED_ORIGINS": "app.example"}, []string{"scheme://host"}},
+		"url":        {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "*"}, []string{"http(s)://host"}},
+		"blank":      {map[string]string{"API_KEY": " , "}, []string{"API_KEY", "blank"}},
+		"tls":        {map[string]string{"API_TLS_CERT": "c.pem"}, []string{"API_TLS_KEY"}},
+		"s3":         {map[string]string{"S3_ENDPOINT": "h:1", "S3_BUCKET": "b", "S3_ACCESS_KEY": "k"}, []string{"S3_SECRET_KEY"}},
+		"records":    {map[string]string{"RECORD_RETENTION_DAYS": "29"}, []string{"RECORD_RETENTION_DAYS", "29", "CACHE_RETENTION_DAYS"}},
+		"both":       {map[string]string{"API_KEY": "hush", "API_KEY_FILE": "f"}, []string{"API_KEY_FILE"}},
+		"no file":    {map[string]string{"API_KEY_FILE": "/does/not/exist"}, []string{"API_KEY_FILE"}},
+		"empty file": {map[string]string{"API_KEY_FILE": empty}, []string{"API_KEY_FILE", empty, "is empty"}},
+		"blank file": {map[string]string{"TOKEN_SECRET_FILE": blank}, []string{"TOKEN_SECRET_FILE", blank, "is empty"}},
 	} {
 		_, err := config.Load(env(tc.env))
 		if err == nil {

@@ -71,7 +71,7 @@ func WriteMarkdown(w io.Writer) error {
 	b.WriteString("# Configuration\n\n" +
 		"Every setting is an environment variable. A wrong value stops the start with one line that names the\n" +
 		"variable, its value and what is allowed. A secret may also be given as `NAME_FILE`, the path of a file that\n" +
-		"holds it. `presswork config` prints this list with the present values.\n\n" +
+		"holds it; the file must not be empty. `presswork config` prints this list with the present values.\n\n" +
 		"This page is printed from the code by `make generate`.\n\n" +
 		"| variable | default | meaning |\n|---|---|---|\n")
 	for _, s := range (Config{}).Settings() {

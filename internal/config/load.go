@@ -27,7 +27,7 @@ func Load(getenv func(string) string) (Config, error) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		raw, err := read(f.Tag, getenv)
-		if err == nil && strings.Trim(raw, ", \t\r\n") == "" && raw != "" {
+		if err == nil && raw != "" && blank(raw) {
 			// A key that is blank by mistake must not open the server.
 			err = errors.New("it is blank; leave it unset instead")
 		}
@@ -63,6 +63,11 @@ func (c Config) checkTogether() error {
 	return nil
 }
 
+// blank reports whether a value holds nothing but spaces, line ends and commas.
+func blank(raw string) bool { return strings.Trim(raw, ", \t\r\n") == "" }
+
+// read returns the text of a setting: its variable, the file that NAME_FILE names, or the
+// default. A file that is named must hold a value.
 func read(tag reflect.StructTag, getenv func(string) string) (string, error) {
 	name := tag.Get("env")
 	raw := getenv(name)
@@ -79,6 +84,9 @@ func read(tag reflect.StructTag, getenv func(string) string) (string, error) {
 	b, err := input.ReadFile(path, maxSecretFile)
 	if err != nil {
 		return "", fmt.Errorf("%s_FILE: %w", name, err)
+	}
+	if blank(string(b)) {
+		return "", fmt.Errorf("%s_FILE: %s is empty; write the value into it, or leave %s_FILE unset", name, path, name)
 	}
 	return string(b), nil
 }

@@ -25,10 +25,13 @@ type Options struct {
 	// second. An allowed host's addresses are judged all the same. Addresses are
 	// compared as they are written canonically. Default: every host, none.
 	AllowHosts, DenyHosts string
-	// Never is host:port of Presswork's own services (Redis, store, API,
+	// Never is host:port of Presswork's own services (Redis, store, API, search engine,
 	// debugging): no exemption opens them. A host of "", 0.0.0.0 or :: is this
 	// machine. Default: none.
 	Never []string
+	// NeverNow returns further entries of that kind, which change while the program runs
+	// (nodes of Redis, upstreams of models). It is asked for each address. Default: none.
+	NeverNow func() []string
 	// Lookup resolves a host name to addresses. Default: the system's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
@@ -41,6 +44,7 @@ type Policy struct {
 	prefixes   []netip.Prefix
 	allowed    []endpoint
 	never      []endpoint
+	neverNow   func() []string
 	hosts      hostRules
 	// ownToo reports own services that come and go: the proxies' listeners.
 	ownToo func(netip.AddrPort) bool
@@ -58,7 +62,7 @@ type endpoint struct {
 // New reads the options. The error names the entry that is wrong and what is
 // allowed.
 func New(o Options) (*Policy, error) {
-	p := &Policy{setting: o.Setting, lookup: o.Lookup}
+	p := &Policy{setting: o.Setting, neverNow: o.NeverNow, lookup: o.Lookup}
 	if p.lookup == nil {
 		p.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -232,6 +236,21 @@ func (p *Policy) allowsName(host string, port uint16) bool {
 	})
 }
 
+// services are Presswork's own, as they are now. An entry of neverNow that is no address
+// cannot be dialled, and is left out.
+func (p *Policy) services() []endpoint {
+	if p.neverNow == nil {
+		return p.never
+	}
+	all := slices.Clone(p.never)
+	for _, entry := range p.neverNow() {
+		if e, err := parseNever(entry); err == nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 // own reports whether the address is one of Presswork's services that are given
 // by address. Loopback is one place under all its addresses, and a service
 // that listens everywhere is at each address of this machine.
@@ -239,7 +258,7 @@ func (p *Policy) own(addr netip.Addr, port uint16) bool {
 	if p.ownToo != nil && p.ownToo(netip.AddrPortFrom(addr, port)) {
 		return true
 	}
-	return slices.ContainsFunc(p.never, func(e endpoint) bool {
+	return slices.ContainsFunc(p.services(), func(e endpoint) bool {
 		switch {
 		case e.port != port || !e.addr.IsValid():
 			return false
@@ -268,7 +287,7 @@ func (p *Policy) ownByName(ctx context.Context, ap netip.AddrPort) bool {
 	if _, isSpecial := classify(addr); !isSpecial && webPort(ap.Port()) {
 		return false
 	}
-	for _, e := range p.never {
+	for _, e := range p.services() {
 		if e.port != ap.Port() || e.addr.IsValid() {
 			continue
 		}

@@ -160,6 +160,26 @@ func TestOwnServicesStayClosedWhateverIsExempt(t *testing.T) {
 	}
 }
 
+func TestOwnServicesThatComeLaterAreClosedAsWell(t *testing.T) {
+	t.Parallel()
+	var now []string
+	p := policy(t, guard.Options{Allow: "true", NeverNow: func() []string { return now }, Lookup: answers("10.0.0.7")})
+	const node, upstream = "10.0.0.7:7001", "10.0.0.7:11434"
+	for _, ap := range []string{node, upstream} {
+		if !allowed(t, p, ap) {
+			t.Errorf("%s is refused before it is known", ap)
+		}
+	}
+	now = []string{node, "ollama:11434", "not an address"}
+	if allowed(t, p, node) {
+		t.Errorf("%s is allowed", node)
+	}
+	_, err := p.DialContext(t.Context(), "tcp", upstream)
+	if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+		t.Errorf("%s: %v", upstream, err)
+	}
+}
+
 func TestAnOwnServiceGivenByNameIsRefusedWhenDialled(t *testing.T) {
 	t.Parallel()
 	listener := count(t)

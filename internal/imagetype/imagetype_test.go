@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"image"
+	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
@@ -49,6 +50,46 @@ func tkhd(version byte, width, height uint32) []byte {
 }
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+// animatedGIF has n frames.
+func animatedGIF(t *testing.T, n int) []byte {
+	t.Helper()
+	g := &gif.GIF{Delay: make([]int, n)}
+	for range n {
+		g.Image = append(g.Image, image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.Black, color.White}))
+	}
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, g); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestFramesAreCounted(t *testing.T) {
+	t.Parallel()
+	still := encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
+	chunk := func(kind string) []byte { return join([]byte{0, 0, 0, 0}, []byte(kind), []byte{0, 0, 0, 0}) }
+	apng := join(still[:33], chunk("acTL"), chunk("fcTL"), still[33:len(still)-12], chunk("fcTL"), chunk("fdAT"), still[len(still)-12:])
+	anmf := []byte("ANMF\x03\x00\x00\x00abc\x00")
+	for name, c := range map[string]struct {
+		data        []byte
+		contentType string
+		want        int
+	}{
+		"gif":        {animatedGIF(t, 1), "image/gif", 1},
+		"gif of 7":   {animatedGIF(t, 7), "image/gif", 7},
+		"gif, cut":   {animatedGIF(t, 7)[:60], "image/gif", 2},
+		"png":        {still, "image/png", 1},
+		"apng of 2":  {apng, "image/png", 2},
+		"webp of 3":  {join([]byte("RIFF\x00\x00\x00\x00WEBP"), anmf, anmf, anmf), "image/webp", 3},
+		"webp, head": {[]byte("RIFF"), "image/webp", 1},
+		"jpeg":       {[]byte{0xff, 0xd8}, "image/jpeg", 1},
+	} {
+		if got := imagetype.Frames(c.data, c.contentType); got != c.want {
+			t.Errorf("%s: %d frames, want %d", name, got, c.want)
+		}
+	}
+}
 
 func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
 	t.Parallel()

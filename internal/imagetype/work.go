@@ -297,6 +297,9 @@ func (d *drawing) embedded(value string) error {
 		if info.Pixels() > MaxPixels {
 			return fmt.Errorf("the SVG holds an image of %d × %d pixels; at most %d million are allowed", info.Width, info.Height, MaxPixels/1_000_000)
 		}
+		if n := Frames(data, info.ContentType); n > MaxFrames {
+			return fmt.Errorf("the SVG holds an image of %d frames; at most %d are allowed", n, MaxFrames)
+		}
 		work := info.Pixels() / pixelBytes
 		if info.ContentType == "image/svg+xml" {
 			if work, err = svgWork(data, true, d.depth+1, d.unread); err != nil {

@@ -68,6 +68,10 @@ func admitTools(m *Model, r *Request) error {
 	if r.N > 1 && len(taken) > 0 {
 		return Invalidf("n", "must be 1 with a built-in tool")
 	}
+	if r.ToolChoice.Mode == ChooseNone {
+		// A caller who wants no calls gets none, also unchecked ones.
+		r.DisableToolValidation = false
+	}
 	if len(r.Tools) > 0 && !m.Can(CanTools) {
 		return Invalidf("tools", "the model `%s` does not support tool calling", m.ID)
 	}

@@ -1,10 +1,10 @@
 package inference
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -31,13 +31,14 @@ func (a attempted) upstreams(ctx context.Context) bool {
 	return status > 500 || status == http.StatusTooManyRequests
 }
 
-// attempt tries the model's upstreams until one succeeds: on and on as long as
-// nothing was emitted and the failure is the upstream's, which then cools or
-// rests.
+// attempt tries the model's upstreams until one succeeds. It goes on as long as nothing
+// was emitted and the failure is the upstream's, which then cools or rests. An upstream
+// that timed out is not asked again: it may charge for every request.
 func (g *Gateway) attempt(ctx context.Context, m *Model, who turn, try func(u *Upstream) attempted) error {
 	tried := map[string]bool{}
+	left := *m
 	for n := 0; ; n++ {
-		u, err := g.balance.take(ctx, m, who, tried)
+		u, err := g.balance.take(ctx, &left, who, tried)
 		if err != nil {
 			return err
 		}
@@ -57,14 +58,17 @@ func (g *Gateway) attempt(ctx context.Context, m *Model, who turn, try func(u *U
 			slog.Int("attempt", n+1), slog.Bool("emitted", a.emitted), slog.Any("error", a.err))
 		failed := AsError(a.err)
 		if failed.Status == http.StatusTooManyRequests {
-			g.balance.rest(u, cmp.Or(failed.RetryAfter, m.Routing.Cooldown), a.err)
+			g.balance.rest(u, failed.RetryAfter, m.unnamedRest(), a.err)
 		} else {
 			g.balance.release(u, max(m.Routing.Cooldown, failed.RetryAfter), a.err)
 		}
 		if a.emitted {
 			return a.err
 		}
-		if n >= m.retries() {
+		if failed.Code == UpstreamTimeout {
+			left.Upstreams = slices.DeleteFunc(slices.Clone(left.Upstreams), func(o Upstream) bool { return o.key() == u.key() })
+		}
+		if n >= m.retries() || len(left.Upstreams) == 0 {
 			if rests := g.balance.rests(m); rests != nil {
 				return rests
 			}

@@ -1,9 +1,11 @@
 package inference
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
+	"time"
 )
 
 // The tasks of a transcription: what language the text is in.
@@ -17,9 +19,11 @@ const (
 // AudioEngine is an Engine that hears and speaks.
 type AudioEngine interface {
 	Engine
-	// Transcribe sends one recording and returns the text. Failures of the upstream
-	// are *Error; it returns at once when ctx ends.
-	Transcribe(ctx context.Context, r *Transcription) (*Transcript, error)
+	// Transcribe sends one recording and returns the text. It calls life(false) for each
+	// piece of the recording that it sends, and life(true) for each piece of the answer.
+	// life must be safe for concurrent use. Failures of the upstream are *Error; it returns
+	// at once when ctx ends.
+	Transcribe(ctx context.Context, r *Transcription, life func(answer bool)) (*Transcript, error)
 	// Speak sends a text and calls emit for each piece of the recording as it
 	// comes, first with the content type and no data. An error of emit ends it and is returned as it is.
 	Speak(ctx context.Context, r *Speech, emit func(*Sound) error) error
@@ -42,6 +46,8 @@ type Transcription struct {
 	Timed, Words bool
 	// Name ends in what the recording is, such as "audio.wav".
 	Name string
+	// Duration is how long the recording is; 0 is unknown.
+	Duration time.Duration
 	// Size is how many bytes Open's reader yields.
 	Size int64
 	// Open reads the recording from its start; it is called for each try.
@@ -129,7 +135,9 @@ func (c *Catalogue) AdmitAudio(name, capability string) (*Model, error) {
 }
 
 // Transcribe gets the text of one recording from some upstream of its model: others
-// are tried while the failure is an upstream's. Routing.Timeout bounds it. Errors are *Error.
+// are tried while the failure is an upstream's. Routing.Timeout bounds it. An upstream may be
+// silent for FirstTokenTimeout and as long as the recording lasts before it answers, then
+// for IdleTimeout. Errors are *Error.
 func (g *Gateway) Transcribe(ctx context.Context, r *Transcription) (t *Transcript, err error) {
 	m, err := g.opts.Catalogue().AdmitAudio(r.Model, CanTranscribe)
 	if err != nil {
@@ -137,12 +145,25 @@ func (g *Gateway) Transcribe(ctx context.Context, r *Transcription) (t *Transcri
 	}
 	ctx, cancel := within(ctx, m)
 	defer cancel()
+	listens := cmp.Or(r.Duration, m.Routing.Timeout)
 	err = g.attempt(ctx, m, turn{owner: r.Owner}, func(u *Upstream) attempted {
 		engine, err := g.audioEngine(u)
-		if err == nil {
-			t, err = engine.Transcribe(ctx, r)
+		if err != nil {
+			return attempted{err: err}
 		}
-		return attempted{err: err}
+		ctx, silence, stop := m.Routing.watch(ctx, listens)
+		defer stop()
+		t, err = engine.Transcribe(ctx, r, func(answer bool) {
+			if answer {
+				silence.begin()
+			} else {
+				silence.life()
+			}
+		})
+		if err != nil {
+			return attempted{err: endedBy(ctx, err)}
+		}
+		return attempted{}
 	})
 	if err != nil {
 		return nil, endedBy(ctx, err)
@@ -151,7 +172,8 @@ func (g *Gateway) Transcribe(ctx context.Context, r *Transcription) (t *Transcri
 }
 
 // Speak has some upstream of the model speak a text; others are tried until the
-// first piece was emitted. Errors are *Error.
+// first piece was emitted. An upstream may be silent for FirstTokenTimeout before the first
+// piece, and for IdleTimeout after it. Errors are *Error.
 func (g *Gateway) Speak(ctx context.Context, r *Speech, emit func(*Sound) error) error {
 	m, err := g.opts.Catalogue().AdmitAudio(r.Model, CanSpeak)
 	if err != nil {
@@ -165,7 +187,10 @@ func (g *Gateway) Speak(ctx context.Context, r *Speech, emit func(*Sound) error)
 		if err != nil {
 			return attempted{err: err}
 		}
+		ctx, silence, stop := m.Routing.watch(ctx, 0)
+		defer stop()
 		a.err = engine.Speak(ctx, r, func(s *Sound) error {
+			silence.begin()
 			a.emitted = true
 			err := emit(s)
 			a.unheard = err != nil
@@ -174,7 +199,7 @@ func (g *Gateway) Speak(ctx context.Context, r *Speech, emit func(*Sound) error)
 		return a
 	})
 	if err != nil {
-		return endedBy(ctx, err)
+		return paidFor(endedBy(ctx, err))
 	}
 	return nil
 }

@@ -13,6 +13,9 @@ import (
 // maxCooldown bounds what the Retry-After of an upstream that failed may ask for.
 const maxCooldown = 5 * time.Minute
 
+// maxDoublings keeps a rest that doubles from overflowing.
+const maxDoublings = 30
+
 // balancer hands out places at upstreams. It knows them across reloads of the
 // catalogue. It is safe for concurrent use.
 type balancer struct {
@@ -32,6 +35,8 @@ type upstreamState struct {
 	last   error // the failure it cools from
 	// restTo is when its rate limit lets requests through again.
 	restTo time.Time
+	// limited counts the rests since the last success for which it named no time.
+	limited int
 	// cooled lets waiters in when coolTo or restTo has come; nil before the first.
 	cooled *time.Timer
 }
@@ -123,14 +128,20 @@ func (b *balancer) rests(m *Model) error {
 	return b.resting(m)
 }
 
-// rest gives a place back and keeps the upstream from being chosen that long, or
-// longer where it has asked for more before.
-func (b *balancer) rest(u *Upstream, wait time.Duration, err error) {
+// rest gives a place back after a 429, and keeps the upstream from being chosen for
+// wait, or longer if an earlier 429 asked for more. Without a wait it rests for 1 s, then
+// 2 s, 4 s and so on up to most, until a request succeeds.
+func (b *balancer) rest(u *Upstream, wait, most time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state(u)
 	s.active--
-	if until := time.Now().Add(wait); until.After(s.restTo) {
+	// Requests that began before the rest do not lengthen it.
+	if wait == 0 && most > 0 && !s.restTo.After(time.Now()) {
+		wait = min(time.Second<<min(s.limited, maxDoublings), most)
+		s.limited++
+	}
+	if until := time.Now().Add(wait); wait > 0 && until.After(s.restTo) {
 		s.restTo, s.last = until, err
 		b.wakeAt(s)
 	}
@@ -165,7 +176,7 @@ func (b *balancer) release(u *Upstream, cooldown time.Duration, err error) {
 		s.coolTo, s.last = time.Now().Add(cooldown), err
 		b.wakeAt(s)
 	case err == nil:
-		s.coolTo, s.last = time.Time{}, nil
+		s.coolTo, s.last, s.limited = time.Time{}, nil, 0
 	}
 	b.admitAll()
 }

@@ -1,6 +1,17 @@
 package inference
 
-import "context"
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ToolWait is how long a session of built-in tools waits for a worker. The wait is no part
+// of Routing.ToolTimeout.
+const ToolWait = time.Minute
+
+// ErrToolsBusy is returned by ToolSession.Call if no worker has begun the session in time.
+var ErrToolsBusy = errors.New("no worker was free to run the tool")
 
 // The functions that built-in tools become for an upstream. A function of the
 // caller's may not have such a name beside the tool.
@@ -26,9 +37,10 @@ type Toolbox interface {
 // ToolSession holds the state of the built-in tools of one request: variables,
 // files, pages. It is for one goroutine.
 type ToolSession interface {
-	// Call runs one call. What goes wrong in it (a traceback, a page that cannot be
-	// reached, arguments that miss the schema) is Output for the model to read; an error means that
-	// the session is over: the worker that held it died, or ctx ended.
+	// Call runs one call; the first one waits for a worker, at most ToolWait. What goes
+	// wrong in it (a traceback, a page that cannot be reached, arguments that miss the
+	// schema) is Output for the model to read. An error means that the session is over: the
+	// worker that held it died, none has begun it (ErrToolsBusy), or ctx ended.
 	Call(ctx context.Context, c BuiltinCall) (ToolResult, error)
 	// Close ends what still runs. It may be called twice.
 	Close() error
@@ -53,6 +65,8 @@ type ToolResult struct {
 	Search []SearchResult `json:"search,omitempty"`
 	Pages  []PageResult   `json:"pages,omitempty"`
 	Code   []CodeResult   `json:"code,omitempty"`
+	// Took is how long the call ran, without the wait for a worker.
+	Took time.Duration `json:"-"`
 	// Origins say where what Output shows is from, for Citations.
 	Origins []Origin `json:"origins,omitempty"`
 }

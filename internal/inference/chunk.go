@@ -57,7 +57,7 @@ type Usage struct {
 	// reports of its own queue.
 	QueueTime float64 `json:"queue_time"`
 	// PromptTokens and CompletionTokens are the upstream's counts, summed over all
-	// tries, and over all rounds of an answer with built-in tools.
+	// rounds of an answer with built-in tools, and over the model's corrections.
 	PromptTokens int `json:"prompt_tokens"`
 	// PromptTime is the upstream's own figure, or the time to its first piece;
 	// CompletionTime likewise, or from there to the last.
@@ -71,8 +71,8 @@ type Usage struct {
 	// completion; nil when nothing is known of them.
 	CachedTokens    *int `json:"cached_tokens,omitempty"`
 	ReasoningTokens *int `json:"reasoning_tokens,omitempty"`
-	// Estimated is set when the upstream gave no count of tokens.
-	Estimated bool `json:"estimated,omitempty"`
+	// EstimatedTokens are the part of TotalTokens that the upstream did not count.
+	EstimatedTokens int `json:"estimated_tokens,omitempty"`
 }
 
 // Result is what is known of a completion at its end, also of one that failed
@@ -85,6 +85,9 @@ type Result struct {
 	// Finish is as in Chunk; "" after an error.
 	Finish string `json:"finish,omitempty"`
 	Usage  Usage  `json:"usage"`
+	// Failed is what calls of upstreams used that failed before anything was emitted. It
+	// is not part of Usage: the caller got nothing for it.
+	Failed Usage `json:"failed,omitzero"`
 	// Attempts counts calls of upstreams: 1, and one for each retry, repair or
 	// further round.
 	Attempts int `json:"attempts"`

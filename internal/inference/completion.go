@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 )
@@ -23,6 +22,9 @@ type completion struct {
 	spoke bool
 	// outFailed reports whether out failed, which is no fault of the upstream.
 	outFailed bool
+	// corrects reports whether the model corrects its calls, read whether the caller has
+	// read content of the try that is corrected.
+	corrects, read bool
 	// images are those that were fetched, as data URIs by address.
 	images map[string]string
 	// rounds is nil without built-in tools.
@@ -70,12 +72,15 @@ func (c *completion) run(ctx context.Context) error {
 	return nil
 }
 
-// ask gets whole answers; where there is but one, the model may have had to correct
-// it.
+// ask gets whole answers. If there is only one, the model may have had to correct it:
+// the caller reads what the model said in the first try, and the calls of the second.
 func (c *completion) ask(ctx context.Context, r *Request) ([]*normaliser, error) {
+	c.corrects, c.read = false, false
 	answers, err := c.answer(ctx, r)
 	if wrong, ok := errors.AsType[*wrongArguments](err); ok && c.model.ToolValidation == ValidateFeedBack && len(answers) == 1 {
-		answers, err = c.answer(ctx, answers[0].calls.feedBack(r, wrong))
+		first := answers[0]
+		c.corrects, c.read = true, !first.hold && len(first.text) > 0
+		answers, err = c.answer(ctx, first.calls.feedBack(r, wrong))
 	}
 	return answers, err
 }
@@ -90,8 +95,12 @@ func (c *completion) conclude(ctx context.Context, r *Request, n *normaliser) er
 	switch {
 	case c.request.Format.JSON() && len(n.calls.list) == 0:
 		return c.holdJSON(ctx, r, n)
-	case n.hold && len(n.text) > 0:
-		return n.emit(&Chunk{Content: string(n.text)})
+	case n.hold && len(n.text) > 0 && !(n.quiet && len(n.calls.list) > 0):
+		text := string(n.text)
+		if c.read {
+			text = "\n\n" + text
+		}
+		return n.emit(&Chunk{Content: text})
 	}
 	return nil
 }
@@ -103,14 +112,14 @@ func (c *completion) answer(ctx context.Context, r *Request) ([]*normaliser, err
 	c.spoke = false
 	err := c.g.attempt(ctx, c.model, turn{c.request.Owner, c.request.ServiceTier}, func(u *Upstream) attempted {
 		c.result.Upstream = u.Name
-		before := c.result.Usage
+		var used Usage
 		var err error
-		answers, err = c.try(ctx, u, r)
+		answers, used, err = c.try(ctx, u, r)
 		a := attempted{err: err, emitted: c.spoke, unheard: c.outFailed}
 		if a.upstreams(ctx) && !a.emitted {
-			// What the upstream did in vain is not the caller's to pay.
-			before.QueueTime = c.result.Usage.QueueTime
-			c.result.Usage = before
+			c.result.Failed.add(used)
+		} else {
+			c.result.Usage.add(used)
 		}
 		return a
 	})
@@ -125,25 +134,20 @@ func (c *completion) answer(ctx context.Context, r *Request) ([]*normaliser, err
 	return answers, nil
 }
 
-// try calls one upstream once.
-func (c *completion) try(ctx context.Context, u *Upstream, r *Request) ([]*normaliser, error) {
+// try calls one upstream once, and returns also what the call used.
+func (c *completion) try(ctx context.Context, u *Upstream, r *Request) ([]*normaliser, Usage, error) {
 	engine, err := c.g.engine(u)
 	if err != nil {
-		return nil, err
+		return nil, Usage{}, err
 	}
 	traits := engine.Traits()
 	if !traits.FetchesImages && r.Images() > 0 {
 		if r, err = c.inline(ctx, r); err != nil {
-			return nil, err
+			return nil, Usage{}, err
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	routing := c.model.Routing
-	alarm := time.AfterFunc(routing.FirstTokenTimeout, func() {
-		cancel(Errorf(http.StatusGatewayTimeout, UpstreamTimeout, "the model did not begin to answer within %s", routing.FirstTokenTimeout))
-	})
-	defer alarm.Stop()
+	ctx, silence, stop := c.model.Routing.watch(ctx, 0)
+	defer stop()
 
 	c.result.Attempts++
 	at := clock{begun: time.Now()}
@@ -157,47 +161,42 @@ func (c *completion) try(ctx context.Context, u *Upstream, r *Request) ([]*norma
 			chunk.Choice = i
 			return c.emit(chunk)
 		})
-		answers[i].hold = c.holds(traits)
+		answers[i].quiet = c.corrects
+		answers[i].hold = c.corrects || c.holds(traits)
 	}
-	defer func() { c.result.Usage.spend(r, answers, at) }()
+	alive := false
 	err = engine.Complete(ctx, r, c.model, func(d *Delta) error {
-		at.last = time.Now()
-		if at.first.IsZero() {
-			if d.Content == "" && d.Reasoning == "" && len(d.ToolCalls) == 0 && d.Finish == "" {
-				return answers[d.Choice].push(d)
+		alive = true
+		if d.answers() {
+			at.last = time.Now()
+			if at.first.IsZero() {
+				at.first = at.last
 			}
-			at.first = at.last
-			alarm.Stop()
-			alarm = time.AfterFunc(routing.IdleTimeout, func() {
-				cancel(Errorf(http.StatusBadGateway, UpstreamTimeout, "the model fell silent for %s", routing.IdleTimeout))
-			})
+			silence.begin()
 		} else {
-			alarm.Reset(routing.IdleTimeout)
+			silence.life()
 		}
 		if d.Fingerprint != "" {
 			c.print = d.Fingerprint
 		}
 		return answers[d.Choice].push(d)
 	})
-	alarm.Stop()
 	for _, n := range answers {
 		if err == nil {
 			err = n.end()
 		}
 	}
+	// Services charge for a prompt even if the caller leaves before the first token.
+	used := spent(r, answers, at, alive || ctx.Err() != nil)
 	if err != nil {
-		return answers, endedBy(ctx, err)
+		return answers, used, endedBy(ctx, err)
 	}
-	return answers, nil
+	return answers, used, nil
 }
 
-// holds is whether the content is kept back until the answer was checked: where
-// nobody reads along, and where the engine does not hold the answer to JSON
-// itself.
+// holds reports whether the content is kept back until the answer was checked: JSON that
+// is not streamed, or that the engine does not check itself.
 func (c *completion) holds(t Traits) bool {
-	if !c.request.Stream && len(c.request.Tools) > 0 && c.model.ToolValidation == ValidateFeedBack {
-		return true
-	}
 	// What a model says between its calls of tools is no part of the document.
 	native := (t.NativeJSON || c.model.Can(CanJSONSchema)) && c.rounds == nil
 	return c.request.Format.JSON() && (!c.request.Stream || !native)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -52,25 +53,33 @@ func TestAnUpstreamThatHasCooledTakesThoseWhoWait(t *testing.T) {
 	})
 }
 
-func TestWhatWasDoneInVainIsNotCounted(t *testing.T) {
+func TestFailedCallsOfUpstreamsAreCountedApart(t *testing.T) {
 	t.Parallel()
 	// Its reasoning is hidden, so that nothing was emitted when it fails.
 	vain := func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
 		return errors.Join(emit(&inference.Delta{Reasoning: "Hm.", Usage: &inference.RawUsage{PromptTokens: 3, CompletionTokens: 500, ReasoningTokens: new(500)}}),
 			inference.Errorf(502, inference.UpstreamError, "cut"))
 	}
-	for name, second := range map[string]*engine{"answers": {}, "fails": {run: vain}} {
-		g := setup(map[string]*engine{"a": {run: vain}, "b": second}, func(m *inference.Model) { m.Upstreams[1].Priority = 1 })
-		r := request()
-		r.Admitted, r.ReasoningFormat = true, inference.Hidden
-		result, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
-		total := 4
-		if name == "fails" {
-			total = 0
-		}
-		if (err != nil) != (total == 0) || result.Attempts != 2 || result.Usage.TotalTokens != total || result.Usage.ReasoningTokens != nil {
-			t.Errorf("the second %s: %+v, %v", name, result, err)
-		}
+	for name, test := range map[string]struct {
+		second        *engine
+		total, failed int
+	}{
+		"the second answers": {&engine{}, 4, 503},
+		"the second fails":   {&engine{run: vain}, 0, 1006},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := setup(map[string]*engine{"a": {run: vain}, "b": test.second}, func(m *inference.Model) { m.Upstreams[1].Priority = 1 })
+			r := request()
+			r.Admitted, r.ReasoningFormat = true, inference.Hidden
+			result, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+			if (err != nil) != (test.total == 0) || result.Attempts != 2 || result.Usage.TotalTokens != test.total || result.Usage.ReasoningTokens != nil {
+				t.Errorf("%+v, %v", result, err)
+			}
+			if f := result.Failed; f.TotalTokens != test.failed || f.EstimatedTokens != 0 || f.ReasoningTokens == nil {
+				t.Errorf("failed calls used %+v", f)
+			}
+		})
 	}
 }
 
@@ -151,6 +160,80 @@ func TestLogProbabilitiesStayWithTheirText(t *testing.T) {
 		})
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %s (%v)", format, got, want, err)
+		}
+	}
+}
+
+func TestHiddenReasoningIsHiddenInEveryField(t *testing.T) {
+	t.Parallel()
+	const fields = `{"thinking":"secret","thinking_blocks":[{"thinking":"secret"}],"reasoning_details":[{"text":"secret"}],"reasoning_text":"secret",` +
+		`"thoughts":"secret","provider_specific_fields":{"reasoning_content":"secret"},"extra_content":{"google":{"thought":"secret"}},"annotations":[{"type":"url_citation"}],"refusal":"no"}`
+	e := &engine{run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+		return errors.Join(emit(&inference.Delta{Reasoning: "secret", Extra: json.RawMessage(fields)}), emit(&inference.Delta{Content: "Hi", Finish: "stop"}))
+	}}
+	r := request()
+	r.Admitted, r.ReasoningFormat = true, inference.Hidden
+	var shown []string
+	_, err := setup(map[string]*engine{"a": e}, nil).Complete(t.Context(), r, func(c *inference.Chunk) error {
+		shown = append(shown, c.Content+c.Reasoning+string(c.Extra))
+		return nil
+	})
+	if got := strings.Join(shown, ""); err != nil || got != `{"annotations":[{"type":"url_citation"}],"refusal":"no"}Hi` {
+		t.Errorf("shown %s, %v", got, err)
+	}
+}
+
+func TestACorrectedAnswerShowsOneTry(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		second         []inference.RawToolDelta
+		content, calls string
+	}{
+		"calls again":  {[]inference.RawToolDelta{{ID: "2", Name: "f", Arguments: `{"day":2}`}}, "said 1", `{"day":2}`},
+		"only answers": {nil, "said 1\n\nsaid 2", ""},
+	} {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, stream %t", name, stream), func(t *testing.T) {
+				t.Parallel()
+				e := &engine{}
+				e.run = func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+					try := e.calls.Load()
+					last := inference.Delta{Finish: "tool_calls", ToolCalls: []inference.RawToolDelta{{ID: "1", Name: "f", Arguments: `{"day":"x"}`}}}
+					if try == 2 {
+						last = inference.Delta{Finish: "stop", ToolCalls: test.second}
+					}
+					return errors.Join(emit(&inference.Delta{Reasoning: fmt.Sprint("thought ", try)}), emit(&inference.Delta{Content: fmt.Sprint("said ", try)}), emit(&last))
+				}
+				r := request()
+				r.Stream, r.Tools = stream, []inference.Tool{{Type: inference.FunctionTool, Name: "f", Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`)}}
+				var content, reasoning, calls string
+				g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.ToolValidation = inference.ValidateFeedBack })
+				_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
+					content, reasoning = content+c.Content, reasoning+c.Reasoning
+					for _, d := range c.ToolCalls {
+						calls += d.Arguments
+					}
+					return nil
+				})
+				if err != nil || content != test.content || reasoning != "thought 1" || calls != test.calls {
+					t.Errorf("content %q, reasoning %q, calls %s: %v", content, reasoning, calls, err)
+				}
+			})
+		}
+	}
+}
+
+func TestTextPartsAreParted(t *testing.T) {
+	t.Parallel()
+	for want, texts := range map[string][]string{
+		"Summarise:\nText": {"Summarise:", "Text"}, "a b": {"a ", "b"}, "a\n\nb": {"a", "\n\nb"}, "a\nb": {"", "a", "", "b", ""}, "a": {"a"},
+	} {
+		var m inference.Message
+		for _, text := range texts {
+			m.Parts = append(m.Parts, inference.Part{Text: text})
+		}
+		if got := m.Text(); got != want {
+			t.Errorf("%q: %q, want %q", texts, got, want)
 		}
 	}
 }

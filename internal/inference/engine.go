@@ -12,6 +12,8 @@ type Engine interface {
 	// the connection with it, so that the upstream stops. An error of emit ends
 	// it and is returned as it is; failures of the upstream are *Error. A stream
 	// that ends before its finish reason is a failure.
+	//
+	// An empty delta is a sign of life: an upstream that sends some is not silent.
 	Complete(ctx context.Context, r *Request, m *Model, emit func(*Delta) error) error
 	// Models lists the ids the upstream serves.
 	Models(ctx context.Context) ([]string, error)
@@ -49,6 +51,11 @@ type Delta struct {
 	Fingerprint string
 	// Usage is nil until the upstream sends its counts.
 	Usage *RawUsage
+}
+
+// answers reports whether the delta is a piece of the answer, not just a sign of life.
+func (d *Delta) answers() bool {
+	return d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0 || d.Finish != ""
 }
 
 // RawToolDelta is a piece of a tool call as it came: engines repeat ids and

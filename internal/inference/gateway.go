@@ -78,9 +78,24 @@ func (g *Gateway) Complete(ctx context.Context, r *Request, emit func(*Chunk) er
 	c := &completion{g: g, model: m, request: r, out: emit, result: Result{Model: m.ID}, images: map[string]string{}}
 	err = c.run(ctx)
 	if err != nil {
-		err = endedBy(ctx, err)
+		failed := endedBy(ctx, err)
+		if c.result.Attempts > 0 {
+			failed = paidFor(failed)
+		}
+		return c.result, failed
 	}
-	return c.result, err
+	return c.result, nil
+}
+
+// paidFor returns the failure of a request that an upstream has received. Clients must not
+// retry after a time-out: the request would be charged again, and time out again.
+func paidFor(e *Error) *Error {
+	if e.Code != UpstreamTimeout {
+		return e
+	}
+	c := *e
+	c.Retryable = false
+	return &c
 }
 
 // endedBy gives the reason why a context ended where that is why err came.

@@ -312,7 +312,7 @@ func TestLeavingStopsTheUpstreamAndKeepsTheCount(t *testing.T) {
 	if e := inference.AsError(err); e == nil || e.Status != 499 || e.Code != inference.RequestCancelled {
 		t.Errorf("got %v", err)
 	}
-	if u := result.Usage; u.CompletionTokens != 10 || u.PromptTokens == 0 || !u.Estimated || !result.Emitted {
+	if u := result.Usage; u.CompletionTokens != 10 || u.PromptTokens == 0 || u.EstimatedTokens != u.TotalTokens || !result.Emitted {
 		t.Errorf("usage %+v", result)
 	}
 }

@@ -182,7 +182,7 @@ type Routing struct {
 	Strategy string `yaml:"strategy"`
 	// Timeout bounds the whole answer. Default 10 min.
 	Timeout time.Duration `yaml:"timeout"`
-	// FirstTokenTimeout bounds the wait for the first piece. Default 2 min: a
+	// FirstTokenTimeout bounds the silence before the first token. Default 2 min: a
 	// local engine may have to load the model.
 	FirstTokenTimeout time.Duration `yaml:"first_token_timeout"`
 	// IdleTimeout bounds the silence between pieces. Default 1 min.
@@ -191,7 +191,8 @@ type Routing struct {
 	// another upstream where there is one. Default: until each was tried, and at
 	// least once.
 	Retries *int `yaml:"retries"`
-	// Cooldown is how long a failing upstream is passed over. Default 30 s.
+	// Cooldown is how long a failing upstream is passed over, and the longest rest for a
+	// 429 that names no time. Default 30 s.
 	Cooldown time.Duration `yaml:"cooldown"`
 	// ToolRounds is how often the model may call built-in tools in one answer,
 	// several at once counted as one: 1 to 64. Default 8.
@@ -234,6 +235,15 @@ type Price struct {
 
 // key identifies an upstream across reloads.
 func (u *Upstream) key() string { return u.BaseURL + "\x00" + u.Model + "\x00" + u.Name }
+
+// unnamedRest is the longest rest of an upstream for a 429 that names no time: none
+// where the model has no other upstream.
+func (m *Model) unnamedRest() time.Duration {
+	if len(m.Upstreams) == 1 {
+		return 0
+	}
+	return m.Routing.Cooldown
+}
 
 // retries is how many tries follow the first.
 func (m *Model) retries() int {

@@ -2,6 +2,7 @@ package inference
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 )
 
@@ -21,6 +22,9 @@ type normaliser struct {
 	// failed_generation; hold keeps the content from being emitted at all.
 	keep, hold bool
 	text       []byte
+	// quiet is whether the caller has read an earlier try of the same answer: reasoning,
+	// and content next to calls, are not emitted a second time.
+	quiet bool
 	// recall is whether the reasoning is needed, too: for the next round of an
 	// answer with built-in tools.
 	recall  bool
@@ -74,7 +78,7 @@ func (n *normaliser) push(d *Delta) error {
 	if n.answer.content+n.answer.reasoning+n.answer.arguments+n.answer.extra > maxAnswer {
 		return Errorf(http.StatusBadGateway, UpstreamError, "the model's answer has more than %d bytes", maxAnswer)
 	}
-	if n.logprobs = JoinFields(n.logprobs, d.Logprobs); n.hold && n.logprobs != nil {
+	if n.logprobs = JoinFields(n.logprobs, d.Logprobs); n.hold && !n.quiet && n.logprobs != nil {
 		if err := n.emit(&Chunk{}); err != nil {
 			return err
 		}
@@ -95,7 +99,7 @@ func (n *normaliser) push(d *Delta) error {
 			return err
 		}
 	}
-	if extra := n.extra(d.Extra); extra != nil {
+	if extra := n.extra(d.Extra); extra != nil && !n.quiet {
 		return n.emit(&Chunk{Extra: extra})
 	}
 	return nil
@@ -158,10 +162,11 @@ func (n *normaliser) reason(text string) error {
 	if n.recall {
 		n.thought = append(n.thought, text...)
 	}
-	switch n.format {
-	case Parsed:
+	switch {
+	case n.quiet:
+	case n.format == Parsed:
 		return n.emit(&Chunk{Reasoning: text})
-	case Raw:
+	case n.format == Raw:
 		if !n.thinking {
 			n.thinking = true
 			text = openThink + text
@@ -216,12 +221,26 @@ func (n *normaliser) extra(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &fields) != nil {
 		return nil
 	}
-	delete(fields, "reasoning_details")
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return n.reveals(name) })
 	if len(fields) == 0 {
 		return nil
 	}
 	out, _ := json.Marshal(fields)
 	return out
+}
+
+// reveals reports whether a field of a delta may hold reasoning that the caller must not
+// get there. Every vendor has names of its own for such fields, so hidden lets only
+// fields pass that are known to hold none.
+func (n *normaliser) reveals(field string) bool {
+	if n.format == Raw {
+		return field == "reasoning_details" // what it holds is in the content
+	}
+	switch field {
+	case "annotations", "audio", "citations", "executed_tools", "images", "refusal":
+		return false
+	}
+	return true
 }
 
 // end emits what is left when the upstream has finished.

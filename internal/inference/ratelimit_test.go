@@ -67,13 +67,12 @@ func TestTheShortestRestIsTold(t *testing.T) {
 	})
 }
 
-// One that says nothing rests for the model's cooldown.
 func TestThoseWhoWaitHearOfARest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		only := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 			time.Sleep(time.Second)
-			return limited(0)(ctx, r, emit)
+			return limited(30*time.Second)(ctx, r, emit)
 		}}
 		g := setup(map[string]*engine{"a": only}, func(m *inference.Model) { m.Upstreams[0].MaxConcurrency = 1 })
 		ended := make(chan *inference.Error, 3)
@@ -90,6 +89,53 @@ func TestThoseWhoWaitHearOfARest(t *testing.T) {
 		}
 		if only.calls.Load() != 1 {
 			t.Errorf("%d calls", only.calls.Load())
+		}
+	})
+}
+
+func TestAnUpstreamThatIsAloneDoesNotRestForAnUnnamedTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		only := &engine{run: limited(0)}
+		g := setup(map[string]*engine{"a": only}, nil)
+		if _, err := run(t.Context(), g); err == nil || err.Status != 429 || !err.Retryable || err.RetryAfter != 0 {
+			t.Errorf("got %+v", err)
+		}
+		only.run = nil
+		if _, err := run(t.Context(), g); err != nil {
+			t.Errorf("the next caller: %+v", err)
+		}
+	})
+}
+
+func TestAnUnnamedRestIsShortAndGrows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, b := &engine{run: limited(0)}, &engine{}
+		g := setup(map[string]*engine{"a": a, "b": b}, func(m *inference.Model) { m.Upstreams[1].Priority, m.Routing.Cooldown = 1, 5*time.Second })
+		for _, rest := range []time.Duration{1, 2, 4, 5, 5} {
+			asked := a.calls.Load()
+			for range 3 { // those that come while it rests do not make it longer
+				if result, err := run(t.Context(), g); err != nil || result.Upstream != "b" {
+					t.Fatalf("%+v, %v", result, err)
+				}
+				time.Sleep(rest*time.Second/4 - 1)
+			}
+			if n := a.calls.Load() - asked; n != 1 {
+				t.Errorf("a rest of %d s: asked %d times", rest, n)
+			}
+			time.Sleep(rest*time.Second/4 + 3)
+		}
+		a.run = nil
+		if result, err := run(t.Context(), g); err != nil || result.Upstream != "a" {
+			t.Errorf("after the last rest: %+v, %v", result, err)
+		}
+		a.run = limited(0)
+		run(t.Context(), g)
+		a.run = nil
+		time.Sleep(time.Second)
+		if result, err := run(t.Context(), g); err != nil || result.Upstream != "a" {
+			t.Errorf("after a success the rests begin at 1 s again: %+v, %v", result, err)
 		}
 	})
 }

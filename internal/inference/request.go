@@ -3,6 +3,7 @@ package inference
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -128,17 +129,23 @@ type Message struct {
 	ToolCallID string `json:"tool_call_id,omitempty"`
 }
 
-// Text joins the text parts of the message.
+// Text joins the text parts of the message. A line break separates two parts that no
+// white space separates.
 func (m Message) Text() string {
 	if len(m.Parts) == 1 {
 		return m.Parts[0].Text
 	}
 	var s []byte
 	for _, p := range m.Parts {
+		if len(s) > 0 && p.Text != "" && !isSpace(s[len(s)-1]) && !isSpace(p.Text[0]) {
+			s = append(s, '\n')
+		}
 		s = append(s, p.Text...)
 	}
 	return string(s)
 }
+
+func isSpace(c byte) bool { return strings.IndexByte(spaces, c) >= 0 }
 
 // Part is a piece of content: text, or an image when Image is set.
 type Part struct {

@@ -17,6 +17,10 @@ import (
 // may have many.
 const maxToolCalls = 32
 
+// toolWaitMargin is how much later than ToolWait a session may find out that no worker has
+// begun it.
+const toolWaitMargin = 15 * time.Second
+
 // rounds is the part of a completion with built-in tools that goes on between
 // calls of an upstream. It is for one goroutine.
 type rounds struct {
@@ -28,6 +32,8 @@ type rounds struct {
 	// tools.
 	done, executed int
 	left           time.Duration
+	// begun reports whether a worker has the session.
+	begun bool
 	// pictures is the size of those that were shown, in bytes of base64.
 	pictures int
 	// malformed reports whether the last round had arguments that are not JSON; lost,
@@ -155,11 +161,6 @@ func (d *rounds) goOn(n *normaliser) bool {
 // next runs the calls of an answer in order, and returns the request of the next
 // round.
 func (d *rounds) next(ctx context.Context, r *Request, n *normaliser) (*Request, error) {
-	if n.hold && len(n.text) > 0 && !d.c.request.Format.JSON() {
-		if err := d.c.emit(&Chunk{Content: string(n.text)}); err != nil {
-			return nil, err
-		}
-	}
 	said, calls, err := d.read(n)
 	if err != nil {
 		return nil, err
@@ -279,23 +280,31 @@ func (d *rounds) run(ctx context.Context, call BuiltinCall) (string, error) {
 
 // call has the session run a call, and replaces one that was lost, once.
 func (d *rounds) call(ctx context.Context, call BuiltinCall) (ToolResult, error) {
-	began := time.Now()
-	limited, cancel := context.WithTimeoutCause(ctx, d.left, errToolTime)
+	limit := d.left
+	if !d.begun {
+		limit += ToolWait + toolWaitMargin
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errToolTime)
 	defer cancel()
 	result, err := d.session.Call(limited, call)
-	d.left -= time.Since(began)
+	d.left -= result.Took
 	switch {
 	case err == nil:
+		d.begun = true
 		return result, nil
 	case ctx.Err() != nil:
 		return ToolResult{}, context.Cause(ctx)
+	case errors.Is(err, ErrToolsBusy):
+		d.last = true
+		const busy = "The tool did not run: no worker was free within %s. Answer without it, and say that it was busy."
+		return ToolResult{Failed: true, Output: fmt.Sprintf(busy, ToolWait)}, nil
 	case errors.Is(context.Cause(limited), errToolTime):
 		d.last = true
 		return ToolResult{Failed: true, Output: fmt.Sprintf("The call was ended: the tools of an answer have %s together.", d.c.model.Routing.ToolTimeout)}, nil
 	}
 	d.c.g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "a session of tools was lost", slog.String("model", d.c.model.ID), slog.String("function", call.Name), slog.Any("error", err))
 	d.close()
-	d.session = nil
+	d.session, d.begun = nil, false
 	if !d.lost {
 		d.lost = true
 		if d.session, err = d.c.g.opts.Tools.Open(ctx, d.c.request, d.types); err == nil {

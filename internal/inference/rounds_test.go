@@ -2,6 +2,7 @@ package inference_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,23 +12,34 @@ import (
 	"presswork/internal/inference"
 )
 
-// slowTools is a Toolbox whose calls take their time.
-type slowTools time.Duration
+// slowTools is a Toolbox whose calls take their time, the first after a wait for a worker.
+// No worker begins it if that wait is longer than ToolWait.
+type slowTools struct {
+	waits, takes time.Duration
+	begun        bool
+}
 
-func (s slowTools) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+func (s *slowTools) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
 	return s, nil
 }
 
-func (s slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
+func (s *slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
+	if !s.begun {
+		time.Sleep(min(s.waits, inference.ToolWait))
+		if s.waits > inference.ToolWait {
+			return inference.ToolResult{}, fmt.Errorf("%w: all have a session", inference.ErrToolsBusy)
+		}
+		s.begun = true
+	}
 	select {
-	case <-time.After(time.Duration(s)):
-		return inference.ToolResult{Output: "done"}, nil
+	case <-time.After(s.takes):
+		return inference.ToolResult{Output: "done", Took: s.takes}, nil
 	case <-ctx.Done():
 		return inference.ToolResult{}, context.Cause(ctx)
 	}
 }
 
-func (slowTools) Close() error { return nil }
+func (*slowTools) Close() error { return nil }
 
 // calling answers with a call of python for as long as that is offered.
 func calling(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
@@ -37,38 +49,59 @@ func calling(_ context.Context, r *inference.Request, emit func(*inference.Delta
 	return emit(&inference.Delta{ToolCalls: []inference.RawToolDelta{{Name: "python", Arguments: `{"code":"1"}`}}, Finish: "tool_calls"})
 }
 
-func TestTheTimeOfToolsIsBounded(t *testing.T) {
+func TestTheTimeOfToolsIsBoundedWithoutTheWaitForAWorker(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m := inference.Model{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}, Capabilities: []string{inference.CanChat, inference.CanTools}}
-		c := inference.NewCatalogue([]inference.Model{m})
-		g := inference.NewGateway(inference.GatewayOptions{
-			Catalogue: func() *inference.Catalogue { return c },
-			Open:      func(inference.Upstream) (inference.Engine, error) { return &engine{run: calling}, nil },
-			Tools:     slowTools(40 * time.Second),
-		})
-		ask := func(ctx context.Context) (outputs []string, err error) {
-			r := request()
-			r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
-			_, err = g.Complete(ctx, r, func(c *inference.Chunk) error {
-				for _, e := range c.Executed {
-					outputs = append(outputs, e.Output)
+	const ended = "The call was ended: the tools of an answer have 1m30s together."
+	for name, test := range map[string]struct {
+		tools   slowTools
+		outputs []string
+		after   time.Duration
+	}{
+		"without a wait": {slowTools{takes: 40 * time.Second}, []string{"done", "done", ended}, 90 * time.Second},
+		"after a wait":   {slowTools{waits: 55 * time.Second, takes: 40 * time.Second}, []string{"done", "done", ended}, 145 * time.Second},
+		"no worker is free": {slowTools{waits: time.Hour}, []string{
+			"The tool did not run: no worker was free within 1m0s. Answer without it, and say that it was busy.",
+		}, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				outputs, err := useTools(t.Context(), &test.tools)
+				if err != nil || !slices.Equal(outputs, test.outputs) || time.Since(began) != test.after {
+					t.Errorf("%q after %s: %v", outputs, time.Since(began), err)
 				}
-				return nil
 			})
-			return outputs, err
-		}
-		began := time.Now()
-		outputs, err := ask(t.Context())
-		if got := strings.Join(outputs, ", "); err != nil || got != "done, done, The call was ended: the tools of an answer have 1m30s together." || time.Since(began) != 90*time.Second {
-			t.Errorf("%s after %s: %v", got, time.Since(began), err)
-		}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 		defer cancel()
-		if outputs, err := ask(ctx); len(outputs) != 1 || inference.AsError(err).Status != 499 {
+		if outputs, err := useTools(ctx, &slowTools{takes: 40 * time.Second}); len(outputs) != 1 || inference.AsError(err).Status != 499 {
 			t.Errorf("left during a call: %v, %v", outputs, err)
 		}
 	})
+}
+
+// useTools asks a model that calls python for as long as it may, and returns what came of
+// the calls.
+func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err error) {
+	m := inference.Model{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}, Capabilities: []string{inference.CanChat, inference.CanTools}}
+	c := inference.NewCatalogue([]inference.Model{m})
+	g := inference.NewGateway(inference.GatewayOptions{
+		Catalogue: func() *inference.Catalogue { return c },
+		Open:      func(inference.Upstream) (inference.Engine, error) { return &engine{run: calling}, nil },
+		Tools:     box,
+	})
+	r := request()
+	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
+	_, err = g.Complete(ctx, r, func(c *inference.Chunk) error {
+		for _, e := range c.Executed {
+			outputs = append(outputs, e.Output)
+		}
+		return nil
+	})
+	return outputs, err
 }
 
 // watched is a Toolbox that knows whether the completion is idle.

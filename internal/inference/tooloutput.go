@@ -3,6 +3,7 @@ package inference
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -52,9 +53,16 @@ func (d *rounds) leaveOut(r *ToolResult) string {
 var (
 	// <|im_end|> of most models, <｜User｜> of DeepSeek's.
 	specialToken = regexp.MustCompile(`<([|｜])([^|｜<>\n]{1,64})([|｜])>`)
-	// Qwen's and Hermes', Gemma's, and those of Llama 2 and Mistral.
-	templateTag = regexp.MustCompile(`<(/?(?:tool_calls?|tool_response|tool_result|think|function_calls?|(?:start|end)_of_turn|bos|eos|s))>`)
-	bracketTag  = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK))\]`)
+	templateTag  = regexp.MustCompile(`<(/?(?:[a-z]{1,16}:)?(?:` + strings.Join([]string{
+		`tool_calls?|tool_response|tool_result|tool_sep|think|function_calls?`,              // Qwen, Hermes, Hunyuan
+		`(?:start|end)_of_turn|(?:start|end)_function_(?:call|response|declaration)|escape`, // Gemma
+		`arg_key|arg_value|observation|sop`,                                                 // GLM
+		`(?:function|parameter|invoke)(?:[= ][^<>\n]{0,128})?`,                              // Llama 3, Qwen Coder, MiniMax
+		`bos|eos|s`, // Llama 2, Mistral
+	}, "|") + `))>`)
+	// Mistral, Llama 2, GLM, LM Studio.
+	bracketTag = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|` +
+		`TOOL_REQUEST|END_TOOL_REQUEST|THINK|ARGS|CALL_ID|gMASK))\]`)
 )
 
 // defused parts the marks of chat templates in the text of a tool: a page that holds

@@ -9,12 +9,13 @@ type clock struct {
 	last  time.Time
 }
 
-// spend adds up what one call of an upstream used. Counts the upstream did not
-// give are estimated.
-func (u *Usage) spend(r *Request, answers []*normaliser, at clock) {
+// spent returns what one call of an upstream used. Counts that the upstream did not
+// give are estimated, once it has answered or read reports that it may have read the
+// prompt.
+func spent(r *Request, answers []*normaliser, at clock, read bool) (u Usage) {
 	var all counts
 	var raw *RawUsage
-	tokens, finished := 0, false
+	tokens := 0
 	for _, n := range answers {
 		if n.usage != nil {
 			raw = n.usage
@@ -22,34 +23,43 @@ func (u *Usage) spend(r *Request, answers []*normaliser, at clock) {
 		all.reasoning += n.answer.reasoning
 		all.content += n.answer.content
 		all.arguments += n.answer.arguments
-		tokens, finished = tokens+n.answer.tokens(), finished || n.finish != ""
+		tokens, read = tokens+n.answer.tokens(), read || n.finish != ""
 	}
 	if raw == nil {
 		raw = &RawUsage{}
-		if !at.first.IsZero() || finished {
+		if read || !at.first.IsZero() {
 			raw.PromptTokens, raw.CompletionTokens = r.EstimateTokens(), tokens
 		}
-		u.Estimated = u.Estimated || raw.PromptTokens > 0
+		u.EstimatedTokens = raw.PromptTokens + raw.CompletionTokens
 	}
-	u.PromptTokens += raw.PromptTokens
-	u.CompletionTokens += raw.CompletionTokens
-	u.TotalTokens = u.PromptTokens + u.CompletionTokens
-	addOptional(&u.CachedTokens, raw.CachedTokens)
-	if raw.ReasoningTokens == nil && all.reasoning > 0 {
-		raw.ReasoningTokens = new(all.reasoningOf(raw.CompletionTokens))
+	u.PromptTokens, u.CompletionTokens = raw.PromptTokens, raw.CompletionTokens
+	u.CachedTokens, u.ReasoningTokens = raw.CachedTokens, raw.ReasoningTokens
+	if u.ReasoningTokens == nil && all.reasoning > 0 {
+		u.ReasoningTokens = new(all.reasoningOf(raw.CompletionTokens))
 	}
-	addOptional(&u.ReasoningTokens, raw.ReasoningTokens)
 
-	u.QueueTime += raw.QueueTime
-	prompt, completion := raw.PromptTime, raw.CompletionTime
-	if prompt == 0 && !at.first.IsZero() {
-		prompt = at.first.Sub(at.begun).Seconds()
+	u.QueueTime, u.PromptTime, u.CompletionTime = raw.QueueTime, raw.PromptTime, raw.CompletionTime
+	if u.PromptTime == 0 && !at.first.IsZero() {
+		u.PromptTime = at.first.Sub(at.begun).Seconds()
 	}
-	if completion == 0 && !at.first.IsZero() {
-		completion = at.last.Sub(at.first).Seconds()
+	if u.CompletionTime == 0 && !at.first.IsZero() {
+		u.CompletionTime = at.last.Sub(at.first).Seconds()
 	}
-	u.PromptTime += prompt
-	u.CompletionTime += completion
+	return u
+}
+
+// add adds what another call of an upstream used.
+func (u *Usage) add(o Usage) {
+	u.PromptTokens += o.PromptTokens
+	u.CompletionTokens += o.CompletionTokens
+	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	u.EstimatedTokens += o.EstimatedTokens
+	addOptional(&u.CachedTokens, o.CachedTokens)
+	addOptional(&u.ReasoningTokens, o.ReasoningTokens)
+
+	u.QueueTime += o.QueueTime
+	u.PromptTime += o.PromptTime
+	u.CompletionTime += o.CompletionTime
 	u.TotalTime = u.PromptTime + u.CompletionTime
 }
 
@@ -65,11 +75,12 @@ func Spent(r *Request, chunks []*Chunk) Usage {
 			c.arguments += len(call.Name) + len(call.Arguments)
 		}
 	}
-	u := Usage{PromptTokens: r.EstimateTokens(), CompletionTokens: c.tokens(), Estimated: true}
+	u := Usage{PromptTokens: r.EstimateTokens(), CompletionTokens: c.tokens()}
 	if c.reasoning > 0 {
 		u.ReasoningTokens = new(c.reasoningOf(u.CompletionTokens))
 	}
 	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	u.EstimatedTokens = u.TotalTokens
 	return u
 }
 

@@ -7,14 +7,14 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis/recommend"
+	"presswork/internal/document"
 	"presswork/internal/markdown"
-	"presswork/internal/pdf"
 	"presswork/themes"
 )
 
 // chooseTheme replaces themes.Auto, the document's or its front matter's, by the
 // theme that suits.
-func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Output) error {
+func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *Output) error {
 	var matter markdown.Matter
 	var err error
 	if d.Theme == "" {
@@ -26,7 +26,7 @@ func (c *Converter) chooseTheme(ctx context.Context, d *pdf.Document, out *Outpu
 	}
 	c.o.Progress(out.Input, presswork.StageAnalyzing)
 	begun := time.Now()
-	advice, err := c.o.Recommender.Recommend(ctx, d.Text(), c.catalogue.List(), c.o.Preference)
+	advice, err := c.o.Recommender.Recommend(ctx, "", d.Text(), c.catalogue.List(), c.o.Preference)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result,
 	if err != nil {
 		return recommend.Result{}, err
 	}
-	return c.o.Recommender.Recommend(ctx, content, c.catalogue.List(), c.o.Preference)
+	return c.o.Recommender.Recommend(ctx, "", content, c.catalogue.List(), c.o.Preference)
 }
 
 // Themes is the catalogue, as it was when it was read last.

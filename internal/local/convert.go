@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"presswork"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 )
 
 // maxSource is how much of an input is read, in bytes: far more than can be
@@ -60,7 +60,7 @@ type Times struct{ Analyze, Render, Print time.Duration }
 // Convert converts one document. When it fails, what was at the output before
 // is still there; the Output then holds what is known. Errors are fit for the
 // user: NotFound, Forbidden or InvalidRequest for an input that cannot be read,
-// ContentTooLarge, those of pdf.Converter, RenderTimeout, StoreFull or
+// ContentTooLarge, those of document.Converter, RenderTimeout, StoreFull or
 // StoreUnavailable for an output that cannot be written, ctx's cause.
 func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 	begun := time.Now()
@@ -80,26 +80,26 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 
 // convert makes the result of an input within Options.Timeout. Who reads it from
 // a pipe may take longer.
-func (c *Converter) convert(ctx context.Context, in Input, out *Output) (pdf.Made, error) {
+func (c *Converter) convert(ctx context.Context, in Input, out *Output) (document.Made, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
 		presswork.Errorf(presswork.RenderTimeout, "it was not converted within %s", c.o.Timeout))
 	defer cancel()
-	document, closeFiles, err := c.document(ctx, in, out.Sources)
+	doc, closeFiles, err := c.document(ctx, in, out.Sources)
 	defer closeFiles()
 	if err != nil {
-		return pdf.Made{}, err
+		return document.Made{}, err
 	}
-	if err := c.chooseTheme(ctx, &document, out); err != nil {
-		return pdf.Made{}, err
+	if err := c.chooseTheme(ctx, &doc, out); err != nil {
+		return document.Made{}, err
 	}
 	c.o.Progress(in.Path, presswork.StageRendering)
 	begun := time.Now()
-	composed, err := c.engine.Compose(ctx, document)
+	composed, err := c.engine.Compose(ctx, doc)
 	out.Times.Render = time.Since(begun)
 	out.Theme = composed.Theme
 	out.Warnings = append(out.Warnings, composed.Warnings...)
 	if err != nil {
-		return pdf.Made{}, strictly(err, out.Warnings)
+		return document.Made{}, strictly(err, out.Warnings)
 	}
 	if c.o.Page != nil {
 		c.o.Page(in.Path, composed.Standalone())
@@ -114,7 +114,7 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (pdf.Mad
 		out.Warnings = made.Warnings // those of composed are the first of them
 	}
 	if err != nil {
-		return pdf.Made{}, strictly(err, out.Warnings)
+		return document.Made{}, strictly(err, out.Warnings)
 	}
 	out.Pages = made.Pages
 	return made, nil
@@ -122,14 +122,14 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (pdf.Mad
 
 // writeMade puts the result at path: of pictures one, or one for each page beside
 // it, unless path is of an archive or standard output.
-func (c *Converter) writeMade(ctx context.Context, path string, made pdf.Made) error {
+func (c *Converter) writeMade(ctx context.Context, path string, made document.Made) error {
 	stem, picture := strings.CutSuffix(path, ".png")
 	switch {
 	case len(made.Pictures) == 1 && (picture || path == Std):
 		return c.write(ctx, path, made.Pictures[0])
 	case len(made.Pictures) > 1 && picture:
 		for i, data := range made.Pictures {
-			if err := c.write(ctx, pdf.PictureName(stem, i+1, len(made.Pictures)), data); err != nil {
+			if err := c.write(ctx, document.PictureName(stem, i+1, len(made.Pictures)), data); err != nil {
 				return err
 			}
 		}
@@ -140,7 +140,7 @@ func (c *Converter) writeMade(ctx context.Context, path string, made pdf.Made) e
 
 // document reads the files of an input. Its images can be opened until closeFiles
 // is called, which is due after an error as well.
-func (c *Converter) document(ctx context.Context, in Input, sources Snapshot) (d pdf.Document, closeFiles func(), err error) {
+func (c *Converter) document(ctx context.Context, in Input, sources Snapshot) (d document.Document, closeFiles func(), err error) {
 	var opened []*assets
 	closeFiles = func() {
 		for _, a := range opened {
@@ -161,12 +161,12 @@ func (c *Converter) document(ctx context.Context, in Input, sources Snapshot) (d
 		case err != nil:
 			return d, closeFiles, err
 		case i == 0:
-			d = pdf.Document{Output: c.o.Output, Content: content, Theme: in.Theme, Options: in.Options, Path: slashed(path), Asset: opened[0].open, Include: opened[0].include}
+			d = document.Document{Output: c.o.Output, Content: content, Theme: in.Theme, Options: in.Options, Path: slashed(path), Asset: opened[0].open, Include: opened[0].include}
 			if path != Std {
 				d.Filename = filepath.Base(path)
 			}
 		default:
-			d.Parts = append(d.Parts, pdf.Part{Content: content, Path: slashed(path), Asset: opened[i].open, Include: opened[i].include})
+			d.Parts = append(d.Parts, document.Part{Content: content, Path: slashed(path), Asset: opened[i].open, Include: opened[i].include})
 		}
 	}
 	return d, closeFiles, nil

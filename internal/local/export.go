@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"presswork/internal/chromium"
+	"presswork/internal/document"
 	"presswork/internal/export"
 	"presswork/internal/guard"
-	"presswork/internal/pdf"
 	"presswork/themes"
 )
 
@@ -98,6 +98,6 @@ func develop(ctx context.Context, e *chromium.Exporter, visit chromium.Visit, pa
 	if err != nil {
 		return nil, 0, err
 	}
-	packed, err := pdf.New(pdf.Options{Log: log}).Pack(ctx, printed.Data, printed.Title, page.PDF.PDFA)
+	packed, err := document.New(document.Options{Log: log}).Pack(ctx, printed.Data, printed.Title, page.PDF.PDFA)
 	return packed.PDF, packed.Pages, err
 }

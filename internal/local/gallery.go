@@ -16,7 +16,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/themes"
 )
 
@@ -72,14 +72,14 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 	name := "The sample"
 	var text []byte
 	if g.Document != "" {
-		document, closeFiles, err := c.document(ctx, Input{Path: g.Document}, out.Sources)
+		doc, closeFiles, err := c.document(ctx, Input{Path: g.Document}, out.Sources)
 		defer closeFiles()
 		if err != nil {
 			return out, err
 		}
-		text = document.Text()
+		text = doc.Text()
 		first = func(ctx context.Context, theme string) (presswork.Page, error) {
-			d := document
+			d := doc
 			d.Theme = theme
 			return c.engine.FirstSheet(ctx, d)
 		}
@@ -228,7 +228,7 @@ func (c *Converter) render(ctx context.Context, v galleryView, asHTML bool) (dat
 	if asHTML {
 		return b.Bytes(), 0, nil
 	}
-	page := pdf.Composed{Page: presswork.Page{HTML: b.String(), Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true}}}
+	page := document.Composed{Page: presswork.Page{HTML: b.String(), Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true}}}
 	page.Meta.Title, page.Meta.Subject = v.Title, "Themes of Presswork"
 	printed, err := c.engine.Print(ctx, page)
 	return printed.PDF, printed.Pages, err

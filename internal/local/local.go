@@ -15,8 +15,8 @@ import (
 	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
+	"presswork/internal/document"
 	"presswork/internal/markdown/diagram"
-	"presswork/internal/pdf"
 	"presswork/themes"
 )
 
@@ -72,7 +72,7 @@ type Converter struct {
 	diagrams  *diagram.Renderer
 	allowed   []allowedDir
 	catalogue *themes.Catalogue
-	engine    *pdf.Converter
+	engine    *document.Converter
 }
 
 // New wires a Converter.
@@ -125,12 +125,12 @@ func (c *Converter) Start(ctx context.Context) error {
 // Reload reads the themes anew. No conversion may be under way.
 func (c *Converter) Reload() {
 	catalogue := themes.Open(themes.Options{Dir: c.o.ThemesDir, Log: c.o.Log})
-	o := pdf.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Diagrams: c.diagrams, Log: c.o.Log}
+	o := document.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Diagrams: c.diagrams, Log: c.o.Log}
 	if c.o.Output != presswork.HTML {
 		o.Printer, o.Idle = printer{c.browser}, c.browser.Idle
 		o.Picture, o.Script = c.picture, c.script
 	}
-	c.catalogue, c.engine = catalogue, pdf.New(o)
+	c.catalogue, c.engine = catalogue, document.New(o)
 }
 
 // CheckTheme refuses a name that is neither a theme's nor themes.Auto. Errors:

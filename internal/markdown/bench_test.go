@@ -15,7 +15,7 @@ func BenchmarkRender(b *testing.B) {
 	r := markdown.New()
 	b.SetBytes(int64(len(src)))
 	for b.Loop() {
-		if _, err := r.Render(b.Context(), src, markdown.Options{}); err != nil {
+		if _, err := r.Parse(b.Context(), src, markdown.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

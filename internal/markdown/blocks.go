@@ -201,7 +201,7 @@ func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 
 func (blockRenderer) contents(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		_, _ = w.WriteString(ListPlace(n.(*contents).list) + "\n")
+		_, _ = w.WriteString(`<nav class="` + ListPlace(n.(*contents).list) + "\"></nav>\n")
 	}
 	return ast.WalkContinue, nil
 }
@@ -287,11 +287,11 @@ func (d *draft) placeList(p *ast.Paragraph, kind Kind) {
 	replace(p, &contents{list: kind})
 }
 
-// ListPlace is the HTML that marks the place of the list of a kind, or of the
-// table of contents ("").
+// ListPlace is the class of the block that marks the place of the list of a kind, or of
+// the table of contents ("").
 func ListPlace(kind Kind) string {
 	if kind == "" {
-		return `<nav class="toc-here"></nav>`
+		return "toc-here"
 	}
-	return `<nav class="toc-` + string(kind) + `"></nav>`
+	return "toc-" + string(kind)
 }

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// IndexPlace is where the index of a document stands in its HTML.
-	IndexPlace = `<nav class="toc-index"></nav>`
+	// IndexPlace is the class of the block where the index of a document stands.
+	IndexPlace = "toc-index"
 	// maxIndexEntries bounds the entries of an index.
 	maxIndexEntries = 20_000
 	// maxIndexTerm bounds, in bytes, what stands in one.
@@ -224,7 +224,7 @@ func (indexRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	})
 	reg.Register(kindIndexPlace, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
-			_, _ = w.WriteString(IndexPlace + "\n")
+			_, _ = w.WriteString(`<nav class="` + IndexPlace + "\"></nav>\n")
 		}
 		return ast.WalkContinue, nil
 	})

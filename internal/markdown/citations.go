@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"html"
 	"maps"
@@ -53,13 +54,16 @@ type bibliography struct {
 }
 
 // openBibliography reads the files of works and the style. What cannot be read
-// leaves a warning; only a store that does not answer is an error.
-func (d *draft) openBibliography(styles *cite.Library) (*bibliography, error) {
+// leaves a warning. Errors: that of a store that does not answer, ctx's cause.
+func (d *draft) openBibliography(ctx context.Context, styles *cite.Library) (*bibliography, error) {
 	if len(d.options.Bibliography) == 0 {
 		return nil, nil
 	}
 	b := &bibliography{items: map[string]*cite.Item{}}
 	for _, name := range d.options.Bibliography[:min(len(d.options.Bibliography), maxBibliographies)] {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		data, err := d.openFile(name, true)
 		if err != nil {
 			return nil, err
@@ -209,8 +213,8 @@ func (b *bibliography) citations() []cite.Citation {
 
 var emphasis = regexp.MustCompile(`\*([^*]+)\*|\b_([^_]+)_\b`)
 
-// writeCitations has the citations and the bibliography written. Errors: ctx's
-// cause.
+// writeCitations writes the citations and the bibliography. Errors:
+// ContentTooComplex, ctx's cause.
 func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error {
 	if d.works == nil {
 		return nil
@@ -239,7 +243,8 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return tooComplex("the citations take too long: the style calls its macros too often, or the document cites too much")
+		costly, _ := errors.AsType[cite.CostError](err) // it has no other errors
+		return tooComplex("the citations take too long: %s", costly.Reason)
 	}
 	for i, r := range d.works.cited {
 		r.citation = result.Citations[len(d.options.CitedBefore)+i]

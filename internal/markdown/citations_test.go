@@ -131,11 +131,11 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 			t.Errorf("%s: warnings %q, want %q", c.name, warnings, c.warnings)
 		}
 	}
-	_, err := markdown.New().Render(t.Context(), []byte("@a"), markdown.Options{Asset: library, Bibliography: []string{"store.bib"}})
+	_, err := markdown.New().Parse(t.Context(), []byte("@a"), markdown.Options{Asset: library, Bibliography: []string{"store.bib"}})
 	if presswork.CodeOf(err) != presswork.StoreUnavailable {
 		t.Errorf("a store that is away: %v", err)
 	}
-	if _, err := markdown.New().Render(t.Context(), []byte("@a"), markdown.Options{Bibliography: []string{"x.bib"}}); err != nil {
+	if _, err := markdown.New().Parse(t.Context(), []byte("@a"), markdown.Options{Bibliography: []string{"x.bib"}}); err != nil {
 		t.Errorf("without files: %v", errors.Unwrap(err))
 	}
 }
@@ -163,9 +163,24 @@ func TestAStyleOfNotesMakesFootnotes(t *testing.T) {
 func TestReferencesWithoutEndAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, src := range map[string]string{"citations": strings.Repeat("[@doe99, p. 3] ", 20_001), "in text": strings.Repeat("@nobody ", 20_001), "labels": strings.Repeat("@fig:x ", 20_001) + "{#fig:x}"} {
-		_, err := markdown.New().Render(t.Context(), []byte(src), markdown.Options{Asset: library, Bibliography: []string{"refs.bib"}})
+		_, err := markdown.New().Parse(t.Context(), []byte(src), markdown.Options{Asset: library, Bibliography: []string{"refs.bib"}})
 		if presswork.CodeOf(err) != presswork.ContentTooComplex || !strings.Contains(err.Error(), "over 20000 references") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A style that costs more than any real one is replaced.
+func TestAnExcessiveCitationStyleIsReplaced(t *testing.T) {
+	t.Parallel()
+	style := `<style class="in-text"><citation><layout><text variable="title"/></layout></citation><bibliography><sort>` + strings.Repeat(`<key variable="title"/>`, 5000) + `</sort><layout><text variable="title"/></layout></bibliography></style>`
+	files := map[string]string{"b.json": `[{"id":"a","type":"book","title":"A Book","issued":{"date-parts":[[2001]]}}]`, "own.csl": style}
+	d := render(t, "text\n", markdown.Options{Bibliography: []string{"b.json"}, CitationStyle: "own.csl", NoCite: "@*",
+		Asset: func(name string) ([]byte, error) { return []byte(files[name]), nil }})
+	if !strings.Contains(d.HTML, "<em>A Book</em>") {
+		t.Errorf("not by the usual style: %s", d.HTML)
+	}
+	if len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, `citation style "own.csl": an element sort has 5000 keys; at most 50 are allowed`) {
+		t.Errorf("warnings %v", d.Warnings)
 	}
 }

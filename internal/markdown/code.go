@@ -107,6 +107,11 @@ func cutMarks(text string) (marks, rest string) {
 	return m.String(), b.String()
 }
 
+// linesTogether and tokensTogether bound the lines of a block of code that are in one
+// element, and their tokens. To tag an element of n pieces takes Chromium a time that grows
+// with n². A line of more tokens has no colours.
+const linesTogether, tokensTogether = 100, 1000
+
 // codeRenderer renders code blocks with Chroma's class names and no inline
 // style. Plain text and punctuation get no span: spans are half the weight of
 // a tagged PDF.
@@ -126,7 +131,7 @@ func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, enterin
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
 	_, _ = w.WriteString("><code>")
-	p.write(w)
+	p.write(w, "")
 	_, _ = w.WriteString("</code></pre>\n")
 	return ast.WalkSkipChildren, nil
 }
@@ -154,12 +159,12 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	p.noteColumns(n)
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
-	_, _ = w.WriteString("><code")
+	classes := ""
 	if p.language != "" {
-		_, _ = w.WriteString(` class="language-` + html.EscapeString(p.language) + `"`)
+		classes = ` class="language-` + html.EscapeString(p.language) + `"`
 	}
-	_ = w.WriteByte('>')
-	p.write(w)
+	_, _ = w.WriteString("><code" + classes + ">")
+	p.write(w, classes)
 	_, _ = w.WriteString("</code></pre>\n")
 	if p.title != "" || label != "" {
 		_, _ = w.WriteString("</figure>\n")
@@ -168,10 +173,21 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 }
 
 // write writes the lines. A line has an element of its own only where it must:
-// for its number or mark, or because it may be wrapped.
-func (p preparedCode) write(w util.BufWriter) {
+// for its number or mark, or because it may be wrapped. As many lines as linesTogether and
+// tokensTogether allow have a code element with the attributes.
+func (p preparedCode) write(w util.BufWriter, attributes string) {
 	tokens := tokenWriter{w: w, look: p.look}
+	together, count := 0, 0 // lines of the code element, and their tokens
 	for i, line := range p.lines {
+		if len(line) > tokensTogether {
+			line = []chroma.Token{{Type: chroma.Text, Value: chroma.Stringify(line...)}}
+		}
+		if together == linesTogether || together > 0 && count+len(line) > tokensTogether {
+			tokens.end()
+			_, _ = w.WriteString("</code><code" + attributes + ">")
+			together, count = 0, 0
+		}
+		together, count = together+1, count+len(line)
 		class := p.lineClass(i, line)
 		if class == "" {
 			tokens.write(line)

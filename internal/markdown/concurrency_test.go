@@ -13,7 +13,7 @@ func TestOneRendererServesMany(t *testing.T) {
 	r := markdown.New()
 	sources := append(hostile(), "# Title\n\n```go\nx := 1\n```\n\n$a^2$ and *words*, :smile:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[^1]: note\n")
 	html := func(src string) string {
-		d, err := r.Render(t.Context(), []byte(src), markdown.Options{NumberHeadings: true, Asset: assets})
+		d, err := r.Parse(t.Context(), []byte(src), markdown.Options{NumberHeadings: true, Asset: assets})
 		if err != nil {
 			return err.Error()
 		}

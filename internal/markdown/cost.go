@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"math"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,6 +22,11 @@ const (
 	// one part.
 	shapesPerPart, spansPerPart = 4, 20
 
+	embedPart = 2 // a formula or diagram, without its elements
+	// maxSquares bounds the sum of the squares of the pieces of text, line breaks, images
+	// and formulas in each block. To tag a block of n pieces takes Chromium 28 ns times n².
+	maxSquares = 400_000_000
+
 	// maxWord bounds what the browser finds no place in to break, in characters,
 	// maxMarks the marks on one letter: both take it time that grows with the
 	// square. Letters of no script have more than ten.
@@ -32,11 +38,16 @@ const (
 
 // cost counts what a document is made of, on its way through finish.
 type cost struct {
-	cells, blocks, elements, shapes, spans int
+	cells, blocks, elements, shapes, spans, embeds int
+
+	pieces  int  // of the block that is being read
+	inCode  bool // reports whether that is a block of code
+	squares int  // see maxSquares
+	largest int  // the most pieces of a block
 }
 
 func (c *cost) parts() int {
-	return c.cells*cellPart + c.blocks*blockPart + c.elements + c.shapes/shapesPerPart + c.spans/spansPerPart
+	return c.cells*cellPart + c.blocks*blockPart + c.embeds*embedPart + c.elements + c.shapes/shapesPerPart + c.spans/spansPerPart
 }
 
 // tag counts the element that a start tag begins.
@@ -45,16 +56,34 @@ func (c *cost) tag(raw []byte) {
 	if end < 1 {
 		return
 	}
-	switch string(raw[1:end]) {
+	switch name := string(raw[1:end]); name {
 	case "td", "th":
 		c.cells += span(raw)
+		c.endBlock()
 	case "p", "li", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "hr", "div":
 		c.blocks++
+		c.endBlock()
+		c.inCode = name == "pre"
 	case "span":
 		c.spans++
+	case "br", "img":
+		c.elements++
+		c.pieces++
+	case "code":
+		c.elements++
+		if c.inCode { // it holds some of the lines
+			c.endBlock()
+		}
 	default:
 		c.elements++
 	}
+}
+
+// endBlock adds the block that has been read.
+func (c *cost) endBlock() {
+	c.squares += c.pieces * c.pieces
+	c.largest = max(c.largest, c.pieces)
+	c.pieces = 0
 }
 
 // span is how many columns a cell takes.
@@ -73,6 +102,8 @@ func span(raw []byte) int {
 
 // embed counts a finished piece.
 func (c *cost) embed(piece string) {
+	c.embeds++
+	c.pieces++
 	for i := 0; i+1 < len(piece); i++ {
 		if piece[i] == '<' && piece[i+1] != '/' {
 			c.shapes++
@@ -82,9 +113,14 @@ func (c *cost) embed(piece string) {
 
 // check refuses a document that would take the browser too long.
 func (c *cost) check(most int) error {
+	c.endBlock()
+	if c.squares > maxSquares {
+		return tooComplex("the document has blocks of too many pieces: the largest has %d pieces of text, line breaks, images and formulas, and the squares of all are %d together; at most %d are allowed (one block of %d): divide it into paragraphs",
+			c.largest, c.squares, maxSquares, int(math.Sqrt(maxSquares)))
+	}
 	if n := c.parts(); n > most {
 		return tooComplex("the document is too much to print at once: with %d table cells, %d blocks and %d other elements it has %d parts; at most %d are allowed (a cell counts as %d, a block as %d)",
-			c.cells, c.blocks, c.elements+c.shapes+c.spans, n, most, cellPart, blockPart)
+			c.cells, c.blocks, c.elements+c.shapes+c.spans+c.embeds, n, most, cellPart, blockPart)
 	}
 	return nil
 }

@@ -31,6 +31,9 @@ func pipeTable(rows, columns int, cell string) string {
 	return strings.Repeat("|h", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat(strings.Repeat("|"+cell, columns)+"|\n", rows)
 }
 
+// mdx is the beginning of a document in MDX.
+const mdx = "import A from \"b\"\n\n<A/>\n\n"
+
 func footnotes(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -67,9 +70,14 @@ func TestWhatWouldTakeTheBrowserTooLongIsRefused(t *testing.T) {
 		"marks as entities":      {strings.Repeat("a&#x301;&#x302;", 300) + "b" + strings.Repeat("&#x301;", 1000), "the document holds a letter with over 500 combining marks"},
 		"marks of many letters":  {strings.Repeat("\u1112", 100_000), "line 1: a letter with over 500 combining marks"},
 		"a word":                 {"a\n\nb " + strings.Repeat("x", 600_000), "line 3: a word of over 500000 characters without a space; at most 500000"},
+		"spans of a paragraph":   {strings.Repeat("[a]{.b} ", 15_000), "the largest has 30000 pieces of text, line breaks, images and formulas"},
+		"lines of a paragraph":   {strings.Repeat("a\\\n", 15_000), "the squares of all are"},
+		"formulas":               {strings.Repeat("$a$\n\n", 30_000), "at most 100000 are allowed (a cell"},
+		"tags of MDX":            {mdx + strings.Repeat("<A ", 300_000), "such as that in line 5: end each with > within 8000 bytes"},
+		"quotes of MDX":          {mdx + strings.Repeat(`<A b="`, 150_000), "such as that in line 5: end each with > within 8000 bytes"},
 		"a word in a code block": {"```\n" + strings.Repeat("x", 600_000) + "\n```\n", "line 2: a word of over 500000 characters"},
 	} {
-		_, err := markdown.New().Render(t.Context(), []byte(c.content), markdown.Options{
+		_, err := markdown.New().Parse(t.Context(), []byte(c.content), markdown.Options{
 			Asset: func(name string) ([]byte, error) { return []byte(files[name]), nil },
 			Fetch: func(context.Context, string) ([]byte, string, error) { return []byte(bomb), "image/svg+xml", nil },
 		})
@@ -106,11 +114,14 @@ func TestWhatIsLargeButRealIsPrinted(t *testing.T) {
 		"Zalgo":            strings.Repeat("Z"+strings.Repeat("\u0301\u0323", 30)+"algo ", 1000),
 		"emoji families":   strings.Repeat("👨‍👩‍👧‍👦", 2000),
 		"a blob":           "```\n" + base64.StdEncoding.EncodeToString(blob) + "\n```\n",
+		"bold words":       strings.Repeat("**a** ", 9_000),
+		"numbers in code":  "```python\nx = [\n" + strings.Repeat(strings.Repeat("1, ", 200)+"\n", 100) + "]\n```\n",
+		"minified code":    "```js\n" + strings.Repeat("a=b(1);", 10_000) + "\n```\n",
 		"code":             "```go\n" + strings.Repeat("x := map[string]int{\"a\": 1, \"b\": f(y[3], \"c\")}\n", 20_000) + "```\n",
 		"prose":            strings.Repeat("The *quick* **brown** fox `jumps` over [the](http://lazy.dog) dog. "+strings.Repeat("It goes on. ", 40)+"\n\n", 8000),
 		"one icon often":   strings.Repeat(figure, 500),
 	} {
-		if _, err := markdown.New().Render(t.Context(), []byte(content), markdown.Options{}); err != nil {
+		if _, err := markdown.New().Parse(t.Context(), []byte(content), markdown.Options{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -128,6 +139,30 @@ func TestTheSearchForTablesOfDashesEnds(t *testing.T) {
 	for before, want := range map[string]bool{"text\n\n": true, b.String(): false} {
 		if d := render(t, before+table, markdown.Options{}); strings.Contains(d.HTML, "<table") != want {
 			t.Errorf("behind %d bytes: table %v, want %v", len(before), !want, want)
+		}
+	}
+}
+
+// A browser reads all frames of an animation to show the first.
+func TestAnimationsAreBounded(t *testing.T) {
+	t.Parallel()
+	frame := ",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00"
+	for frames, want := range map[int]string{2000: "", 40_000: "it is animated in 40000 frames; at most 2000 are allowed"} {
+		gif := "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff" + strings.Repeat(frame, frames) + ";"
+		d := render(t, "![a](a.gif)\n", markdown.Options{Asset: func(string) ([]byte, error) { return []byte(gif), nil }})
+		if got := fmt.Sprint(d.Warnings); want == "" && len(d.Warnings) > 0 || !strings.Contains(got, want) {
+			t.Errorf("%d frames: %s", frames, got)
+		}
+	}
+}
+
+// Chromium takes 11 s to tag one element of 2000 coloured lines, and 1 s to tag 20 of 100.
+func TestLongCodeIsInSeveralElements(t *testing.T) {
+	t.Parallel()
+	for lines, want := range map[int]int{100: 1, 101: 2, 1000: 10} {
+		d := render(t, "```go\n"+strings.Repeat("x := 1\n", lines)+"```\n", markdown.Options{})
+		if got := strings.Count(d.HTML, `<code class="language-go">`); got != want || strings.Count(d.HTML, "</code>") != want || strings.Count(d.HTML, "<pre") != 1 {
+			t.Errorf("%d lines are in %d elements, want %d", lines, got, want)
 		}
 	}
 }

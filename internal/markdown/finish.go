@@ -44,7 +44,12 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 				return "", err
 			}
 			texts.write(raw)
+			parts.pieces++
 			continue
+		}
+		if bytes.Equal(raw, []byte("</pre>")) {
+			parts.endBlock()
+			parts.inCode = false
 		}
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			out.Write(raw)

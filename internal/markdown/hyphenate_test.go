@@ -23,7 +23,7 @@ func TestLongWordsMayBeDivided(t *testing.T) {
 		"formulas":        {"$\\text{Donaudampfschifffahrt}$", "Donaudampfschifffahrt"},
 		"the author's":    {"Donaudampf&shy;schifffahrt", "Donaudampf|schifffahrt"},
 	} {
-		d, err := r.Render(t.Context(), []byte(c.src), markdown.Options{Lang: "de", Hyphenate: true})
+		d, err := r.Parse(t.Context(), []byte(c.src), markdown.Options{Lang: "de", Hyphenate: true})
 		if err != nil {
 			t.Fatal(err)
 		}

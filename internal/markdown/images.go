@@ -237,6 +237,9 @@ func dataURI(data []byte, scaled bool, held *atomic.Int64) (uri string, work uin
 	if img.Pixels() > imagetype.MaxPixels {
 		return "", 0, fmt.Errorf("it has %d × %d pixels; at most %d million are allowed", img.Width, img.Height, imagetype.MaxPixels/1_000_000)
 	}
+	if n := imagetype.Frames(data, img.ContentType); n > imagetype.MaxFrames {
+		return "", 0, fmt.Errorf("it is animated in %d frames; at most %d are allowed: use fewer, or one of them as a still image", n, imagetype.MaxFrames)
+	}
 	if err := imagetype.Whole(data, img.ContentType); err != nil {
 		return "", 0, err
 	}

@@ -122,7 +122,7 @@ func TestIncludesStayWithinTheirBounds(t *testing.T) {
 			t.Errorf("%+v: included", o)
 		}
 	}
-	_, err := markdown.New().Render(t.Context(), []byte("{{#include x.md}}"), markdown.Options{Include: func(string) ([]byte, error) {
+	_, err := markdown.New().Parse(t.Context(), []byte("{{#include x.md}}"), markdown.Options{Include: func(string) ([]byte, error) {
 		return nil, presswork.Errorf(presswork.StoreUnavailable, "away")
 	}})
 	if presswork.CodeOf(err) != presswork.StoreUnavailable {

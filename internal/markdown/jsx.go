@@ -9,14 +9,23 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// maxTag bounds the tag of a component, in bytes.
-const maxTag = 8000
+const (
+	// maxTag bounds the tag of a component, in bytes.
+	maxTag = 8000
+	// maxUnclosed bounds the text that is searched for the ends of tags without finding
+	// them, in bytes: a thousand tags of maxTag.
+	maxUnclosed = 1000 * maxTag
+)
 
 // plainComponents makes the components of MDX what HTML has words for, and leaves every
 // line where it is: tags lose the attributes that are JavaScript in braces, and what
-// stands within begins where the component does, for MDX knows no indented code.
-func plainComponents(src []byte) []byte {
-	src = plainTags(src)
+// stands within begins where the component does, for MDX knows no indented code. Error:
+// ContentTooComplex.
+func plainComponents(src []byte) ([]byte, error) {
+	src, err := plainTags(src)
+	if err != nil {
+		return nil, err
+	}
 	var out strings.Builder
 	out.Grow(len(src))
 	var indents []int // how far what is in each open component is indented, -1 before its first line
@@ -51,7 +60,7 @@ func plainComponents(src []byte) []byte {
 			indents = append(indents, -1)
 		}
 	}
-	return []byte(out.String())
+	return []byte(out.String()), nil
 }
 
 // opensComponent reports whether a line begins with the tag of a component, or of an element
@@ -64,8 +73,10 @@ func opensComponent(text string) bool {
 	return !strings.Contains(text, "/>") && !strings.Contains(text, "</"+name)
 }
 
-// plainTags takes JavaScript from the tags of components, outside of code.
-func plainTags(src []byte) []byte {
+// plainTags takes JavaScript from the tags of components, outside of code. Error:
+// ContentTooComplex.
+func plainTags(src []byte) ([]byte, error) {
+	unclosed := 0 // how many bytes were searched in vain
 	var out bytes.Buffer
 	out.Grow(len(src))
 	fence := ""
@@ -96,7 +107,13 @@ func plainTags(src []byte) []byte {
 		begins = c == '\n'
 		code = code != (c == '`')
 		if c == '<' && !code && at+1 < len(src) && src[at+1] >= 'A' && src[at+1] <= 'Z' {
-			if tag, end := plainTag(src, at); tag != "" {
+			tag, end := plainTag(src, at)
+			if tag == "" {
+				if unclosed += end - at; unclosed > maxUnclosed {
+					return nil, tooComplex("the MDX has too many tags of components that nothing closes, such as that in line %d: end each with > within %d bytes, or write &lt; for a < that begins no tag",
+						1+bytes.Count(src[:at], []byte("\n")), maxTag)
+				}
+			} else {
 				if strings.HasPrefix(tag, "<Frame>") || strings.HasPrefix(tag, "<Frame ") { // HTML's would drop what it encloses
 					tag = "<Figure" + tag[len("<Frame"):]
 				}
@@ -113,22 +130,23 @@ func plainTags(src []byte) []byte {
 		out.WriteByte(c)
 		at++
 	}
-	return out.Bytes()
+	return out.Bytes(), nil
 }
 
 // literal is an attribute's value that is a string of JavaScript and nothing more.
 var literal = lazyregexp.New("^\\{\\s*(?:\"([^\"\\\\\n]*)\"|'([^'\\\\\n]*)'|`([^`\\\\$]*)`)\\s*\\}")
 
-// plainTag reads a tag, and writes it on one line, its line ends behind it, without
-// what is in braces.
+// plainTag reads a tag, and writes it on one line, its line ends after it, without
+// what is in braces. Without a tag, end is where the search for its end stopped.
 func plainTag(src []byte, at int) (tag string, end int) {
 	var out strings.Builder
 	depth, quote, lines := 0, byte(0), 0
-	for i := at; i < len(src) && i < at+maxTag; i++ {
+	last := min(len(src), at+maxTag)
+	for i := at; i < last; i++ {
 		c := src[i]
 		if c == '\n' {
 			if lines++; quote == 0 && depth == 0 && i+1 < len(src) && src[i+1] == '\n' { // a blank line ends what is no tag
-				return "", 0
+				return "", i
 			}
 			c = ' '
 		}
@@ -161,5 +179,5 @@ func plainTag(src []byte, at int) (tag string, end int) {
 			out.WriteByte(c)
 		}
 	}
-	return "", 0
+	return "", last
 }

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark/ast"
@@ -15,6 +16,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 
 	"presswork"
+	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/hyphen"
 	"presswork/internal/markdown/tex"
@@ -98,6 +100,9 @@ type Options struct {
 	// fragment of its entries begins with if another document has it.
 	CitedBefore, CitedAfter []cite.Citation
 	EntriesAt               string
+	// MathTime bounds the rendering of its formulas. Default: by the size of the document,
+	// up to 30 s.
+	MathTime time.Duration
 	// MaxParts bounds what the document is made of, as MaxParts counts it. Default
 	// MaxParts.
 	MaxParts int
@@ -142,16 +147,22 @@ type Document struct {
 	// HTML is the content of a body element. It references nothing outside
 	// but the targets of links.
 	HTML string
+	// Blocks are the same HTML as blocks.
+	Blocks []block.Block
+	// Letters says which letters need care.
+	Letters Letters
+	// WidestFormula is how wide a formula may be, in em, 0 without formulas.
+	WidestFormula float64
 	// Title is the text of the first level-1 heading, "" without one.
 	Title    string
 	Headings []Heading
-	// TOC reports whether the source asks for the contents at a place of its own:
-	// the HTML holds `<nav class="toc-here"></nav>` there, once.
+	// TOC reports whether the source asks for the contents at a place of its own: there is
+	// one block of the kind Place with the class ListPlace("").
 	TOC bool
 	// Captions are the numbered elements, but sections and equations, in order.
 	Captions []Caption
-	// Index is what an index is to list, in the order of the text; the HTML holds
-	// IndexPlace, once, where it is to stand.
+	// Index is what an index is to list, in the order of the text; a block with the class
+	// IndexPlace is where it is to stand.
 	Index []IndexEntry
 	// Counts are those of Options and its own. Labels are what references can lead
 	// to; Unresolved reports whether one leads nowhere.
@@ -168,11 +179,13 @@ type Document struct {
 	Lang string
 	// Upright reports whether some of its letters are of scripts without italics.
 	Upright bool
-	// Slides are there with Options.Slides: the HTML holds a SlideBreak between
-	// each two.
+	// Slides are there with Options.Slides; SlideHTML is their HTML.
 	Slides []Slide
 	// Parts is what it is made of, as MaxParts counts it.
 	Parts int
+	// Hurried reports whether formulas stayed source because the others took too long:
+	// another try may render them.
+	Hurried bool
 }
 
 // Heading is one entry of the outline.
@@ -188,13 +201,16 @@ type Heading struct {
 	Line int
 }
 
-// Render renders a document's body (front matter already taken off). Errors:
+// Parse reads a document's body (front matter already taken off) into a Document. Errors:
 // ContentTooComplex, StoreUnavailable (Asset's), those of Diagrams, ctx's cause.
-func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document, error) {
+func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = normalizeNewlines(src)
 	dialect := cmp.Or(o.Dialect, detect(src))
 	if dialect == MDX {
-		src = plainComponents(src)
+		var err error
+		if src, err = plainComponents(src); err != nil {
+			return Document{}, err
+		}
 	}
 	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, dialect: dialect, formulas: r.formulas, counters: newCounters(o.Numbering == ByChapter, o.Counts)}
 	if err := d.expand(dialect); err != nil {
@@ -205,7 +221,7 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	d.plainDraft()
 	d.plainTemplates()
 	var err error
-	if d.works, err = d.openBibliography(r.styles); err != nil {
+	if d.works, err = d.openBibliography(ctx, r.styles); err != nil {
 		return Document{}, err
 	}
 	d.plainRoles()
@@ -249,8 +265,8 @@ func (r *Renderer) Render(ctx context.Context, src []byte, o Options) (Document,
 	if err != nil {
 		return Document{}, err
 	}
-	return Document{HTML: html, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Index: d.index, Counts: d.counters.counts,
-		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright, Slides: d.slides, Parts: d.parts}, nil
+	return Document{HTML: html, Blocks: block.Read(html), Letters: lettersIn(html), WidestFormula: d.widestFormula, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Index: d.index, Counts: d.counters.counts,
+		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright, Slides: d.slides, Parts: d.parts, Hurried: d.hurried}, nil
 }
 
 // draft is one document on its way.
@@ -280,8 +296,11 @@ type draft struct {
 	unresolved bool
 	// toc reports whether the contents have a place.
 	toc      bool
-	parts    int // see cost
+	parts    int  // see cost
+	hurried  bool // see Document.Hurried
 	warnings []presswork.Warning
+	// widestFormula is in em.
+	widestFormula float64
 }
 
 // fragmentLink is a link into the document itself, checked when every anchor

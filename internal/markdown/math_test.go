@@ -22,7 +22,7 @@ func TestFormulasCostLinearTime(t *testing.T) {
 		`\(`, `\(a `, `\) \(`, `\(a b\) `, `\[`, "\\[\na\n", "\\[ x\n\\] y\n", "\\begin{align}\n", "\\begin{align}\n\\begin{gather}\n\\end{align} x\n", "> \\[\n"} {
 		src := strings.Repeat(piece, size/len(piece))
 		var err error
-		took := cputime.Of(func() { _, err = markdown.New().Render(t.Context(), []byte(src), markdown.Options{}) })
+		took := cputime.Of(func() { _, err = markdown.New().Parse(t.Context(), []byte(src), markdown.Options{}) })
 		if code := presswork.CodeOf(err); err != nil && code != presswork.ContentTooComplex {
 			t.Errorf("%q: %v", piece, err)
 		}
@@ -36,7 +36,7 @@ func TestFormulasAreBounded(t *testing.T) {
 	t.Parallel()
 	// Each becomes tens of kilobytes.
 	bomb := `$\def\a#1{#1#1#1#1#1#1#1#1#1#1}\a{\a{\a{x}}}\a{\a{\a{x}}}\a{\a{\a{x}}}$` + "\n\n"
-	d, err := markdown.New().Render(t.Context(), []byte(strings.Repeat(bomb, 1000)), markdown.Options{})
+	d, err := markdown.New().Parse(t.Context(), []byte(strings.Repeat(bomb, 1000)), markdown.Options{})
 	if presswork.CodeOf(err) == presswork.ContentTooComplex {
 		return // what is left of them is too much to print
 	}
@@ -49,6 +49,47 @@ func TestFormulasAreBounded(t *testing.T) {
 	// On a slow machine one of them may take too long before all are too many.
 	if all := fmt.Sprint(d.Warnings); !strings.Contains(all, "too many or too large") && !strings.Contains(all, "takes too long") {
 		t.Errorf("warnings: %.300v", d.Warnings)
+	}
+}
+
+// The same formula with other labels is rendered once for each length of its number.
+func TestLabelledFormulasAreRenderedOnce(t *testing.T) {
+	t.Parallel()
+	n := 10_000
+	if testing.Short() || markdown.RaceDetector {
+		n = 1000
+	}
+	var src strings.Builder
+	for i := range n {
+		fmt.Fprintf(&src, "$$x$$ {#eq:a%d}\n\n```{math}\n:label: b%d\ny\n```\n\n@eq:a%d\n\n", i, i, i)
+	}
+	var d markdown.Document
+	took := cputime.Of(func() { d = render(t, src.String(), markdown.Options{MaxParts: 10_000_000}) })
+	if took > 20*time.Second { // ten times what it takes; 60 s when each was rendered
+		t.Errorf("%d formulas took %s", n, took)
+	}
+	if len(d.Warnings) > 0 {
+		t.Error(d.Warnings[0])
+	}
+	for _, number := range []int{1, 2, 999, 2 * n} {
+		if want := fmt.Sprintf("(%d)</mtext>", number); strings.Count(d.HTML, want) != 1 || !strings.Contains(d.HTML, fmt.Sprintf(`\tag{%d}"`, number)) {
+			t.Errorf("%d times %q", strings.Count(d.HTML, want), want)
+		}
+	}
+}
+
+func TestFormulasHaveATimeByTheSizeOfTheDocument(t *testing.T) {
+	t.Parallel()
+	var src strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&src, "$x_{%d}$\n\n", i)
+	}
+	d := render(t, src.String(), markdown.Options{MathTime: time.Millisecond})
+	if !d.Hurried || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, "the formulas of the document take longer than 1ms") {
+		t.Errorf("hurried %v, warnings %v; want one", d.Hurried, d.Warnings)
+	}
+	if n := strings.Count(d.HTML, `class="math-error"`); n < 2000 {
+		t.Errorf("%d formulas stay source", n)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/renderer"
@@ -20,15 +19,8 @@ import (
 	"presswork/internal/markdown/tex"
 )
 
-const (
-	// maxMathBytes bounds the MathML of one document: short macros can make
-	// much of it.
-	maxMathBytes = 16 << 20
-	// maxMathTime bounds the rendering of one document's formulas. A thousand
-	// take about a second, and ten times as long on a machine that has as much
-	// other work for each of its cores.
-	maxMathTime = 30 * time.Second
-)
+// maxMathBytes bounds the MathML of one document: short macros can make much of it.
+const maxMathBytes = 16 << 20
 
 // FormulaMark begins the alternative text of a formula, so that it can be distinguished
 // from an image in the printed page's tags. It is U+2061, function application:
@@ -60,15 +52,13 @@ func placeFormulas(root ast.Node, src []byte) {
 	})
 }
 
-var (
-	errManyFormulas = errors.New("the document's formulas are too many or too large")
-	errMathTime     = errors.New("the document's formulas take too long")
-)
+var errManyFormulas = errors.New("the document's formulas are too many or too large")
 
 // renderFormulas turns formulas into MathML. One that is wrong shows its source
-// and leaves a warning; only an ended context is an error.
+// and leaves a warning. When the time of all has passed, the others do so with one
+// warning. Error: ctx's cause.
 func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
-	limited, cancel := context.WithTimeoutCause(ctx, maxMathTime, errMathTime)
+	limited, cancel := context.WithTimeoutCause(ctx, d.mathTime(), mathTimeError{d.mathTime()})
 	defer cancel()
 	left := maxMathBytes
 	render := func(source []byte, offset int, tag string, display bool, label *target) (int, error) {
@@ -82,6 +72,12 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		}
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
+		}
+		if _, late := errors.AsType[mathTimeError](err); late {
+			if d.hurried {
+				return 0, nil
+			}
+			d.hurried = true
 		}
 		if left -= len(f.MathML); err == nil && left < 0 {
 			err = errManyFormulas
@@ -99,6 +95,7 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		if display {
 			class = "math-display"
 		}
+		d.widestFormula = max(d.widestFormula, f.Width)
 		alt := FormulaMark + html.EscapeString(strings.Join(strings.Fields(string(source)), " "))
 		return d.embed(fmt.Sprintf(`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s`, tag, id, class, alt, f.Width, f.MathML)), nil
 	}
@@ -164,8 +161,18 @@ func (d *draft) renderLabelled(ctx context.Context, source string, plain tex.For
 		return plain, nil
 	}
 	label.number = d.counters.next(Equation)
-	return d.formulas.Render(ctx, source+` \tag{`+label.number+"}", true)
+	// Equal formulas with numbers of equal length are rendered once.
+	place := anyDigit.ReplaceAllString(label.number, "0")
+	f, err := d.formulas.Render(ctx, source+` \tag{`+place+"}", true)
+	f.MathML = strings.Replace(f.MathML, `\tag{`+place+`}"`, `\tag{`+label.number+`}"`, 1)
+	f.MathML = strings.Replace(f.MathML, tagText+"("+place+")", tagText+"("+label.number+")", 1)
+	return f, err
 }
+
+// tagText begins the text of a tag as Temml writes it.
+const tagText = `<mtext class="tml-tag">`
+
+var anyDigit = regexp.MustCompile(`[0-9]`)
 
 // draw renders what is more than text.
 func (d *draft) draw(ctx context.Context, root ast.Node) error {

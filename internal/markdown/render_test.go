@@ -42,7 +42,7 @@ func assets(name string) ([]byte, error) {
 
 func render(t *testing.T, src string, o markdown.Options) markdown.Document {
 	t.Helper()
-	d, err := markdown.New().Render(t.Context(), []byte(src), o)
+	d, err := markdown.New().Parse(t.Context(), []byte(src), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func FuzzRender(f *testing.F) {
 	r := markdown.New()
 	dialects := append(markdown.Dialects(), "")
 	f.Fuzz(func(t *testing.T, src string, escape bool) {
-		d, err := r.Render(context.Background(), []byte(src), markdown.Options{Dialect: dialects[len(src)%len(dialects)], EscapeHTML: escape, LineNumbers: escape, NumberHeadings: !escape, Asset: assets, Substitutions: map[string]string{"s": "a\n{{s}} {{s}}"}, Include: folder(map[string]string{"a": "<b>{{#include a}}"})})
+		d, err := r.Parse(context.Background(), []byte(src), markdown.Options{Dialect: dialects[len(src)%len(dialects)], EscapeHTML: escape, LineNumbers: escape, NumberHeadings: !escape, Asset: assets, Substitutions: map[string]string{"s": "a\n{{s}} {{s}}"}, Include: folder(map[string]string{"a": "<b>{{#include a}}"})})
 		if err != nil {
 			return
 		}
@@ -186,7 +186,7 @@ func TestEveryLanguageOfChroma(t *testing.T) {
 		if strings.ContainsAny(name, " \t,{:") {
 			continue // no info string can name it so; its aliases can
 		}
-		d, err := r.Render(t.Context(), []byte("```"+name+"\n"+code+"```\n"), markdown.Options{})
+		d, err := r.Parse(t.Context(), []byte("```"+name+"\n"+code+"```\n"), markdown.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -410,7 +410,7 @@ func TestHostileCodeIsPrintedPlain(t *testing.T) {
 func TestAStoreThatIsAwayIsNoMissingImage(t *testing.T) {
 	t.Parallel()
 	away := presswork.Errorf(presswork.StoreUnavailable, "the store does not answer")
-	_, err := markdown.New().Render(t.Context(), []byte("![a](x.png)"), markdown.Options{Asset: func(string) ([]byte, error) { return nil, away }})
+	_, err := markdown.New().Parse(t.Context(), []byte("![a](x.png)"), markdown.Options{Asset: func(string) ([]byte, error) { return nil, away }})
 	if !errors.Is(err, away) {
 		t.Errorf("got %v, want the store's error", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// SlideBreak stands in Document.HTML between two slides. No raw HTML can write it.
-const SlideBreak = "<div data-slide></div>\n"
+// slideMark stands in the HTML between two slides. No raw HTML can write it.
+const slideMark = "<div data-slide></div>\n"
 
 // Slide is what a slide has beside its content.
 type Slide struct {
@@ -22,6 +22,9 @@ type Slide struct {
 	// Unnumbered reports that Marp's directives hide its number.
 	Unnumbered bool
 }
+
+// SlideHTML is the HTML of each slide.
+func (d *Document) SlideHTML() []string { return strings.Split(d.HTML, slideMark) }
 
 // slideBreak is the place between two slides.
 type slideBreak struct {
@@ -82,10 +85,10 @@ func (d *draft) takeSlides(root ast.Node) {
 		heading, isHeading := n.(*ast.Heading)
 		switch {
 		case n.Kind() == ast.KindThematicBreak:
-			replace(n, &slideBreak{embed: d.embed(strings.TrimSuffix(SlideBreak, "</div>\n"))})
+			replace(n, &slideBreak{embed: d.embed(strings.TrimSuffix(slideMark, "</div>\n"))})
 			next()
 		case !ruled && isHeading && heading.Level <= 2 && n.PreviousSibling() != nil:
-			root.InsertBefore(root, n, &slideBreak{embed: d.embed(strings.TrimSuffix(SlideBreak, "</div>\n"))})
+			root.InsertBefore(root, n, &slideBreak{embed: d.embed(strings.TrimSuffix(slideMark, "</div>\n"))})
 			next()
 		case d.takeComment(n, &current, &always):
 			root.RemoveChild(root, n)

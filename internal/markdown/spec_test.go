@@ -122,12 +122,12 @@ func TestSpecExamplesRender(t *testing.T) {
 	r := New()
 	for _, e := range append(examples(t, "commonmark-0.31.2.json"), examples(t, "gfm-0.29.json")...) {
 		o := Options{Lang: "fr", LineNumbers: true, NumberHeadings: true}
-		d, err := r.Render(t.Context(), []byte(e.Markdown), o)
+		d, err := r.Parse(t.Context(), []byte(e.Markdown), o)
 		if err != nil {
 			t.Errorf("example %d: %v", e.Example, err)
 			continue
 		}
-		if again, err := r.Render(t.Context(), []byte(e.Markdown), o); err != nil || again.HTML != d.HTML {
+		if again, err := r.Parse(t.Context(), []byte(e.Markdown), o); err != nil || again.HTML != d.HTML {
 			t.Errorf("example %d renders otherwise the second time (%v)", e.Example, err)
 		}
 		if open := unclosed(d.HTML); open != "" && unclosed(e.HTML) == "" {

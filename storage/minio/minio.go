@@ -116,7 +116,7 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 		Creds:     credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""),
 		Secure:    secure,
 		Region:    s.Region,
-		Transport: transport,
+		Transport: clocked{transport},
 		// The default of 10 keeps a caller for half a minute when the store is
 		// away; the queue tries again by itself.
 		MaxRetries: 3,

@@ -3,7 +3,6 @@ package minio
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -140,19 +139,18 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 			return nil, storage.Info{}, fmt.Errorf("get %s: content-range: %w", key, err)
 		}
 	}
-	d := &download{body: r, cancel: cancel, patience: s.CallTimeout, left: o.Size}
+	d := &download{body: r, cancel: cancel, patience: s.CallTimeout}
 	d.ended = func(err error) error { return ended(ctx, err) }
-	d.damaged = func() error {
-		s.Log.ErrorContext(ctx, "a stored object is not what was put", "key", key)
-		return fmt.Errorf("get %s: %w", key, storage.ErrCorrupt)
-	}
 	d.late = time.AfterFunc(s.CallTimeout, func() {
 		cancel(fmt.Errorf("the object store at %s sent nothing for %s", s.Endpoint, s.CallTimeout))
 	})
-	if o.Size == info.Size && info.SHA256 != "" {
-		d.hash, d.digest = sha256.New(), info.SHA256
+	if o.Size != info.Size {
+		return d, info, nil
 	}
-	return d, info, nil
+	return struct {
+		io.Reader
+		io.Closer
+	}{storage.Verified(d, info, s.Log), d}, info, nil
 }
 
 // Stat implements storage.Store.

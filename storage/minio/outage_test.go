@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -160,6 +161,40 @@ func TestAWrongSecretStopsTheStart(t *testing.T) {
 	}
 	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), o.Bucket) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAStoreThatRefusesTheTimeOfARequestNamesTheClock(t *testing.T) {
+	t.Parallel()
+	for want, off := range map[string]time.Duration{
+		"behind the object store's":   time.Hour,
+		"ahead of the object store's": -20 * time.Minute,
+		"Access Denied":               0,
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
+				w.WriteHeader(http.StatusForbidden)
+				if r.Method != http.MethodHead {
+					fmt.Fprint(w, "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
+				}
+			}))
+			t.Cleanup(server.Close)
+			s, err := minio.New(minio.Options{Endpoint: server.URL, AccessKey: "key", SecretKey: "secret"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, putErr := s.Put(t.Context(), "artifacts/1.pdf", strings.NewReader("x"), 1, storage.Attrs{})
+			for call, err := range map[string]error{"Start": s.Start(t.Context()), "Put": putErr} {
+				if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "this machine's clock") != (off != 0) {
+					t.Errorf("%s: got %v", call, err)
+				}
+			}
+			if off != 0 && !minio.Refused(putErr) {
+				t.Error("a node would wait for the store, although only its own clock is wrong")
+			}
+		})
 	}
 }
 

@@ -152,7 +152,7 @@ func (k *Keeper) level(ctx context.Context) (total int64, oldest time.Time, err 
 const lockFor = time.Minute
 
 // errLockLost ends a sweep that another node has taken over.
-var errLockLost = errors.New("another node sweeps by now")
+var errLockLost = errors.New("another node or deployment sweeps by now")
 
 func (k *Keeper) acquire(ctx context.Context, token string) (bool, error) {
 	ok, err := k.Redis.SetNX(ctx, lockKey, token, lockFor).Result()

@@ -40,17 +40,17 @@ func TestKeeperCountsAndFindsWhatACrashLeaves(t *testing.T) {
 	}
 }
 
-func TestKeeperDeletesTheArtifactOfAJobThatEndedWithoutIt(t *testing.T) {
+func TestKeeperDeletesTheSourcesOfAJob(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{})
 	keeper := k.keeper()
-	k.add(t, keeper, "artifacts/cancelled.pdf", "artifacts/cancelled.webp", "artifacts/other.pdf")
+	k.add(t, keeper, "sources/one/a/content.md", "sources/one/b/assets/0", "sources/passing/one/c", "sources/other/a/content.md", "artifacts/one.pdf")
 	for range 2 {
-		if err := keeper.Discard(t.Context(), "cancelled"); err != nil {
+		if err := keeper.DeleteSources(t.Context(), "one"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	k.stored(t, "artifacts/other.pdf")
+	k.stored(t, "artifacts/one.pdf", "sources/other/a/content.md")
 }
 
 // stubborn is a store that deletes nothing for a while.
@@ -74,14 +74,14 @@ func TestKeeperFindsLaterWhatItCouldNotDelete(t *testing.T) {
 	keeper := k.keeper()
 	sweep(t, keeper) // has compared the index: the next comparison is a day away
 	k.add(t, keeper, "sources/read/content.md", "artifacts/cancelled.pdf", "artifacts/other.pdf")
-	if keeper.Delete(t.Context(), "sources/read/content.md") == nil || keeper.Discard(t.Context(), "cancelled") == nil {
+	if keeper.Delete(t.Context(), "sources/read/content.md") == nil || keeper.Delete(t.Context(), "artifacts/cancelled.pdf") == nil {
 		t.Error("nothing was deleted, and nothing is said of that")
 	}
 	s.away = false
 	k.pass(2 * time.Hour)
 	sweep(t, keeper)
 	k.stored(t, "artifacts/cancelled.pdf", "artifacts/other.pdf")
-	if err := keeper.Discard(t.Context(), "cancelled"); err != nil {
+	if err := keeper.Delete(t.Context(), "artifacts/cancelled.pdf"); err != nil {
 		t.Fatal(err)
 	}
 	k.stored(t, "artifacts/other.pdf")

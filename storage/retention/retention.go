@@ -36,12 +36,12 @@ type Options struct {
 	// Live reports whether a job still waits or runs; its sources are then kept.
 	// Those of other jobs go when they are MinAge old. Default: none does.
 	Live func(ctx context.Context, jobID string) (bool, error)
-	// Deployment returns the name that this Redis has given itself: of letters and
-	// digits, lost with its data. Two with one store delete nothing there. Default:
-	// nobody else uses the store.
-	Deployment func(context.Context) (string, error)
-	// RedisName is for people; it holds no password.
-	RedisName string
+	// StoreName and RedisName are for messages; they hold no passwords. StoreName is
+	// the same on all nodes of a deployment.
+	StoreName, RedisName string
+	// Alone means that no other node can reach this Redis, so that the node may change
+	// its store at any time.
+	Alone bool
 	// Interval is the time between two sweeps; one is also due when the cap is
 	// passed. Default 1 min.
 	Interval time.Duration
@@ -61,14 +61,15 @@ type Keeper struct {
 	Options
 	kick chan struct{} // asks the loop for a sweep
 
-	sweeps, failed, expired, shrunk atomic.Int64 // see Counts
+	sweeps, failed, expired, shrunk, skipped atomic.Int64 // see Counts
 
 	mu      sync.Mutex
 	cancel  context.CancelFunc // ends the loop; nil until Start
 	done    chan struct{}
 	stopped bool
 
-	neighbours map[string]neighbour // by name, as the last sweep of this node saw them
+	seen   string // the token of another deployment's fence, as the last sweep saw it
+	seenAt time.Time
 
 	touchMu sync.Mutex
 	touched map[string]time.Time // what was used since the last sweep, and when
@@ -85,11 +86,14 @@ type Counts struct {
 	// Expired are the objects deleted since their time was over, Shrunk those for the
 	// cap.
 	Expired, Shrunk int64
+	// Skipped counts how often a sweep skipped an object: its key is not allowed, or
+	// the store does not read or delete it.
+	Skipped int64
 }
 
 // Counts returns them.
 func (k *Keeper) Counts() Counts {
-	return Counts{k.sweeps.Load(), k.failed.Load(), k.expired.Load(), k.shrunk.Load()}
+	return Counts{k.sweeps.Load(), k.failed.Load(), k.expired.Load(), k.shrunk.Load(), k.skipped.Load()}
 }
 
 // New wires a Keeper.
@@ -118,7 +122,8 @@ func New(o Options) *Keeper {
 	return &Keeper{Options: o, kick: make(chan struct{}, 1), touched: map[string]time.Time{}}
 }
 
-// Start begins to sweep, where there is a store.
+// Start begins to sweep, where there is a store. It returns an error when the store
+// belongs to another deployment, or when nodes on the same Redis use another store.
 func (k *Keeper) Start(ctx context.Context) error {
 	if _, none := k.Store.(storage.None); none {
 		return nil
@@ -127,6 +132,9 @@ func (k *Keeper) Start(ctx context.Context) error {
 	defer k.mu.Unlock()
 	if k.cancel != nil || k.stopped {
 		return errors.New("retention: the keeper was started before")
+	}
+	if err := k.claim(ctx); err != nil {
+		return err
 	}
 	ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	k.done = make(chan struct{})
@@ -259,15 +267,6 @@ func (k *Keeper) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	return k.Forget(ctx, key)
-}
-
-// Discard deletes the artifact of a job, of whatever type, if there is one.
-func (k *Keeper) Discard(ctx context.Context, jobID string) error {
-	var errs []error
-	for _, contentType := range storage.ArtifactTypes() {
-		errs = append(errs, k.Delete(ctx, storage.ArtifactKeyOf(jobID, contentType)))
-	}
-	return errors.Join(errs...)
 }
 
 // Full fails with StoreFull while the store is over its cap with nothing old

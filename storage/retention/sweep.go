@@ -20,8 +20,8 @@ const batch = 100
 
 // Sweep deletes what is past its retention, then, while the objects sum up to
 // more than the cap, the least recently used of those that are old
-// enough. While another node sweeps it does nothing, and it deletes nothing while another
-// deployment uses the store.
+// enough. While another node sweeps it does nothing, and it deletes nothing while the
+// store belongs to another deployment.
 func (k *Keeper) Sweep(ctx context.Context) error {
 	if err := k.tellTouched(ctx); err != nil {
 		return fmt.Errorf("sweep: %w", err)
@@ -32,14 +32,14 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 		return err
 	}
 	defer k.release(context.WithoutCancel(ctx), token)
-	s := sweep{k, token}
-	steps := []func(context.Context) error{s.reconcile, s.expire, s.shrink}
-	switch shared, err := s.shared(ctx); {
-	case err != nil:
+	s := &sweep{Keeper: k, token: token, heldAt: k.Now()}
+	if s.held, err = s.hold(ctx); err != nil {
 		k.failed.Add(1)
 		return fmt.Errorf("sweep: %w", err)
-	case shared:
-		steps = steps[:1]
+	}
+	steps := []func(context.Context) error{s.reconcile}
+	if s.held {
+		steps = append(steps, s.expire, s.shrink)
 	}
 	for _, step := range steps {
 		switch err := step(ctx); {
@@ -56,20 +56,38 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 
 type sweep struct {
 	*Keeper
-	token string
+	token  string
+	held   bool // whether the store belongs to this deployment
+	heldAt time.Time
+}
+
+// renew keeps the lock, and the fence in a sweep that takes long.
+func (s *sweep) renew(ctx context.Context) error {
+	if err := s.Keeper.renew(ctx, s.token); err != nil {
+		return err
+	}
+	if !s.held || s.Now().Sub(s.heldAt) < s.Interval {
+		return nil
+	}
+	s.heldAt = s.Now()
+	held, err := s.hold(ctx)
+	if err == nil && !held {
+		err = errLockLost
+	}
+	return err
 }
 
 // expire deletes what was stored longer than the retention ago, what was to go
 // earlier, and the sources of jobs that have ended or never were: nobody asks for
 // those again.
-func (s sweep) expire(ctx context.Context) error {
+func (s *sweep) expire(ctx context.Context) error {
 	// A job's sources were stored together: it is asked about once for all of them.
 	asked, needed := "", false
 	for index, age := range map[string]time.Duration{madeKey: s.Retention, untilKey: 0, sourcesKey: min(s.MinAge, s.Retention)} {
 		until := strconv.FormatInt(s.Now().Add(-age).UnixMilli(), 10)
 		// What is kept all the same stays in front and is stepped over.
 		for kept := int64(0); ; {
-			if err := s.renew(ctx, s.token); err != nil {
+			if err := s.renew(ctx); err != nil {
 				return err
 			}
 			keys, err := s.Redis.ZRangeByScore(ctx, index, &redis.ZRangeBy{Min: "-inf", Max: until, Offset: kept, Count: batch}).Result()
@@ -89,8 +107,12 @@ func (s sweep) expire(ctx context.Context) error {
 						continue
 					}
 				}
-				if err := s.delete(ctx, key, "retention", &s.expired); err != nil {
+				deleted, err := s.delete(ctx, key, "retention", &s.expired)
+				if err != nil {
 					return err
+				}
+				if !deleted {
+					kept++
 				}
 			}
 		}
@@ -111,7 +133,7 @@ func jobOf(key string) string {
 
 // live reports whether a job still needs its sources. When that cannot be known they
 // are kept: the next sweep asks again.
-func (s sweep) live(ctx context.Context, job string) bool {
+func (s *sweep) live(ctx context.Context, job string) bool {
 	live, err := s.Live(ctx, job)
 	if err != nil {
 		s.Log.WarnContext(ctx, "sources past their retention are kept: their job is not known", "job_id", job, "error", err)
@@ -121,15 +143,16 @@ func (s sweep) live(ctx context.Context, job string) bool {
 }
 
 // shrink deletes the least recently used objects until the cap is kept.
-func (s sweep) shrink(ctx context.Context) error {
+func (s *sweep) shrink(ctx context.Context) error {
 	if s.MaxBytes <= 0 {
 		return nil
 	}
-	for young := int64(0); ; {
-		if err := s.renew(ctx, s.token); err != nil {
+	// Objects that are too young or cannot be deleted stay in front and are stepped over.
+	for kept := int64(0); ; {
+		if err := s.renew(ctx); err != nil {
 			return err
 		}
-		keys, err := s.Redis.ZRange(ctx, usedKey, young, young+batch-1).Result()
+		keys, err := s.Redis.ZRange(ctx, usedKey, kept, kept+batch-1).Result()
 		if err != nil || len(keys) == 0 {
 			return err
 		}
@@ -143,25 +166,41 @@ func (s sweep) shrink(ctx context.Context) error {
 				return err
 			}
 			if s.Now().Sub(time.UnixMilli(int64(made[i]))) < s.MinAge {
-				young++
+				kept++
 				continue
 			}
-			if err := s.delete(ctx, key, "size cap", &s.shrunk); err != nil {
+			deleted, err := s.delete(ctx, key, "size cap", &s.shrunk)
+			if err != nil {
 				return err
+			}
+			if !deleted {
+				kept++
 			}
 		}
 	}
 }
 
 // delete takes the object first and the entry second: after a crash between
-// the two the next sweep deletes what is not there, which is no error.
-func (s sweep) delete(ctx context.Context, key, reason string, count *atomic.Int64) error {
+// the two the next sweep deletes what is not there, which is no error. It returns
+// false for an object that the store does not delete.
+func (s *sweep) delete(ctx context.Context, key, reason string, count *atomic.Int64) (bool, error) {
 	if err := s.Store.Delete(ctx, key); err != nil {
-		return err
+		return false, s.skip(ctx, key, err)
 	}
 	count.Add(1)
 	s.Log.InfoContext(ctx, "deleted a stored object", "key", key, "reason", reason)
-	return s.remove(ctx, key)
+	return true, s.remove(ctx, key)
+}
+
+// skip logs and counts an object that a sweep leaves alone. It returns an error when
+// the whole store does not work.
+func (s *sweep) skip(ctx context.Context, key string, err error) error {
+	if outage := storage.Outage(ctx, s.Store); outage != nil {
+		return fmt.Errorf("%w: %w", err, outage)
+	}
+	s.skipped.Add(1)
+	s.Log.WarnContext(ctx, "the sweep skipped a stored object", "key", key, "error", err)
+	return nil
 }
 
 // reconcile compares the index with the store when that was not done for long,
@@ -169,7 +208,7 @@ func (s sweep) delete(ctx context.Context, key, reason string, count *atomic.Int
 // stored no more. Neither side is ever held in memory: what the store lists is
 // marked in the index with the name of this comparison, and what then has no
 // mark was not listed.
-func (s sweep) reconcile(ctx context.Context) error {
+func (s *sweep) reconcile(ctx context.Context) error {
 	began := s.Now()
 	last, err := s.Redis.Get(ctx, readyKey).Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -190,22 +229,32 @@ func (s sweep) reconcile(ctx context.Context) error {
 	return s.Redis.Set(ctx, readyKey, began.UnixMilli(), 0).Err()
 }
 
-func (s sweep) addListed(ctx context.Context, prefix, mark string) error {
+func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 	var entries []entry
 	flush := func() error {
-		if err := s.renew(ctx, s.token); err != nil || len(entries) == 0 {
+		if err := s.renew(ctx); err != nil || len(entries) == 0 {
 			return err
 		}
-		if err := s.date(ctx, prefix, entries); err != nil {
+		dated, err := s.date(ctx, prefix, entries)
+		if err != nil {
 			return err
 		}
-		_, err := s.add(ctx, mark, entries...)
+		_, err = s.add(ctx, mark, dated...)
 		entries = entries[:0]
 		return err
 	}
 	for info, err := range s.Store.List(ctx, prefix) {
-		if err != nil {
+		if err != nil && info.Key == "" {
 			return err
+		}
+		if err == nil {
+			err = storage.CheckKey(info.Key)
+		}
+		if err != nil {
+			if err := s.skip(ctx, info.Key, err); err != nil {
+				return err
+			}
+			continue
 		}
 		entries = append(entries, entry{key: info.Key, size: info.Size, made: info.Modified})
 		if len(entries) == batch {
@@ -217,29 +266,34 @@ func (s sweep) addListed(ctx context.Context, prefix, mark string) error {
 	return flush()
 }
 
-// date finds out when each of the listed artifacts goes that the index lacks.
-func (s sweep) date(ctx context.Context, prefix string, entries []entry) error {
+// date adds the time to go to each of the listed artifacts that the index lacks. It
+// leaves out those that the store does not describe.
+func (s *sweep) date(ctx context.Context, prefix string, entries []entry) ([]entry, error) {
 	if prefix != storage.Artifacts {
-		return nil
+		return entries, nil
 	}
 	known, err := s.known(ctx, entries)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i := range entries {
-		if known[i] {
-			continue
+	var dated []entry
+	for i, e := range entries {
+		if !known[i] {
+			if e.until, err = s.until(ctx, e.key); err != nil {
+				if err := s.skip(ctx, e.key, err); err != nil {
+					return nil, err
+				}
+				continue
+			}
 		}
-		if entries[i].until, err = s.until(ctx, entries[i].key); err != nil {
-			return err
-		}
+		dated = append(dated, e)
 	}
-	return nil
+	return dated, nil
 }
 
 // until is when a listed artifact expires: a listing carries no
 // attributes.
-func (s sweep) until(ctx context.Context, key string) (time.Time, error) {
+func (s *sweep) until(ctx context.Context, key string) (time.Time, error) {
 	info, err := s.Store.Stat(ctx, key)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -259,7 +313,7 @@ func (s sweep) until(ctx context.Context, key string) (time.Time, error) {
 
 // removeUnlisted forgets entries without the mark. One may have been stored
 // behind the listing's back, so the store has the last word.
-func (s sweep) removeUnlisted(ctx context.Context, mark string) error {
+func (s *sweep) removeUnlisted(ctx context.Context, mark string) error {
 	it := s.Redis.HScan(ctx, sizeKey, 0, "", batch).Iterator()
 	for n := 0; it.Next(ctx); n++ {
 		key := it.Val()
@@ -267,7 +321,7 @@ func (s sweep) removeUnlisted(ctx context.Context, mark string) error {
 			break
 		}
 		if n%batch == 0 {
-			if err := s.renew(ctx, s.token); err != nil {
+			if err := s.renew(ctx); err != nil {
 				return err
 			}
 		}
@@ -280,7 +334,9 @@ func (s sweep) removeUnlisted(ctx context.Context, mark string) error {
 				return err
 			}
 		case err != nil:
-			return err
+			if err := s.skip(ctx, key, err); err != nil {
+				return err
+			}
 		}
 	}
 	return it.Err()

@@ -10,11 +10,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Amend returns a go-redis hook that changes what Asynq sends in two ways. Times
+// Amend returns a go-redis hook that changes what Asynq sends in three ways. Times
 // that several machines compare (leases, retries, which servers live) are
-// Redis' instead of the sender's, whose clock may be wrong. And the scripts on some
-// queues begin with the lines given for them: those that keep what the script writes
-// out of the append-only file, where a ticket without its call has no use.
+// Redis' instead of the sender's, whose clock may be wrong. A script that ends a run
+// also removes its task from the owner's running tasks. The scripts on some queues
+// begin with the lines given for them: those keep what the script writes out of the
+// append-only file, where a task without its call has no use.
 //
 // Asynq sends a script by its digest first and whole when Redis does not know
 // it; the hook answers for Redis until it has seen the whole, and sends its own
@@ -91,6 +92,9 @@ func (a *amended) addition(keys []string, argv []any) string {
 	if len(argv) > 1 {
 		second, _ = argv[1].(string)
 	}
+	if id, ended := endedTask(keys, argv); ended && id != "" {
+		lines += stopsRunning(q)
+	}
 	switch {
 	case len(keys) >= 4 && part == "pending" && keys[3] == leaseKey(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1] + " + strconv.Itoa(int(leaseLength.Seconds())) + "\n"
@@ -108,6 +112,16 @@ func (a *amended) addition(keys []string, argv []any) string {
 		return lines + "ARGV[3] = redis.call('TIME')[1] + ARGV[#ARGV]\n"
 	}
 	return lines
+}
+
+// stopsRunning takes the task of a script that ends its run, the first argument, from its owner's running ones.
+func stopsRunning(q Queue) string {
+	return `
+do
+  local owner = redis.call('HGET', '` + taskPrefix(q) + `' .. ARGV[1], '` + ownerField + `')
+  if owner then redis.call('ZREM', '` + runningKey(q) + `', owner .. '\0' .. ARGV[1]) end
+end
+`
 }
 
 // isRetry recognises the script that puts a task off: its fourth key.

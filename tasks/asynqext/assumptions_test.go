@@ -95,7 +95,7 @@ func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook
 	_, deadline := ctx.Deadline()
 	for name, is := range map[string]bool{
 		"dequeue": dequeue, "enqueue": enqueue, "end of a task": end && !deadline, "end of a task within its lease": end && deadline,
-		"timed by Redis": s.amend.addition(keys, argv) != "" || s.amend.extension(ctx, cmd) != nil,
+		"timed by Redis": strings.Contains(s.amend.addition(keys, argv), "'TIME'") || s.amend.extension(ctx, cmd) != nil,
 	} {
 		if is {
 			words = append(words, "= "+name)
@@ -223,7 +223,7 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 	}
 	for _, id := range []string{"a", "b", "c"} {
 		for q, rdb := range map[Queue]redis.UniversalClient{plain: w.rdb, render: ours} {
-			_, err := asynq.NewClientFromRedisClient(rdb).EnqueueContext(WithOwner(t.Context(), "ann"), asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
+			_, err := asynq.NewClientFromRedisClient(rdb).EnqueueContext(WithPlace(t.Context(), Place{Owner: "ann"}), asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
 			if err != nil {
 				t.Fatal(err)
 			}

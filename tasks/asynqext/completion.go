@@ -81,8 +81,10 @@ func (c *Completion) insist(ctx context.Context, cmd redis.Cmder, next redis.Pro
 // name the active list and the lease of one queue and the task that is their
 // first argument. So does our removeScript, but with these three keys only, while
 // each of Asynq's has a fourth.
-func completedTask(cmd redis.Cmder) (id string, ok bool) {
-	keys, argv := scriptOf(cmd)
+func completedTask(cmd redis.Cmder) (id string, ok bool) { return endedTask(scriptOf(cmd)) }
+
+// endedTask is completedTask by the keys and arguments of a script.
+func endedTask(keys []string, argv []any) (id string, ok bool) {
 	if len(keys) < 4 || len(argv) == 0 {
 		return "", false
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -46,10 +47,10 @@ type DequeueOptions struct {
 	Slots    Slots
 	// SetAside removes a task that has just been dequeued and cannot be run.
 	SetAside func(q Queue, id string, why error)
-	// Announced has the queues whose tasks are announced by who enqueues them, each on
-	// its channel. They are not waited for by BLMOVE and have no turns. Nil for none.
+	// Announced has the queues whose tasks have a Place with a channel, which is the
+	// value. They are not waited for by BLMOVE, and they have all tiers. Nil for none.
 	Announced map[Queue]string
-	// Begin begins what is dequeued, but for the announced queues. Nil for nothing.
+	// Begin begins what is dequeued. Nil for nothing.
 	Begin *Begin
 	// Log gets a warning when a Redis refuses BLMOVE. Mandatory.
 	Log *slog.Logger
@@ -60,9 +61,10 @@ type DequeueOptions struct {
 type Begin struct {
 	// Lua is the body of a function of the task's id, its type, and argv.
 	Lua string
-	// Argv is called before each dequeue. Begun gets the id of what was dequeued and what the
+	// Argv is called before each dequeue, with its nonce: a dequeue whose answer was lost is repeated with the same
+	// nonce, and may call the function for the same task again. Begun gets the id of what was dequeued and what the
 	// function returned, if it returned a table; where it failed, all that it wrote before stays.
-	Argv func() (argv []any, begun func(id string, answer []any))
+	Argv func(nonce string) (argv []any, begun func(id string, answer []any))
 }
 
 // Dequeuer makes Asynq's polling wait for work instead. Its hook recognises
@@ -73,7 +75,7 @@ type Begin struct {
 //
 // BLMOVE is a write, and where writes are synced it costs a sync of the disk. So
 // the queues of calls, whose callers wait for the first token, have announcements:
-// who issues a ticket publishes, and what was missed is found within a second.
+// the enqueue publishes, and what was missed is found within a second.
 //
 // The dequeue is also where a task's slot is taken. Without a recognised script,
 // or without BLMOVE, Asynq's own polling remains.
@@ -92,6 +94,11 @@ type Dequeuer struct {
 	// unsupported: Redis refused BLMOVE.
 	unsupported atomic.Bool
 	script      *redis.Script
+
+	// process is this Dequeuer's name in Redis.
+	process string
+	// unanswered holds by queue the nonce of the dequeue whose answer was lost, so that the next one repeats it.
+	unanswered sync.Map
 }
 
 // NewDequeuer makes a Dequeuer, which takes tasks until ctx ends.
@@ -100,7 +107,7 @@ func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
 	if o.Begin != nil {
 		lua = "local function begin(id, type, argv)\n" + o.Begin.Lua + "\nend\n" + dequeueLua
 	}
-	d := &Dequeuer{o: o, ctx: ctx, announcements: map[Queue]chan struct{}{}, script: redis.NewScript(lua)}
+	d := &Dequeuer{o: o, ctx: ctx, announcements: map[Queue]chan struct{}{}, script: redis.NewScript(lua), process: ulid.Make().String()}
 	for q := range o.Announced {
 		d.announcements[q] = make(chan struct{}, 1)
 	}
@@ -190,22 +197,30 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 	}
 }
 
-// take dequeues: by our own script, which lets the owners take turns, except on
-// announced queues, where Asynq's own hands out tickets.
+// take dequeues by our own script, which lets the owners take turns.
 func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
 	answer, ok := cmd.(*redis.Cmd)
-	if d.announcements[q] != nil || !ok {
+	if !ok {
 		return next(ctx, cmd)
 	}
 	_, argv := scriptOf(cmd)
-	argv = []any{argv[0], argv[1], linePrefix(q)}
+	nonce, _ := d.unanswered.LoadOrStore(q, ulid.Make().String())
+	argv = []any{argv[0], argv[1], linePrefix(q), nonce}
 	begun := func(string, []any) {}
 	if d.o.Begin != nil {
 		var more []any
-		more, begun = d.o.Begin.Argv()
+		more, begun = d.o.Begin.Argv(nonce.(string))
 		argv = append(argv, more...)
 	}
-	reply, err := d.script.Run(ctx, d.o.Redis, []string{pendingKey(q), pausedKey(q), activeKey(q), leaseKey(q), ringKey(q)}, argv...).Slice()
+
+	keys := []string{pendingKey(q), pausedKey(q), activeKey(q), leaseKey(q), ringKey(q), runningKey(q), takenKey(q, d.process)}
+	if d.announcements[q] != nil {
+		keys = append(keys, urgentRing(q), flexRing(q))
+	}
+	reply, err := d.script.Run(ctx, d.o.Redis, keys, argv...).Slice()
+	if err == nil || errors.Is(err, redis.Nil) {
+		d.unanswered.Delete(q)
+	}
 	if err != nil {
 		answer.SetErr(err)
 		return err

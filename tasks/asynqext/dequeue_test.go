@@ -79,7 +79,7 @@ func TestADequeueBeginsWhatItTakes(t *testing.T) {
 		w := setup(t)
 		answered, handled := "", make(chan string, 1)
 		var of string
-		w.serveBegun(t, &Begin{Lua: c.lua, Argv: func() ([]any, func(string, []any)) {
+		w.serveBegun(t, &Begin{Lua: c.lua, Argv: func(string) ([]any, func(string, []any)) {
 			return []any{"x"}, func(id string, answer []any) { of, answered = id, fmt.Sprint(answer) }
 		}}, func(context.Context, *asynq.Task) error {
 			handled <- answered // it is there before the handler begins

@@ -55,7 +55,7 @@
 //     TestWhatThePinnedAsynqSendsIsKnown, TestAWrongClockHarmsNoJob,
 //     TestAWorkerWithAWrongClockIsCountedAndRetriesInTime.
 //  9. All writes of a task on the queues of calls are such scripts, so that lines put
-//     before them keep tickets out of the append-only file; what else is written, the
+//     before them keep calls out of the append-only file; what else is written, the
 //     state of servers, is written every five seconds and not for a task.
 //     TestCallsWriteNothingToTheDisk; docs/adr/0012 has the reasons against a second Redis.
 //

@@ -13,6 +13,8 @@ var DoneLua = `
 local function done(id, n)
   if redis.call('LREM', KEYS[n], 0, id) == 0 then return 0 end
   redis.call('ZREM', KEYS[n + 1], id)
+  local owner = redis.call('HGET', KEYS[n + 2], '` + ownerField + `')
+  if owner then redis.call('ZREM', KEYS[n + 5], owner .. '\0' .. id) end
   redis.call('DEL', KEYS[n + 2])
   if redis.call('INCR', KEYS[n + 3]) == 1 then redis.call('EXPIRE', KEYS[n + 3], ` + strconv.Itoa(int(countsKept.Seconds())) + `) end
   redis.call('INCR', KEYS[n + 4])
@@ -22,5 +24,5 @@ end
 
 // DoneKeys are those of a task that ends now. All are of its queue.
 func DoneKeys(q Queue, id string, now time.Time) []string {
-	return []string{activeKey(q), leaseKey(q), taskKey(q, id), countKey(q, "processed", now), keyOf(q, "processed")}
+	return []string{activeKey(q), leaseKey(q), taskKey(q, id), countKey(q, "processed", now), keyOf(q, "processed"), runningKey(q)}
 }

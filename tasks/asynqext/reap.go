@@ -98,12 +98,12 @@ func Archive(ctx context.Context, rdb redis.Scripter, q Queue, id string) error 
 		id, time.Now().Unix()).Err()
 }
 
-// ghostScript: KEYS active, lease, pending; ARGV task key prefix, then the
+// ghostScript: KEYS active, lease, pending, running; ARGV task key prefix, then the
 // suspects of the sweep before. It drops active and leased ids whose
 // task is gone, puts suspects that are still active without a lease back on the
-// queue, and answers the present suspects.
+// queue, makes the running tasks those that are active, and answers the present suspects.
 var ghostScript = redis.NewScript(serverTime + `
-local before, suspects = {}, {}
+local before, suspects, running = {}, {}, {}
 for i = 2, #ARGV do before[ARGV[i]] = true end
 for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, 9999)) do
   local task = ARGV[1] .. id
@@ -119,6 +119,14 @@ for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, 9999)) do
       suspects[#suspects + 1] = id
     end
   end
+  local owner = redis.call('HGET', task, '` + ownerField + `')
+  if owner and redis.call('HGET', task, 'state') == 'active' then
+    running[owner .. '\0' .. id] = true
+    redis.call('ZADD', KEYS[4], 0, owner .. '\0' .. id)
+  end
+end
+for _, member in ipairs(redis.call('ZRANGE', KEYS[4], 0, 9999)) do
+  if not running[member] then redis.call('ZREM', KEYS[4], member) end
 end
 for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, 9999)) do
   if redis.call('EXISTS', ARGV[1] .. id) == 0 then redis.call('ZREM', KEYS[2], id) end
@@ -126,8 +134,8 @@ end
 return suspects
 `)
 
-// Reconcile mends the lists of a queue: it drops what has no task, and puts tasks
-// back on the queue that have been active without a lease twice in a row. It
+// Reconcile mends the lists of a queue: it drops what has no task, corrects which tasks of each owner run, and puts
+// tasks back on the queue that have been active without a lease twice in a row. It
 // returns those that are so now, to be given the next time as before.
 func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string) (now []string, err error) {
 	// Asynq lists a queue once per process; a flushed Redis would hide it from
@@ -139,5 +147,5 @@ func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string)
 	for _, id := range before {
 		args = append(args, id)
 	}
-	return ghostScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)}, args...).StringSlice()
+	return ghostScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q), runningKey(q)}, args...).StringSlice()
 }

@@ -30,11 +30,13 @@ type Stats struct {
 	Processed, Failed int64
 }
 
-// oldestScript answers the smallest id that is a ULID. KEYS: pending, active, retry.
+// oldestScript answers the smallest id that is a ULID, or begins with one as that of a call
+// does. KEYS: pending, active, retry.
 var oldestScript = redis.NewScript(`
 local least
 local function look(ids)
   for _, id in ipairs(ids) do
+    if string.sub(id, 27, 27) == '.' then id = string.sub(id, 1, 26) end
     if #id == 26 and (not least or id < least) then least = id end
   end
 end

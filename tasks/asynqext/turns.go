@@ -2,67 +2,132 @@ package asynqext
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// The owners of waiting tasks take turns, as those of calls do: a thousand
-// documents of one key hold up another's by one. Asynq's pending list remains the
+// The owners of waiting tasks take turns: a thousand documents of one key hold up
+// another's by one. Asynq's pending list remains the
 // truth on what waits. Beside it, in the same hash slot, each owner with waiting
 // tasks has a line, a sorted set of task ids, and a place in the queue's ring, a
 // sorted set of owners, the one served longest ago first. Asynq's enqueue and
 // dequeue scripts are replaced by ours, which do the same and keep both, in the
 // same round trip. A task that no line knows, because Asynq itself put it back,
-// goes when it has come to the list's end. Infer has lines of its own: see package stream.
+// goes when it has come to the list's end. The queues of calls have three rings, one for
+// each tier: the owners of a tier are served when no task of a more urgent tier waits.
 //
-// A task's hash names its owner, so how many tasks of an owner run is counted
-// over the active list, and no crash makes the count wrong.
+// A task's hash names its owner. The running tasks of a queue are in one sorted set, by owner and id, so that a
+// dequeue counts those of an owner without reading the active list. Reconcile compares the set with that list,
+// which corrects it after a crash.
 
 func linePrefix(q Queue) string { return "pw:{" + string(q) + "}:line:" }
 func ringKey(q Queue) string    { return "pw:{" + string(q) + "}:ring" }
+func urgentRing(q Queue) string { return ringKey(q) + ":urgent" }
+func flexRing(q Queue) string   { return ringKey(q) + ":flex" }
+func runningKey(q Queue) string { return "pw:{" + string(q) + "}:running" }
 
-// ownerField names the owner in Asynq's hash of a task.
-const ownerField = "x_owner"
+// takenKey holds what one process last took from a queue.
+func takenKey(q Queue, process string) string { return "pw:taken:{" + string(q) + "}:" + process }
 
-// joinRing puts an owner at the end of a ring, unless it is in it.
+// ownerField names the owner in Asynq's hash of a task, tierField the tier where it is not
+// Normal.
+const (
+	ownerField = "x_owner"
+	tierField  = "x_tier"
+)
+
+// Tier is how urgent a task is.
+type Tier string
+
+// The tiers. Every queue has Normal; the queues that are announced have all of them.
+const (
+	Urgent Tier = "urgent"
+	Normal Tier = ""
+	Flex   Tier = "flex"
+)
+
+// Place says where a task waits.
+type Place struct {
+	// Owner names the line. Lines of different tiers need different names.
+	Owner string
+	Tier  Tier
+	// Channel is where the arrival of the task is announced; "" for nowhere.
+	Channel string
+}
+
+// joinRing puts an owner at the end of a ring, unless it is in it. It needs the time in clock.
 const joinRing = `
-local function join(ring, owner)
-  if redis.call('ZSCORE', ring, owner) then return end
-  local last = redis.call('ZRANGE', ring, -1, -1, 'WITHSCORES')
-  redis.call('ZADD', ring, tonumber(last[2] or 0) + 1, owner)
+local function now() return string.format('%d%06d', clock[1], clock[2]) end
+local function join(ring, owner) redis.call('ZADD', ring, 'NX', now(), owner) end
+`
+
+// EnqueueLua is a Lua function, for scripts that write more than a task:
+// enqueue(n, message, id, line's prefix, owner, tier, channel) puts a task that is not there on its queue. KEYS[n]
+// and on are task, pending, ring. The script has the answer of TIME in clock.
+const EnqueueLua = joinRing + `
+local function enqueue(n, message, id, prefix, owner, tier, channel)
+  redis.call('HSET', KEYS[n], 'msg', message, 'state', 'pending', 'pending_since', now() .. '000', '` + ownerField + `', owner)
+  if tier ~= '' then redis.call('HSET', KEYS[n], '` + tierField + `', tier) end
+  redis.call('LPUSH', KEYS[n + 1], id)
+  redis.call('ZADD', prefix .. owner, clock[1], id)
+  join(KEYS[n + 2], owner)
+  if channel ~= '' then redis.call('PUBLISH', channel, '') end
 end
 `
 
-// enqueueScript: KEYS task, pending, ring, and perhaps one that must exist; ARGV
-// message, id, line's prefix, owner. Answers as Asynq's: 1, or 0 when the task
-// exists; -1 without that key.
-var enqueueScript = redis.NewScript(serverTime + joinRing + `
+// enqueueScript: KEYS and ARGV as EnqueueLua has them. Answers as Asynq's: 1, or 0 when the task exists.
+var enqueueScript = redis.NewScript(serverTime + EnqueueLua + `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-if KEYS[4] and redis.call('EXISTS', KEYS[4]) == 0 then return -1 end
-redis.call('HSET', KEYS[1], 'msg', ARGV[1], 'state', 'pending', 'pending_since', nanos(), '` + ownerField + `', ARGV[4])
-redis.call('LPUSH', KEYS[2], ARGV[2])
-redis.call('ZADD', ARGV[3] .. ARGV[4], clock[1], ARGV[2])
-join(KEYS[3], ARGV[4])
+enqueue(1, unpack(ARGV))
 return 1
 `)
 
-// dequeueLua: KEYS pending, paused, active, lease, ring; ARGV lease score,
-// task key prefix, line's prefix, then those of Begin. Answers the id and the message of the task
-// whose turn it is and what Begin makes of it, or nil. Its turn it is for the owner with the fewest tasks
-// running, of these the one served longest ago.
-const dequeueLua = joinRing + `
+// dequeueLua: KEYS pending, paused, active, lease, ring, running, taken, and on a queue with tiers the rings of
+// Urgent and Flex; ARGV lease score, task key prefix, line's prefix, nonce, then those of Begin. Answers the id
+// and the message of the task whose turn it is and what Begin makes of it, or nil. The next turn is that of the
+// owner with the fewest running tasks; of several such owners, the owner that was served longest ago has it. A
+// dequeue with the nonce of the last dequeue is a repeat after a lost answer: it gets the same task, unless that
+// was reaped.
+const dequeueLua = `
+-- again is the task whose answer was lost. If it was reaped meanwhile, it has not crashed its worker.
+local function again()
+  local nonce, lease, id = string.match(redis.call('GET', KEYS[7]) or '', '^(%S+) (%S+) (.+)$')
+  if nonce ~= ARGV[4] then return nil end
+  if tonumber(redis.call('ZSCORE', KEYS[4], id) or 0) == tonumber(lease) then return id end
+  redis.call('DEL', KEYS[7])
+  if tonumber(redis.call('HGET', ARGV[2] .. id, 'x_crashes') or 0) > 0 then
+    redis.call('HINCRBY', ARGV[2] .. id, 'x_crashes', -1)
+  end
+end
+
+-- answer leases a task that is active, and begins it.
+local function answer(id)
+  local task = ARGV[2] .. id
+  redis.call('ZADD', KEYS[4], ARGV[1], id)
+  redis.call('SET', KEYS[7], ARGV[4] .. ' ' .. ARGV[1] .. ' ' .. id, 'EX', 300)
+  local message, begun = redis.call('HGET', task, 'msg'), nil
+  -- The type is the first field of the message, and shorter than 128 bytes.
+  if begin and message and message:byte(1) == 10 then
+    -- A failure must not keep the answer back: the task is taken.
+    local ok, answer = pcall(begin, id, message:sub(3, 2 + message:byte(2)), {unpack(ARGV, 5)})
+    begun = ok and answer or nil
+  end
+  return {id, message, begun}
+end
+
+local lost = again()
+if lost then return answer(lost) end
 if redis.call('EXISTS', KEYS[2]) == 1 then return false end
 -- head is the first task of an owner's line that waits. An entry that is not
 -- pending is dropped, but not before the time in its score: until then its task
 -- is about to be tried again, and so is all behind it.
-local function head(owner)
+local function head(ring, owner)
   local line = ARGV[3] .. owner
   for _ = 1, 20 do
     local first = redis.call('ZRANGE', line, 0, 0, 'WITHSCORES')
     if not first[1] then
-      redis.call('ZREM', KEYS[5], owner)
+      redis.call('ZREM', ring, owner)
       return nil
     end
     local state = redis.call('HGET', ARGV[2] .. first[1], 'state')
@@ -72,24 +137,25 @@ local function head(owner)
   end
 end
 
-local function turn()
-  local owners, running = redis.call('ZRANGE', KEYS[5], 0, 99), {}
-  if #owners > 1 then
-    for _, id in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do
-      local owner = redis.call('HGET', ARGV[2] .. id, '` + ownerField + `')
-      if owner then running[owner] = (running[owner] or 0) + 1 end
-    end
-  end
-  local best, fewest
-  for _, owner in ipairs(owners) do
-    local n = running[owner] or 0
+local function turnIn(ring)
+  local best, fewest, whose
+  for _, owner in ipairs(redis.call('ZRANGE', ring, 0, 99)) do
+    local n = redis.call('ZLEXCOUNT', KEYS[6], '[' .. owner .. '\0', '(' .. owner .. '\1')
     if not best or n < fewest then
-      local id = head(owner)
-      if id then best, fewest = id, n end
+      local id = head(ring, owner)
+      if id then best, fewest, whose = id, n, owner end
       if fewest == 0 then break end
     end
   end
-  return best
+  return best, whose
+end
+
+local function turn()
+  if not KEYS[8] then return turnIn(KEYS[5]) end
+  for _, ring in ipairs({KEYS[8], KEYS[5], KEYS[9]}) do
+    local id, owner = turnIn(ring)
+    if id then return id, owner end
+  end
 end
 
 local id, owner
@@ -105,8 +171,8 @@ end
 if not id then return false end
 local from, waiting = -1, redis.call('LLEN', KEYS[1])
 if waiting > 1 and owner and redis.call('ZSCORE', ARGV[3] .. owner, id) then
-  id = turn() or id
-  owner = redis.call('HGET', ARGV[2] .. id, '` + ownerField + `')
+  local turned, whose = turn()
+  if turned then id, owner = turned, whose end
   -- From the end it is nearer to: ids sort by time, and the list is all but sorted.
   if id > redis.call('LINDEX', KEYS[1], math.floor(waiting / 2)) then from = 1 end
 end
@@ -115,30 +181,42 @@ redis.call('LPUSH', KEYS[3], id)
 redis.call('LREM', KEYS[1], from, id)
 redis.call('HSET', task, 'state', 'active')
 redis.call('HDEL', task, 'pending_since')
-redis.call('ZADD', KEYS[4], ARGV[1], id)
 if owner then
+  redis.call('ZADD', KEYS[6], 0, owner .. '\0' .. id)
   redis.call('ZREM', ARGV[3] .. owner, id)
-  redis.call('ZREM', KEYS[5], owner)
-  if redis.call('EXISTS', ARGV[3] .. owner) == 1 then join(KEYS[5], owner) end
+  local ring = KEYS[5]
+  if KEYS[8] then
+    local tier = redis.call('HGET', task, '` + tierField + `')
+    ring = tier == '` + string(Urgent) + `' and KEYS[8] or tier == '` + string(Flex) + `' and KEYS[9] or ring
+  end
+  if redis.call('EXISTS', ARGV[3] .. owner) == 1 then
+    local clock = redis.call('TIME')
+    redis.call('ZADD', ring, string.format('%d%06d', clock[1], clock[2]), owner)
+  else
+    redis.call('ZREM', ring, owner)
+  end
 end
-local message, begun = redis.call('HGET', task, 'msg'), nil
--- The type is the first field of the message, and shorter than 128 bytes.
-if begin and message and string.byte(message, 1) == 10 then
-  local ok
-  ok, begun = pcall(begin, id, string.sub(message, 3, 2 + string.byte(message, 2)), {unpack(ARGV, 4)})
-  if not ok then begun = nil end
-end
-return {id, message, begun}
+return answer(id)
 `
 
-// rejoinScript: KEYS task, ring; ARGV id, line's prefix, seconds. It puts a task
-// that is about to be tried again at the end of its owner's line, where it may
+// rejoinScript: KEYS task, ring, those of Urgent and Flex; ARGV id, line's prefix, seconds. It
+// puts a task that is about to be tried again at the end of its owner's line, where it may
 // be found not pending for that long.
-var rejoinScript = redis.NewScript(joinRing + `
-local owner = redis.call('HGET', KEYS[1], '` + ownerField + `')
-if not owner then return 0 end
-redis.call('ZADD', ARGV[2] .. owner, redis.call('TIME')[1] + ARGV[3], ARGV[1])
-join(KEYS[2], owner)
+var rejoinScript = redis.NewScript(serverTime + joinRing + `
+local f = redis.call('HMGET', KEYS[1], '` + ownerField + `', '` + tierField + `')
+if not f[1] then return 0 end
+redis.call('ZADD', ARGV[2] .. f[1], clock[1] + ARGV[3], ARGV[1])
+join(f[2] == '` + string(Urgent) + `' and KEYS[3] or f[2] == '` + string(Flex) + `' and KEYS[4] or KEYS[2], f[1])
+return 1
+`)
+
+// withdrawScript: KEYS task, pending; ARGV id, line's prefix. Answers 0 when the task does not wait.
+var withdrawScript = redis.NewScript(`
+local f = redis.call('HMGET', KEYS[1], 'state', '` + ownerField + `')
+if f[1] ~= 'pending' then return 0 end
+redis.call('LREM', KEYS[2], 0, ARGV[1])
+if f[2] then redis.call('ZREM', ARGV[2] .. f[2], ARGV[1]) end
+redis.call('DEL', KEYS[1])
 return 1
 `)
 
@@ -168,16 +246,16 @@ end
 return positions
 `)
 
-// WithOwner returns a context with which a task is enqueued in its owner's line:
-// Asynq's client hands on nothing else.
-func WithOwner(ctx context.Context, owner string) context.Context {
-	return context.WithValue(ctx, ownerOf{}, owner)
+// WithPlace returns a context with which a task is enqueued in its place: Asynq's
+// client passes on nothing else.
+func WithPlace(ctx context.Context, p Place) context.Context {
+	return context.WithValue(ctx, placeOf{}, p)
 }
 
-// ownerOf is the context key of WithOwner.
-type ownerOf struct{}
+// placeOf is the context key of WithPlace.
+type placeOf struct{}
 
-// Held is a task on its way to the queue that shall go with other commands.
+// Held is a task that another script puts on its queue, by EnqueueLua.
 type Held struct {
 	keys []string
 	argv []any
@@ -192,28 +270,22 @@ func (h *Held) Hold(ctx context.Context) context.Context {
 // heldOf is the context key of Hold.
 type heldOf struct{}
 
-// Enqueue enqueues what is held if a key, on the same server, exists: 1; 0 when
-// the task is there already, -1 without the key. The script goes whole, or as its digest.
-func (h *Held) Enqueue(ctx context.Context, r redis.Scripter, key string, whole bool) *redis.Cmd {
-	keys := append(slices.Clip(h.keys), key)
-	if whole {
-		return enqueueScript.Eval(ctx, r, keys, h.argv...)
-	}
-	return enqueueScript.EvalSha(ctx, r, keys, h.argv...)
-}
+// Args are the keys and the arguments of enqueue in EnqueueLua.
+func (h *Held) Args() (keys []string, argv []any) { return h.keys, h.argv }
 
 // Turns returns a go-redis hook that puts our script in the place of Asynq's when
 // a task is enqueued with an owner. It runs on rdb, the client that it hooks.
 func Turns(rdb redis.UniversalClient) redis.Hook {
 	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
-		owner, owned := ctx.Value(ownerOf{}).(string)
+		place, owned := ctx.Value(placeOf{}).(Place)
 		ours, ok := cmd.(*redis.Cmd)
 		q, found := enqueueOf(cmd)
 		if !owned || !ok || !found {
 			return next(ctx, cmd)
 		}
 		keys, argv := scriptOf(cmd)
-		keys, argv = append(keys, ringKey(q)), []any{argv[0], argv[1], linePrefix(q), owner}
+		ring := map[Tier]string{Urgent: urgentRing(q), Normal: ringKey(q), Flex: flexRing(q)}[place.Tier]
+		keys, argv = append(keys, ring), []any{argv[0], argv[1], linePrefix(q), place.Owner, string(place.Tier), place.Channel}
 		if held, holds := ctx.Value(heldOf{}).(*Held); holds {
 			held.keys, held.argv = keys, argv
 			ours.SetVal(int64(1))
@@ -242,7 +314,12 @@ func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 // turns. Without it the task waits for its place in the list.
 func Rejoin(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay time.Duration) error {
 	seconds := int64((delay + rejoinSlack).Seconds())
-	return rejoinScript.Run(ctx, rdb, []string{taskKey(q, id), ringKey(q)}, id, linePrefix(q), seconds).Err()
+	return rejoinScript.Run(ctx, rdb, []string{taskKey(q, id), ringKey(q), urgentRing(q), flexRing(q)}, id, linePrefix(q), seconds).Err()
+}
+
+// Withdraw takes a task that waits off its queue. One that runs, or is not there, stays as it is.
+func Withdraw(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
+	return withdrawScript.Run(ctx, rdb, []string{taskKey(q, id), pendingKey(q)}, id, linePrefix(q)).Err()
 }
 
 // Leave takes a task that will not run out of its owner's line.

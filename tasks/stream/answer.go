@@ -32,7 +32,7 @@ type Answer struct {
 	Joined bool
 
 	client *Client
-	lane   Lane
+	call   Call // without its body
 	waiter string
 	linger bool
 	limit  time.Duration // see Call.MaxWait
@@ -59,15 +59,25 @@ type Answer struct {
 	once   sync.Once
 }
 
+// mark is what the field "l" of an entry says about the end of the answer.
+type mark string
+
+const (
+	more      mark = "0"
+	last      mark = "1"
+	condemned mark = "2" // the data is the reason: see Server.Condemn
+)
+
 // piece is one entry of the stream of frames.
 type piece struct {
 	data []byte
-	last bool
+	mark mark
 }
 
 // Next returns the frames that came since the last time, waiting for some: each
 // as the run sent it. io.EOF follows the run's last frame. A short outage of
-// Redis is waited out. Errors: ErrSlow, QueueUnavailable, the cause of ctx.
+// Redis is waited out. Errors: ErrSlow, QueueUnavailable, Internal when the call
+// killed too many workers, the cause of ctx.
 func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 	for {
 		if frames, err := a.take(); len(frames) > 0 || err != nil {
@@ -101,8 +111,13 @@ func (a *Answer) take() ([][]byte, error) {
 	defer a.mu.Unlock()
 	var frames [][]byte
 	for _, p := range a.received {
+		if p.mark == condemned {
+			a.err = presswork.Errorf(presswork.Internal, "%s", p.data)
+			break
+		}
+
 		frames = appendFrames(frames, p.data)
-		a.ended = a.ended || p.last
+		a.ended = a.ended || p.mark == last
 	}
 	a.received, a.unread = nil, 0
 	switch {
@@ -184,8 +199,8 @@ func (a *Answer) isUnsure() bool {
 func (a *Answer) position() (next int64, open bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	last := a.ended || len(a.received) > 0 && a.received[len(a.received)-1].last
-	return a.next, !last && a.err == nil
+	over := a.ended || len(a.received) > 0 && a.received[len(a.received)-1].mark != more
+	return a.next, !over && a.err == nil
 }
 
 // catchUp reads from the stream what was missed, or the first of it.
@@ -202,6 +217,7 @@ func (a *Answer) catchUp(ctx context.Context) error {
 		number, _, _ := strings.Cut(e.ID, "-")
 		seq, err := strconv.ParseInt(number, 10, 64)
 		data, _ := e.Values["d"].(string)
+		end, _ := e.Values["l"].(string)
 		switch {
 		case a.err != nil:
 			return nil
@@ -210,7 +226,7 @@ func (a *Answer) catchUp(ctx context.Context) error {
 		case seq > a.next:
 			a.err = presswork.Errorf(presswork.QueueUnavailable, "the queue has lost a part of this answer; send the request again")
 		case seq == a.next:
-			a.append(piece{[]byte(data), e.Values["l"] == "1"})
+			a.append(piece{[]byte(data), mark(end)})
 		}
 	}
 	return err

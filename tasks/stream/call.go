@@ -3,18 +3,16 @@
 // ends when nobody waits any more, and what is left of it is forgotten after a
 // while. A caller may go on talking to a call that runs: Answer.Send and Run.Receive.
 //
-// A call stands in its owner's line, and a ticket on a queue stands for "one more
-// call": the worker that takes a ticket serves the owner whose turn it is. So a
-// thousand calls of one owner hold up another's by one, and the queue still
-// counts, shows and recovers the work. Work of another kind has lines of its own, a
-// lane, and a queue of its own for its tickets. Which queue that is, this package does not
-// know: Client issues tickets by a function, and Server.Serve is called with them.
-// Package tasks puts both together.
+// A call is a task of its own on a queue, with the turns and the lease of every other
+// task. This package does not know the queues: Client gets functions that put a call on its
+// queue and take it off, and Server.Serve is called for each of its tasks. Package tasks
+// puts both together.
 package stream
 
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -36,17 +34,10 @@ const (
 	Flex Tier = "flex"
 )
 
-// Tiers lists every tier, the most urgent first.
-func Tiers() []Tier { return []Tier{Performance, OnDemand, Flex} }
-
-// Lane names the lines that the tickets of one queue are spent on. Its name is a part of
-// keys in Redis.
-type Lane string
-
 // Call is a call to make.
 type Call struct {
-	// Lane is whose lines the call stands in; package tasks sets it.
-	Lane Lane `json:"-"`
+	// Queue is where the call waits for a worker; package tasks sets it.
+	Queue string `json:"-"`
 	// ID is a ULID, from tasks.NewID.
 	ID string `json:"-"`
 	// Owner is the name of the key that calls; "" when keys are off.
@@ -59,7 +50,7 @@ type Call struct {
 	// RequestID is the x-request-id, TraceParent the W3C header of the request.
 	RequestID   string `json:"request_id,omitempty"`
 	TraceParent string `json:"trace_parent,omitempty"`
-	// QueuedAt is when the call was made; tasks.Client.Call sets it.
+	// QueuedAt is when the call was made, by Redis' clock; tasks.Client.Call sets it.
 	QueuedAt time.Time `json:"queued_at"`
 	// MaxWait is how long the caller waits for a worker to begin the call, looked at every
 	// five seconds; 0 is no limit.
@@ -142,7 +133,13 @@ func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
 // callKeys are all that there is of a call.
 func callKeys(id string) []string { return []string{callKey(id), framesKey(id), waitersKey(id)} }
 
-// The lines of a lane share a hash tag, because one script walks through them.
-func linePrefix(l Lane) string      { return "pw:{" + string(l) + "}:line:" }
-func claimsKey(l Lane) string       { return "pw:{" + string(l) + "}:claims" }
-func ringKey(l Lane, t Tier) string { return "pw:{" + string(l) + "}:ring:" + string(t) }
+// TaskID returns the id of the task for the call that a waiter made. It is not the call's
+// id alone: a retry may make a call again while the task of the run that was left is still
+// active.
+func TaskID(call, maker string) string { return call + "." + maker }
+
+// callOf returns the call of a task, and the waiter that made it.
+func callOf(task string) (call, maker string) {
+	call, maker, _ = strings.Cut(task, ".")
+	return call, maker
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -143,50 +142,5 @@ func TestACallOfADeadServerEnds(t *testing.T) {
 	})
 	if err := <-causes; !errors.Is(err, stream.ErrLeft) {
 		t.Errorf("cause %v", err)
-	}
-}
-
-// order serves calls one after the other and returns the bodies in that order.
-func order(t *testing.T, b *bundle, n int) []string {
-	t.Helper()
-	served := make(chan string, n)
-	b.start(t, b.worker(t), 1, func(ctx context.Context, run *stream.Run) error {
-		served <- string(run.Call.Body)
-		return echo(ctx, run)
-	})
-	var got []string
-	for range n {
-		got = append(got, wait.Receive(t, "a call is served", served))
-	}
-	return got
-}
-
-func TestAFloodOfOneOwnerHoldsUpAnotherByOneCall(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	const flood = 200
-	for range flood {
-		b.call(t, stream.Call{Owner: "heavy", Body: []byte(`"heavy"`)})
-	}
-	for range 2 {
-		b.call(t, stream.Call{Owner: "light", Body: []byte(`"light"`)})
-	}
-	got := order(t, b, flood+2)
-	if at := slices.Index(got, `"light"`); at > 1 {
-		t.Errorf("the light owner's first call is number %d", at+1)
-	}
-	if at := slices.Index(got[2:], `"light"`); at > 1 {
-		t.Errorf("the light owner's second call is number %d", at+3)
-	}
-}
-
-func TestUrgentTiersGoFirst(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for _, tier := range []stream.Tier{stream.Flex, stream.OnDemand, stream.Flex, stream.Performance} {
-		b.call(t, stream.Call{Tier: tier, Body: []byte(`"` + string(tier) + `"`)})
-	}
-	if got, want := order(t, b, 4), []string{`"performance"`, `"on_demand"`, `"flex"`, `"flex"`}; !slices.Equal(got, want) {
-		t.Errorf("got %v", got)
 	}
 }

@@ -105,7 +105,7 @@ func TestAnInputIsFoundWithoutItsAnnouncement(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.client = stream.NewClient(dial(t, b.address), stream.ClientOptions{
-		Issue: b.tickets.issue, Left: leftChannel, Input: "test:nobody", Log: slog.New(slog.DiscardHandler),
+		Enqueue: b.queue.enqueue, Drop: b.queue.drop, Left: leftChannel, Input: "test:nobody", Log: slog.New(slog.DiscardHandler),
 	})
 	b.client.Start()
 	t.Cleanup(b.client.Stop)

@@ -6,7 +6,6 @@ import "time"
 var (
 	CallKey    = callKey
 	FramesKey  = framesKey
-	RingKey    = ringKey
 	WaitersKey = waitersKey
 )
 

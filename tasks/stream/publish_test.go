@@ -35,7 +35,7 @@ func TestFramesArePublishedToEveryNodeThatWaits(t *testing.T) {
 	begun(t, first)
 	other := *b
 	other.client = stream.NewClient(dial(t, b.address), stream.ClientOptions{
-		Issue: b.tickets.issue, Left: leftChannel, Input: inputChannel, Log: slog.New(slog.DiscardHandler),
+		Enqueue: b.queue.enqueue, Drop: b.queue.drop, Left: leftChannel, Input: inputChannel, Log: slog.New(slog.DiscardHandler),
 	})
 	other.client.Start()
 	t.Cleanup(other.client.Stop)

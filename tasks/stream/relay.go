@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -13,9 +14,13 @@ import (
 	"presswork"
 )
 
-// reissueAfter is how long a call may stand in line before its ticket is issued
-// anew: it may be lost.
-const reissueAfter = 15 * time.Second
+// enqueueAgain is how long a call may wait before its task is enqueued again: a failover
+// may have lost the task and not the call. A task that is there stays as it is.
+const enqueueAgain = 15 * time.Second
+
+// ErrNotBegun is the cause of the error of an answer whose call no worker has begun within
+// Call.MaxWait.
+var ErrNotBegun = errors.New("no worker has begun the call")
 
 // Client makes calls, and routes their frames to those of this process who wait
 // for them, over one connection.
@@ -42,9 +47,10 @@ type Client struct {
 
 // ClientOptions configure a Client. All are needed.
 type ClientOptions struct {
-	// Issue puts a ticket with this id on the queue of a lane; that one with this
-	// id is there already is success.
-	Issue func(ctx context.Context, lane Lane, id string) error
+	// Enqueue puts the task of a call on the call's queue; it succeeds when the task is
+	// there already. Drop takes a task that waits off the queue.
+	Enqueue func(ctx context.Context, call Call, task string) error
+	Drop    func(ctx context.Context, call Call, task string)
 	// Left and Input are the channels on which workers receive the runs that nobody
 	// waits for any more, and the ids of calls that have an input: see Server.Left and
 	// Server.Input.
@@ -91,8 +97,9 @@ func (c *Client) Stop() {
 func (c *Client) listen(call Call) (*Answer, error) {
 	id := call.ID
 	a := &Answer{
-		ID: id, client: c, lane: call.Lane, waiter: newID(), linger: call.IdempotencyKey != "", limit: call.MaxWait, next: 1, news: make(chan struct{}, 1),
+		ID: id, client: c, call: call, waiter: newID(), linger: call.IdempotencyKey != "", limit: call.MaxWait, next: 1, news: make(chan struct{}, 1),
 	}
+	a.call.Body = nil
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended != nil || c.sub == nil {
@@ -118,11 +125,14 @@ func (c *Client) leave(a *Answer) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
-	err := leaveScript.Run(ctx, c.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
-		a.waiter, linger.Milliseconds(), c.o.Left).Err()
+	left, err := leaveScript.Run(ctx, c.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
+		a.waiter, linger.Milliseconds(), c.o.Left).Int()
 	if err != nil {
 		// The worker finds out by itself when the waiter is not renewed.
 		c.o.Log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
+	}
+	if left == 2 {
+		c.o.Drop(ctx, a.call, TaskID(a.ID, a.waiter))
 	}
 }
 
@@ -177,14 +187,14 @@ func (c *Client) route(message string) {
 			}
 			continue
 		}
-		number, last, _ := strings.Cut(entry, " ")
+		number, end, _ := strings.Cut(entry, " ")
 		seq, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
 			c.o.Log.Error("a frame has no number", "call_id", id)
 			return
 		}
 		for a := range c.answers[id] {
-			a.receive(seq, piece{[]byte(data), last == "1"})
+			a.receive(seq, piece{[]byte(data), mark(end)})
 		}
 	}
 }
@@ -199,7 +209,7 @@ func cutEntry(message string) (frames, rest string) {
 }
 
 // renew writes now and then that somebody still waits for each call, and finds
-// what was lost on the way: frames, tickets, calls.
+// what was lost on the way: frames, tasks, calls.
 func (c *Client) renew() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -273,15 +283,19 @@ func (c *Client) renewAll() {
 		w.missed = 0
 		switch {
 		case f[0] == "late":
-			w.fail(presswork.Errorf(presswork.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.limit).WithAfter(tryAgain))
+			if !w.linger {
+				c.o.Drop(ctx, w.call, TaskID(w.ID, w.waiter))
+			}
+			w.fail(presswork.Errorf(presswork.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.limit).
+				WithAfter(tryAgain).WithCause(ErrNotBegun))
 		case f[0] == "dead" && back:
 		case f[0] == "dead":
 			w.fail(presswork.Errorf(presswork.QueueUnavailable, "the worker of this request is gone; send it again"))
 		case sent(f[1]) >= w.next:
 			w.lookUp()
-		case f[2] == "" && time.Since(w.since) > reissueAfter:
-			if err := c.o.Issue(ctx, w.lane, w.waiter); err != nil {
-				c.o.Log.Warn("a waiting call's ticket could not be issued anew", "call_id", w.ID, "err", err)
+		case f[2] == "" && time.Since(w.since) > enqueueAgain:
+			if err := c.o.Enqueue(ctx, w.call, TaskID(w.ID, f[3])); err != nil {
+				c.o.Log.Warn("a waiting call could not be enqueued again", "call_id", w.ID, "err", err)
 			}
 		}
 	}

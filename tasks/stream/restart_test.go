@@ -230,7 +230,7 @@ func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
 	p, through := startProxy(t, address)
 	b := setupOn(t, through)
 	direct := setupOn(t, address)
-	direct.tickets = b.tickets
+	direct.queue = b.queue
 	direct.serve(t, echo)
 	if got := whole(t, b.call(t, stream.Call{Body: []byte("1")})); got != "1" {
 		t.Fatalf("got %q", got)

@@ -40,7 +40,7 @@ func TestARetryOfACallThatEverybodyLeftIsServedAnew(t *testing.T) {
 		}
 		return echo(ctx, run)
 	})
-	wait.Until(t, "the ticket is used up", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 })
+	wait.Until(t, "the task has ended", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 })
 	second := b.call(t, c)
 	begun(t, second)
 	// Left while it ran.
@@ -56,17 +56,15 @@ func TestARetryOfACallThatEverybodyLeftIsServedAnew(t *testing.T) {
 	}
 }
 
-func TestACallThatCannotStandInLineIsForgotten(t *testing.T) {
+func TestACallThatCannotBeEnqueuedIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.serve(t, echo)
-	ring := stream.RingKey(lane, stream.OnDemand)
-	b.rdb.Set(t.Context(), ring, "no list", 0)
-	c := stream.Call{ID: tasks.NewID(), Lane: lane, Tier: stream.OnDemand, IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
+	b.queue.setBroken(presswork.Errorf(presswork.QueueUnavailable, "broken"))
+	c := stream.Call{ID: tasks.NewID(), Tier: stream.OnDemand, IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
 	_, err := b.client.Call(t.Context(), c)
 	wantCode(t, err, presswork.QueueUnavailable)
-	b.rdb.Del(t.Context(), ring)
-	b.rdb.Del(t.Context(), b.rdb.Keys(t.Context(), "pw:{calls}:line:*").Val()...)
+	b.queue.setBroken(nil)
 	if got := whole(t, b.call(t, c)); got != "1" {
 		t.Errorf("the retry heard %q", got)
 	}
@@ -116,7 +114,7 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 
 // TestARetryRightAfterEverybodyLeftIsServedAnew holds the run that was left back, so
 // that the retry comes while it ends: before its answer is forgotten, and before its
-// ticket is used up. Nobody renews a waiter or issues a ticket anew meanwhile.
+// task has ended. No waiter is renewed meanwhile.
 func TestARetryRightAfterEverybodyLeftIsServedAnew(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -17,11 +17,6 @@ const (
 	keepBytes = 2 << 20
 )
 
-// MaxAttempts is how many runs a call is worth: a handler that finds itself
-// beyond it answers with an error, because the ones before took their workers
-// down.
-const MaxAttempts = 3
-
 // Run is one attempt at a call.
 type Run struct {
 	// ID is that of the call, Call what was asked.
@@ -32,6 +27,8 @@ type Run struct {
 	// Begun reports whether an earlier run has sent a part of the answer, which the
 	// caller has read.
 	Begun bool
+	// Waited is how long the call waited for this run, by Redis' clock.
+	Waited time.Duration
 
 	fence  string
 	keys   []any  // callKeys, as arguments of a command

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -57,45 +58,12 @@ if f[1] and f[2] ~= 'left' then
   listen(KEYS[1], ARGV[6])
   return 0
 end
-redis.call('HSET', KEYS[1], 'by', ARGV[1], 'call', ARGV[3], 'memory', ARGV[5], 'to', ARGV[6])
+redis.call('HSET', KEYS[1], 'by', ARGV[1], 'call', ARGV[3], 'memory', ARGV[5], 'to', ARGV[6],
+  'made', string.format('%d%06d', t[1], t[2]))
 if f[2] == 'left' then redis.call('HSET', KEYS[1], 'fence', ARGV[1]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1
-`)
-
-// stand puts a call into its owner's line. KEYS: ring. ARGV: line's prefix,
-// tier:owner, id. Standing twice would serve twice, so a repeat after a lost
-// answer looks at the line's end first.
-var standScript = redis.NewScript(Volatile + `
-local line = ARGV[1] .. ARGV[2]
-if redis.call('LINDEX', line, -1) == ARGV[3] then return 0 end
-if redis.call('RPUSH', line, ARGV[3]) == 1 then redis.call('RPUSH', KEYS[1], ARGV[2]) end
-return 1
-`)
-
-// claim gives a ticket the call whose turn it is. KEYS: claims, then the rings,
-// the most urgent first. ARGV: ticket, line's prefix, a call that the ticket has
-// done with ("" for none). A ticket that has a call keeps it: its run died, or
-// its answer was lost. Answers the call's id, or "".
-var claimScript = redis.NewScript(Volatile + `
-local held = redis.call('HGET', KEYS[1], ARGV[1])
-if held and held ~= ARGV[3] then return held end
-if held then redis.call('HDEL', KEYS[1], ARGV[1]) end
-for i = 2, #KEYS do
-  while true do
-    local who = redis.call('LPOP', KEYS[i])
-    if not who then break end
-    local line = ARGV[2] .. who
-    local id = redis.call('LPOP', line)
-    if redis.call('EXISTS', line) == 1 then redis.call('RPUSH', KEYS[i], who) end
-    if id then
-      redis.call('HSET', KEYS[1], ARGV[1], id)
-      return id
-    end
-  end
-end
-return ''
 `)
 
 // leaving marks a call that runs and that nobody waits for, once that is final, and
@@ -110,13 +78,15 @@ end
 `
 
 // beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence,
-// "1" when those who wait may not be counted.
+// "1" when those who wait may not be counted, the waiter for whom the task was made. A call
+// that was made again has another task.
 // Answers why not ("gone", "over", "left"), or "", attempt, frames so far, call,
-// memory, the channels of those who wait ("" for nodes of version 0.1). A call that everybody has left is forgotten, so that a retry makes it
-// anew.
+// memory, the channels of those who wait ("" for nodes of version 0.1), the time in µs, and
+// that at which the call was made. A call that all its callers have left is forgotten, so
+// that a retry makes it again.
 var beginCallScript = redis.NewScript(volatileNow + `
-local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive', 'to')
-if not f[1] then return {'gone'} end
+local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive', 'to', 'by', 'made')
+if not f[1] or f[9] ~= ARGV[3] and f[9] ~= 'restored' then return {'gone'} end
 if f[2] == 'over' then return {'over'} end
 if f[2] == 'left' or ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
   redis.call('DEL', KEYS[1], KEYS[2])
@@ -128,7 +98,7 @@ if f[4] ~= ARGV[1] then
   redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 end
 if f[7] then redis.call('HSET', KEYS[1], 'alive', now) end
-return {'', tostring(run), f[3] or '0', f[1], f[6], f[8] or ''}
+return {'', tostring(run), f[3] or '0', f[1], f[6], f[8] or '', string.format('%d%06d', t[1], t[2]), f[10] or ''}
 `)
 
 // publishing begins the scripts that write to answers. tell takes note of what is to be
@@ -260,7 +230,8 @@ return 1
 // long it counts in ms, how long ago a run must have been alive that was restored or
 // has inputs, the waiter's channel, "1" when it waits no longer for a run to begin, "1" when
 // nobody else can wait. Answers {"gone"}, {"dead"}, {"late"} when it has left a call without a
-// run, which is then forgotten if nobody can join it, or "", frames so far, attempt ("" before the first).
+// run, which is then forgotten if nobody can join it, or "", frames so far, attempt ("" before the first),
+// the waiter that made it.
 var renewScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
 if not f[1] then return {'gone'} end
@@ -273,24 +244,41 @@ listen(KEYS[1], ARGV[4])
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
 redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
 if f[4] and f[3] and f[5] ~= 'over' and now - f[4] > tonumber(ARGV[3]) then return {'dead'} end
-return {'', f[2] or '0', f[3] or ''}
+return {'', f[2] or '0', f[3] or '', f[1]}
 `)
 
 // leave takes a waiter away. KEYS: call, waiters. ARGV: waiter, for how many ms
 // the call shall go on without anybody (0 for not at all: nobody can join it, and without
-// a run it is forgotten), cancel channel.
+// a run it is forgotten), cancel channel. Answers 2 when it is forgotten.
 var leaveScript = redis.NewScript(volatileNow + leaving + `
 redis.call('ZREM', KEYS[2], ARGV[1])
 if ARGV[2] ~= '0' then redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), 'linger') end
 if redis.call('ZCOUNT', KEYS[2], now, '+inf') > 0 then return 0 end
 local run = leaving(KEYS[1])
 if run then redis.call('PUBLISH', ARGV[3], run)
-elseif ARGV[2] == '0' and redis.call('HGET', KEYS[1], 'state') ~= 'over' then redis.call('DEL', KEYS[1]) end
+elseif ARGV[2] == '0' and redis.call('HGET', KEYS[1], 'state') ~= 'over' then
+  redis.call('DEL', KEYS[1])
+  return 2
+end
 return 1
 `)
 
-// release gives a served call's claim back. KEYS: claims. ARGV: ticket.
-var releaseScript = redis.NewScript(Volatile + `return redis.call('HDEL', KEYS[1], ARGV[1])`)
+// condemn ends a call that no run can answer. KEYS: call, frames, waiters. ARGV: the reason,
+// the waiter for whom the task was made. The last entry carries the reason. A fence that no
+// run has keeps a run that still lives from writing after it. Answers 0 when the call is over
+// or unknown.
+var condemnScript = redis.NewScript(Volatile + publishing + `
+local f = redis.call('HMGET', KEYS[1], 'by', 'state', 'seq', 'memory', 'to')
+if not f[1] or f[2] == 'over' or f[1] ~= ARGV[2] and f[1] ~= 'restored' then return 0 end
+local seq = string.format('%d', tonumber(f[3] or '0') + 1)
+redis.call('XADD', KEYS[2], seq .. '-0', 'd', ARGV[1], 'l', '` + string(condemned) + `')
+redis.call('HSET', KEYS[1], 'seq', seq, 'state', 'over', 'fence', 'condemned')
+redis.call('HDEL', KEYS[1], 'call')
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, f[4] or ` + strconv.FormatInt(callMemory.Milliseconds(), 10) + `) end
+tell(KEYS[1], KEYS[2], f[5], seq .. ' ` + string(condemned) + `', ARGV[1])
+publish()
+return 1
+`)
 
 // forget drops a call and its answer, so that a retry makes it anew. KEYS: call,
 // frames, waiters. ARGV: the fence of the run that may, "" for the one who made

@@ -49,47 +49,22 @@ func (s *Server) Stop() {
 	s.writer.stop()
 }
 
-// Serve spends a ticket on the call of the lane whose turn it is. Calls that nobody waits for
-// any more are passed over, so that a ticket is never spent on one while another
-// waits. The handler must not panic. An error means that the ticket is to be
-// served again.
-func (s *Server) Serve(ctx context.Context, lane Lane, ticket string, h func(context.Context, *Run) error) error {
-	keys := []string{claimsKey(lane)}
-	for _, tier := range Tiers() {
-		keys = append(keys, ringKey(lane, tier))
+// Serve runs the call of a task. A call that has ended or has no waiters needs no run.
+// The handler must not panic. An error means that the task is to be served again.
+func (s *Server) Serve(ctx context.Context, task string, h func(context.Context, *Run) error) error {
+	run, err := s.begin(ctx, task)
+	if run == nil {
+		return err
 	}
-	done := ""
-	for {
-		id, err := claimScript.Run(ctx, s.rdb, keys, ticket, linePrefix(lane), done).Text()
-		if err != nil {
-			return unavailable(err)
-		}
-		if id == "" {
-			return nil
-		}
-		run, err := s.begin(ctx, id)
-		if err != nil {
-			return err
-		}
-		if run == nil {
-			done = id
-			continue
-		}
-		if err := s.run(ctx, run, h); err != nil {
-			return err
-		}
-		// When this is lost the ticket finds a call that is over, and goes on.
-		if err := releaseScript.Run(context.WithoutCancel(ctx), s.rdb, []string{claimsKey(lane)}, ticket).Err(); err != nil {
-			s.log.Warn("a served call's claim could not be given back", "call_id", id, "err", err)
-		}
-		return nil
-	}
+
+	return s.run(ctx, run, h)
 }
 
 // begin opens a run; nil when the call is over or nobody waits for it.
-func (s *Server) begin(ctx context.Context, id string) (*Run, error) {
+func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
+	id, maker := callOf(task)
 	fence := newID()
-	answer, err := beginCallScript.Run(ctx, s.rdb, []string{callKey(id), waitersKey(id)}, fence, s.afterOutage()).StringSlice()
+	answer, err := beginCallScript.Run(ctx, s.rdb, []string{callKey(id), waitersKey(id)}, fence, s.afterOutage(), maker).StringSlice()
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -107,6 +82,13 @@ func (s *Server) begin(ctx context.Context, id string) (*Run, error) {
 	if err == nil {
 		err = json.Unmarshal([]byte(answer[3]), &run.Call)
 	}
+	var now, made int64
+	if err == nil {
+		now, err = strconv.ParseInt(answer[6], 10, 64)
+	}
+	if err == nil {
+		made, err = strconv.ParseInt(answer[7], 10, 64)
+	}
 	if err != nil {
 		// No other worker could read it either: the caller gets an error.
 		s.log.Error("a call cannot be read", "call_id", id, "err", err)
@@ -115,6 +97,7 @@ func (s *Server) begin(ctx context.Context, id string) (*Run, error) {
 	}
 	run.Call.ID = id
 	run.Begun = run.seq > 0
+	run.Waited = max(0, time.Duration(now-made)*time.Microsecond) // a failover may set the clock back
 	return run, nil
 }
 
@@ -145,6 +128,17 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 	}
 	s.log.Error("a call ended without its last frame", "call_id", run.ID, "attempt", run.Attempt, "request_id", run.Call.RequestID, "err", err)
 	run.abandon()
+	return nil
+}
+
+// Condemn ends the call of a task with an error for its caller, because no run of it can
+// succeed. The reason is what the caller reads. A call that has ended is no error.
+func (s *Server) Condemn(ctx context.Context, task, reason string) error {
+	id, maker := callOf(task)
+	if err := condemnScript.Run(ctx, s.rdb, callKeys(id), reason, maker).Err(); err != nil {
+		return unavailable(err)
+	}
+
 	return nil
 }
 

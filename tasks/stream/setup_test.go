@@ -21,42 +21,53 @@ import (
 // leftChannel is where the clients of these tests publish which calls were left.
 const leftChannel = "test:left"
 
-// inputChannel is the same for calls that have an input, and lane that of all calls.
-const (
-	inputChannel             = "test:input"
-	lane         stream.Lane = "calls"
-)
+// inputChannel is the same for calls that have an input.
+const inputChannel = "test:input"
 
 // bundle is what most tests need: a Redis, a client on it, a raw view, and a queue
-// of tickets in the place of Asynq's.
+// in the place of Asynq's.
 type bundle struct {
 	address string
 	client  *stream.Client
 	rdb     redis.UniversalClient
-	tickets *tickets
+	queue   *queue
 }
 
-// tickets is a queue of them in which each is once.
-type tickets struct {
-	queue chan string
+// queue has each task once.
+type queue struct {
+	tasks chan string
 	mu    sync.Mutex
 	out   map[string]bool
+	// broken is what enqueue returns, when it is set.
+	broken error
 }
 
-func (q *tickets) issue(_ context.Context, _ stream.Lane, id string) error {
+func (q *queue) enqueue(_ context.Context, _ stream.Call, task string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.out[id] {
-		q.out[id] = true
-		q.queue <- id
+	if q.broken != nil {
+		return q.broken
+	}
+	if !q.out[task] {
+		q.out[task] = true
+		q.tasks <- task
 	}
 	return nil
 }
 
-func (q *tickets) done(id string) {
+func (q *queue) setBroken(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.out, id)
+	q.broken = err
+}
+
+// drop leaves the task where it is: a worker finds that it needs no run.
+func (*queue) drop(context.Context, stream.Call, string) {}
+
+func (q *queue) done(task string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.out, task)
 }
 
 func setup(t testing.TB) *bundle {
@@ -66,10 +77,10 @@ func setup(t testing.TB) *bundle {
 
 func setupOn(t testing.TB, address string) *bundle {
 	t.Helper()
-	b := &bundle{address: address, tickets: &tickets{queue: make(chan string, 1000), out: map[string]bool{}}}
+	b := &bundle{address: address, queue: &queue{tasks: make(chan string, 1000), out: map[string]bool{}}}
 	b.rdb = dial(t, address)
 	b.client = stream.NewClient(dial(t, address), stream.ClientOptions{
-		Issue: b.tickets.issue, Left: leftChannel, Input: inputChannel, Log: slog.New(slog.DiscardHandler),
+		Enqueue: b.queue.enqueue, Drop: b.queue.drop, Left: leftChannel, Input: inputChannel, Log: slog.New(slog.DiscardHandler),
 	})
 	b.client.Start()
 	t.Cleanup(b.client.Stop)
@@ -88,7 +99,7 @@ func dial(t testing.TB, address string) redis.UniversalClient {
 
 type handler = func(context.Context, *stream.Run) error
 
-// worker is a server with goroutines that spend tickets.
+// worker is a server with goroutines that take tasks.
 type worker struct {
 	*stream.Server
 	rdb  redis.UniversalClient
@@ -129,11 +140,11 @@ func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
 				select {
 				case <-work.Done():
 					return
-				case id := <-b.tickets.queue:
-					err := w.Serve(work, lane, id, h)
-					b.tickets.done(id)
+				case id := <-b.queue.tasks:
+					err := w.Serve(work, id, h)
+					b.queue.done(id)
 					if err != nil {
-						_ = b.tickets.issue(work, lane, id)
+						_ = b.queue.enqueue(work, stream.Call{}, id)
 					}
 				}
 			}
@@ -163,7 +174,6 @@ func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	if c.Tier == "" {
 		c.Tier = stream.OnDemand
 	}
-	c.Lane = lane
 	a, err := b.client.Call(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func TestAModelReadsInTheAnalysersPlace(t *testing.T) {
 	}}
 	a := recommend.New(recommend.Options{Model: model, Cache: func() cache.Cache { return cache.NewMemory(cache.Options{}) }})
 	for range 2 {
-		advice, err := a.Recommend(t.Context(), []byte(invitation), catalogue(t), recommend.Preference{})
+		advice, err := a.Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestAModelReadsInTheAnalysersPlace(t *testing.T) {
 
 func TestWithoutTheModelTheAnalyserReads(t *testing.T) {
 	t.Parallel()
-	own, err := recommend.New(recommend.Options{}).Recommend(t.Context(), []byte(invitation), catalogue(t), recommend.Preference{})
+	own, err := recommend.New(recommend.Options{}).Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestWithoutTheModelTheAnalyserReads(t *testing.T) {
 				Model: &recommend.Model{Name: "m", Timeout: 50 * time.Millisecond, Ask: func(ctx context.Context, _ *inference.Request) (string, error) { return ask(ctx) }},
 			})
 			for range 2 {
-				got, err := a.Recommend(t.Context(), []byte(invitation), catalogue(t), recommend.Preference{})
+				got, err := a.Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -98,7 +98,7 @@ func TestAModelIsShownABoundedText(t *testing.T) {
 		return "", presswork.Errorf(presswork.Internal, "enough")
 	}}
 	text := strings.Repeat("A sentence of a very long document. ", 100_000)
-	if _, err := recommend.New(recommend.Options{Model: model}).Recommend(t.Context(), []byte(text), catalogue(t), recommend.Preference{}); err != nil {
+	if _, err := recommend.New(recommend.Options{Model: model}).Recommend(t.Context(), "", []byte(text), catalogue(t), recommend.Preference{}); err != nil {
 		t.Fatal(err)
 	}
 	if shown == 0 || shown > 10<<10 {

@@ -64,12 +64,15 @@ type Result struct {
 	Lookups, Hits int
 }
 
-// Recommend analyses a document and recommends one of the themes, which are in the
-// catalogue's order. The error is ctx's cause: a cache that fails costs the
+// Recommend analyses a document of an owner and recommends one of the themes, which are in
+// the catalogue's order. Owners share nothing that is remembered: how fast an answer comes
+// would show that another has sent the same text. The error is ctx's cause: a cache that fails costs the
 // computation and no more.
-func (a *Recommender) Recommend(ctx context.Context, markdown []byte, list []themes.Theme, s Preference) (Result, error) {
+func (a *Recommender) Recommend(
+	ctx context.Context, owner string, markdown []byte, list []themes.Theme, s Preference,
+) (Result, error) {
 	infos, content := themeInfos(list), sha256.Sum256(markdown)
-	q := question{Recommender: a, cache: a.cache(), content: content[:]}
+	q := question{Recommender: a, cache: a.cache(), owner: owner, content: content[:]}
 	p := q.profile(ctx, markdown)
 	recommendation := answer(ctx, &q, cache.Theme, []any{q.reader, infos, s}, func() presswork.Recommendation {
 		return a.rules().Recommend(p, infos, s)
@@ -101,6 +104,7 @@ func (a *Recommender) Rank(ctx context.Context, markdown []byte, list []themes.T
 type question struct {
 	*Recommender
 	cache         cache.Cache
+	owner         string
 	content       []byte // its hash
 	lookups, hits int
 	reader        string // the model whose reading the profile is, "" for the analyser's
@@ -136,12 +140,12 @@ func (q *question) local(ctx context.Context, markdown []byte) Profile {
 
 // answer returns what the cache has for the document, else computes and stores
 // it, unless some keep refuses it. Parts are what the answer
-// depends on beside the text and the analyser.
+// depends on beside the owner, the text and the analyser.
 func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []any, compute func() T, keep ...func() bool) T {
 	if q.cache == nil || ctx.Err() != nil {
 		return compute()
 	}
-	key := key(version(), q.content, parts)
+	key := key(version(), q.owner, q.content, parts)
 	q.lookups++
 	stored, found, err := q.cache.Get(ctx, kind, key)
 	var value T

@@ -31,7 +31,7 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 	list := catalogue(t)
 	ask := func(text string, list []themes.Theme, s recommend.Preference) recommend.Result {
 		t.Helper()
-		advice, err := a.Recommend(t.Context(), []byte(text), list, s)
+		advice, err := a.Recommend(t.Context(), "", []byte(text), list, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,8 +59,15 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 			t.Errorf("another %s got the same answer", name)
 		}
 	}
+	// What one owner has sent is not known to another.
+	for _, hits := range []int{0, 2} {
+		advice, err := a.Recommend(t.Context(), "ann", []byte(invitation), list, recommend.Preference{})
+		if err != nil || advice.Hits != hits {
+			t.Errorf("another owner: %d hits, want %d (%v)", advice.Hits, hits, err)
+		}
+	}
 	// The same without a cache.
-	plain, err := recommend.New(recommend.Options{}).Recommend(t.Context(), []byte(invitation), list, recommend.Preference{})
+	plain, err := recommend.New(recommend.Options{}).Recommend(t.Context(), "", []byte(invitation), list, recommend.Preference{})
 	if diff := cmp.Diff(first.Analysis, plain.Analysis); diff != "" || err != nil || plain.Lookups != 0 {
 		t.Errorf("%v, %d lookups, %s", err, plain.Lookups, diff)
 	}
@@ -94,7 +101,7 @@ func TestABrokenCacheCostsNoAdvice(t *testing.T) {
 	} {
 		var said bytes.Buffer
 		a := recommend.New(recommend.Options{Cache: func() cache.Cache { return c.cache }, Log: slog.New(slog.NewTextHandler(&said, nil))})
-		advice, err := a.Recommend(t.Context(), []byte(invitation), catalogue(t), recommend.Preference{})
+		advice, err := a.Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
 		if err != nil || advice.Recommendation.Primary == "" || !strings.Contains(said.String(), c.says) || !strings.Contains(said.String(), "disk full") {
 			t.Errorf("%s: %+v, %v, said %s", name, advice.Recommendation, err, said.String())
 		}
@@ -118,7 +125,7 @@ func TestAnInterruptionIsTheOnlyError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := recommend.New(recommend.Options{}).Recommend(ctx, []byte("x"), catalogue(t), recommend.Preference{}); !errors.Is(err, why) {
+	if _, err := recommend.New(recommend.Options{}).Recommend(ctx, "", []byte("x"), catalogue(t), recommend.Preference{}); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -134,7 +141,7 @@ func BenchmarkFirstAdvice(b *testing.B) {
 			b.Fatal(err)
 		}
 		a := recommend.New(recommend.Options{Cache: func() cache.Cache { return c }})
-		if _, err := a.Recommend(b.Context(), text, catalogue.List(), recommend.Preference{}); err != nil {
+		if _, err := a.Recommend(b.Context(), "", text, catalogue.List(), recommend.Preference{}); err != nil {
 			b.Fatal(err)
 		}
 		if err := c.Close(); err != nil {

@@ -114,25 +114,45 @@ func digest(base string, system []string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// makeBase makes dir if need be, and what is above it. Where root makes it, the
-// browser's user is to pass through, whatever the umask; what is there stays as it is.
+// makeBase creates dir and the directories above it that do not exist. As root,
+// it creates them with mode 0755, whatever the umask, so that the browser's user
+// can pass through; an existing directory keeps its mode. A lock on the parent
+// keeps other processes from seeing a directory before its mode is final.
 func makeBase(dir string) error {
 	if os.Geteuid() != 0 {
 		return os.MkdirAll(dir, 0o755)
 	}
-	err := os.Mkdir(dir, 0o755)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := makeBase(filepath.Dir(dir)); err != nil {
-			return err
-		}
-		err = os.Mkdir(dir, 0o755)
+
+	if info, err := os.Stat(dir); err == nil && passable(info) {
+		return nil
 	}
+
+	path := filepath.Dir(dir)
+	if path == dir {
+		return nil
+	}
+	if err := makeBase(path); err != nil {
+		return err
+	}
+
+	parent, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+
+	if err := syscall.Flock(int(parent.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+
+	err = os.Mkdir(dir, 0o755)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+
 	return os.Chmod(dir, 0o755)
 }
 
@@ -147,7 +167,7 @@ func reachable(dir string) error {
 		if err != nil {
 			return err
 		}
-		if info.Mode().Perm()&0o001 == 0 {
+		if !passable(info) {
 			return fmt.Errorf("%s: the browser's user cannot pass through %s, which allows %v", dir, d, info.Mode().Perm())
 		}
 		if d == filepath.Dir(d) {
@@ -155,6 +175,9 @@ func reachable(dir string) error {
 		}
 	}
 }
+
+// passable reports whether every user can pass through the directory.
+func passable(dir fs.FileInfo) bool { return dir.Mode().Perm()&0o001 != 0 }
 
 // ownDir makes dir if need be, and refuses one that another user made or could
 // write to: fonts and caches are parsed by the browser.

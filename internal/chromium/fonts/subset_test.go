@@ -7,7 +7,7 @@ import (
 )
 
 // TestASubsetIsSmallInEveryFamily looks at sizes; browsers load the faces in
-// internal/pdf.
+// internal/document.
 func TestASubsetIsSmallInEveryFamily(t *testing.T) {
 	t.Parallel()
 	letters := []rune("Hamburgefonstiv äöü (1234) “”")

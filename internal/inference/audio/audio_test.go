@@ -67,7 +67,7 @@ func TestShortRecordingsGoAsTheyAre(t *testing.T) {
 		"a wav unfinished": {unfinished(wave(8000, 1, 3, nil)), "audio.wav", 3},
 	} {
 		// Nothing is converted that need not be: there is nothing to convert with.
-		r, err := audio.Options{}.Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: time.Minute})
+		r, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: time.Minute})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -87,7 +87,7 @@ func unfinished(b []byte) []byte {
 func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 	t.Parallel()
 	b := wave(8000, 2, 60, func(s float64) bool { return math.Mod(s, 4) > 3.2 })
-	r, err := audio.Options{}.Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 20 * time.Second})
+	r, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,17 +111,17 @@ func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 func TestWithoutFFmpegWhatMustBeCutIsRefused(t *testing.T) {
 	t.Parallel()
 	long := frames(3000)
-	_, err := audio.Options{}.Read(t.Context(), bytes.NewReader(long), int64(len(long)), audio.Wanted{Part: 20 * time.Second})
+	_, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(long), int64(len(long)), audio.Wanted{Part: 20 * time.Second})
 	if e := presswork.AsError(err); e == nil || e.Code != presswork.ContentTooLarge || e.Param != "file" || !strings.Contains(e.Message, "without ffmpeg") {
 		t.Errorf("a long MP3: %v", err)
 	}
 	flac := append([]byte("fLaC"), make([]byte, 1000)...)
-	r, err := audio.Options{}.Read(t.Context(), bytes.NewReader(flac), int64(len(flac)), audio.Wanted{Part: 20 * time.Second})
+	r, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(flac), int64(len(flac)), audio.Wanted{Part: 20 * time.Second})
 	if err != nil || r.Duration != 0 || r.Parts[0].Name != "audio.flac" {
 		t.Errorf("one of unknown length: %v %+v", err, r)
 	}
 	hour := wave(1000*4, 1, 3700, nil)
-	_, err = audio.Options{MaxDuration: time.Hour}.Read(t.Context(), bytes.NewReader(hour), int64(len(hour)), audio.Wanted{Part: 10 * time.Minute})
+	_, err = audio.NewReader(audio.Options{MaxDuration: time.Hour}).Read(t.Context(), bytes.NewReader(hour), int64(len(hour)), audio.Wanted{Part: 10 * time.Minute})
 	if presswork.CodeOf(err) != presswork.ContentTooLarge {
 		t.Errorf("more than an hour: %v", err)
 	}
@@ -198,7 +198,7 @@ func FuzzReadingARecording(f *testing.F) {
 	f.Add([]byte("ID3\x03\x00\x10\x7f\x7f\x7f\x7ffLaC"))
 	f.Add([]byte("RIFF\x00\x00\x00\x00WAVEfmt \x12\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00\x00\x00data\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := audio.Options{}.Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 5 * time.Second})
+		r, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 5 * time.Second})
 		if err != nil {
 			if presswork.CodeOf(err) == presswork.Internal {
 				t.Fatal(err)

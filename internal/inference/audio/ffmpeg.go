@@ -30,12 +30,8 @@ const (
 // and without the machine's files.
 func FFmpeg(box Box) Convert {
 	return func(ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer) error {
-		data := make([]byte, size)
-		if _, err := source.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
 		c := command(demuxer, most)
-		c.Files, c.Stdout = []sandbox.File{{Name: "recording", Data: data}}, w
+		c.StdinFile, c.Stdout = io.NewSectionReader(source, 0, size), w
 		out, err := box.Run(ctx, c)
 		if limit, ok := errors.AsType[*sandbox.LimitError](err); ok {
 			return presswork.Errorf(presswork.ContentTooComplex, "the recording cannot be converted within the limits: more %s than %s", limit.Limit, limit.Allowed).
@@ -73,7 +69,7 @@ func command(demuxer string, most time.Duration) sandbox.Command {
 	return sandbox.Command{
 		Program: "ffmpeg",
 		Args: []string{
-			"-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "file", "-f", demuxer, "-i", sandbox.InputDir + "/recording",
+			"-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "file", "-f", demuxer, "-i", sandbox.StdinPath,
 			"-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1", "-ac", "1", "-ar", strconv.Itoa(speechRate),
 			"-t", strconv.FormatFloat(most.Seconds(), 'f', 3, 64), "-f", "s16le", "pipe:1",
 		},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"io"
 	"math"
 	"os/exec"
 	"strings"
@@ -87,7 +88,7 @@ func TestEveryFormatIsConvertedAndCutAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := encode(t, source, args...)
-			r, err := audio.Options{Convert: convert}.Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 6 * time.Second})
+			r, err := audio.NewReader(audio.Options{Convert: convert}).Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 6 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +110,7 @@ func TestEveryFormatIsConvertedAndCutAlike(t *testing.T) {
 
 func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
-	o := audio.Options{Convert: box(t), MaxDuration: 5 * time.Minute}
+	o := audio.NewReader(audio.Options{Convert: box(t), MaxDuration: 5 * time.Minute})
 	song := wave(16000, 1, 2, nil)
 	mp4 := encode(t, song, "-c:a", "aac", "-f", "mp4")
 	flac := encode(t, song, "-f", "flac")
@@ -183,7 +184,7 @@ func TestEachWallAroundFFmpegIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := box.command
-	before, after, _ := strings.Cut(strings.Join(c.Args, " "), " -i "+sandbox.InputDir+"/recording ")
+	before, after, _ := strings.Cut(strings.Join(c.Args, " "), " -i "+sandbox.StdinPath+" ")
 	for _, want := range []string{"-nostdin", "-protocol_whitelist file", "-f mov"} {
 		if !strings.Contains(before+" ", want+" ") {
 			t.Errorf("%q is not said of what is read: %s", want, before)
@@ -194,8 +195,8 @@ func TestEachWallAroundFFmpegIsThere(t *testing.T) {
 			t.Errorf("%q is not said of what is written: %s", want, after)
 		}
 	}
-	if len(c.Files) != 1 || string(c.Files[0].Data) != "moov" {
-		t.Errorf("it sees %+v", c.Files)
+	if seen, err := io.ReadAll(c.StdinFile); err != nil || string(seen) != "moov" || len(c.Files) > 0 {
+		t.Errorf("it sees %q and %+v, %v", seen, c.Files, err)
 	}
 	if l := c.Limits; l.Memory <= 0 || l.CPU <= 0 || l.Wall <= 0 || l.Output < 90*2*16000 || l.Output > 100*2*16000 {
 		t.Errorf("its limits are %+v", l)

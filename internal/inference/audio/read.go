@@ -1,11 +1,15 @@
 package audio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"presswork"
 )
@@ -25,6 +29,32 @@ type Options struct {
 	Convert Convert
 	// MaxDuration is the longest recording. Default 4 h.
 	MaxDuration time.Duration
+	// Decoded is what all converted recordings take in the temporary directory together, in bytes. Default
+	// 2 GiB, and at least one recording of MaxDuration.
+	Decoded int64
+}
+
+// Reader reads recordings. It is safe for concurrent use.
+type Reader struct {
+	Options
+	// decoded is what is left of Options.Decoded.
+	decoded *semaphore.Weighted
+}
+
+// NewReader returns a Reader.
+func NewReader(o Options) *Reader {
+	o.MaxDuration = cmp.Or(o.MaxDuration, 4*time.Hour)
+	o.Decoded = max(cmp.Or(o.Decoded, 2<<30), decodedBytes(o.MaxDuration))
+	return &Reader{Options: o, decoded: semaphore.NewWeighted(o.Decoded)}
+}
+
+// slackTime is how much longer than said a recording may be converted to, so that one that
+// is too long is seen.
+const slackTime = time.Second
+
+// decodedBytes returns what a converted recording of that length takes at most.
+func decodedBytes(length time.Duration) int64 {
+	return int64((length+slackTime).Seconds()+1) * speechBytes
 }
 
 // Convert decodes a recording of the named ffmpeg format to 16 kHz, one channel,
@@ -49,7 +79,10 @@ type Recording struct {
 	// Parts are its pieces, in order.
 	Parts []Part
 
+	// converted is the file of what was decoded, and release gives its bytes back; both nil for
+	// a recording that is sent as it is.
 	converted *os.File
+	release   func()
 }
 
 // Part is a piece of a recording.
@@ -70,6 +103,7 @@ func (r *Recording) Close() error {
 	if r.converted == nil {
 		return nil
 	}
+	r.release()
 	return r.converted.Close()
 }
 
@@ -77,10 +111,7 @@ func (r *Recording) Close() error {
 // takes. Its source must stay open as long as the parts are read. Errors are
 // *presswork.Error where the recording is to blame: ContentEmpty, InvalidOption
 // (it is none, or it is damaged), ContentTooLarge (it is too long).
-func (o Options) Read(ctx context.Context, source io.ReaderAt, size int64, want Wanted) (*Recording, error) {
-	if o.MaxDuration == 0 {
-		o.MaxDuration = 4 * time.Hour
-	}
+func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want Wanted) (*Recording, error) {
 	format, err := identify(source, size)
 	if err != nil {
 		return nil, err
@@ -96,7 +127,11 @@ func (o Options) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 	case seconds > 0 && !long && size <= partBytes && (!want.Plain || samples.plain()):
 		return whole(source, size, format, seconds), nil
 	case o.Convert != nil:
-		return o.convert(ctx, source, size, format, want)
+		most := o.MaxDuration
+		if seconds > 0 {
+			most = min(most, rounded(seconds)+time.Second)
+		}
+		return o.convert(ctx, source, size, format, most, want)
 	case samples.bits == 16 && (long || size > partBytes):
 		return cut(samples, want.Part.Seconds())
 	case !long && size <= partBytes:
@@ -144,7 +179,7 @@ func measure(source io.ReaderAt, size int64, format Format) (samples pcm, second
 	return pcm{}, 0
 }
 
-func (o Options) check(seconds float64) error {
+func (o *Reader) check(seconds float64) error {
 	switch {
 	case seconds < shortest.Seconds():
 		return presswork.Errorf(presswork.InvalidOption, "the recording is too short: %g s; allowed: %g s and more", seconds, shortest.Seconds()).WithParam("file")
@@ -154,7 +189,7 @@ func (o Options) check(seconds float64) error {
 	return nil
 }
 
-func (o Options) tooLong() error {
+func (o *Reader) tooLong() error {
 	return presswork.Errorf(presswork.ContentTooLarge, "the recording is longer than %s", o.MaxDuration).WithParam("file")
 }
 
@@ -170,15 +205,26 @@ func whole(source io.ReaderAt, size int64, format Format, seconds float64) *Reco
 	}}}
 }
 
-// convert has a recording decoded and cuts what came of it.
-func (o Options) convert(ctx context.Context, source io.ReaderAt, size int64, format Format, want Wanted) (*Recording, error) {
+// convert decodes a recording that is no longer than most, or is refused, and cuts the result. It waits
+// until there is room for so much.
+func (o *Reader) convert(ctx context.Context, source io.ReaderAt, size int64, format Format, most time.Duration, want Wanted) (_ *Recording, err error) {
+	reserved := decodedBytes(most)
+	if err := o.decoded.Acquire(ctx, reserved); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	release := sync.OnceFunc(func() { o.decoded.Release(reserved) })
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+
 	file, err := os.CreateTemp("", "presswork-audio-*")
 	if err != nil {
 		return nil, err
 	}
-	keep := false
 	defer func() {
-		if !keep {
+		if err != nil {
 			file.Close()
 		}
 	}()
@@ -186,13 +232,16 @@ func (o Options) convert(ctx context.Context, source io.ReaderAt, size int64, fo
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, err
 	}
-	if err := o.Convert(ctx, source, size, format.demuxer, o.MaxDuration+time.Second, file); err != nil {
+	if err := o.Convert(ctx, source, size, format.demuxer, most+slackTime, file); err != nil {
 		return nil, err
 	}
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
+	o.decoded.Release(max(reserved-info.Size(), 0))
+	reserved = min(reserved, info.Size())
+
 	samples := pcm{r: file, size: info.Size() &^ 1, rate: speechRate, channels: 1, bits: 16}
 	if err := o.check(samples.seconds()); err != nil {
 		return nil, err
@@ -201,7 +250,7 @@ func (o Options) convert(ctx context.Context, source io.ReaderAt, size int64, fo
 	if err != nil {
 		return nil, err
 	}
-	keep, r.converted = true, file
+	r.converted, r.release = file, release
 	return r, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"presswork"
 	"presswork/internal/guard"
-	"presswork/internal/markdown/recent"
+	"presswork/internal/recent"
 )
 
 const (

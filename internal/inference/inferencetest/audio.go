@@ -217,6 +217,7 @@ var voices = map[string]func(*call, string){
 		c.raw(input)
 		c.hang()
 	},
+	"voice-silent": func(c *call, _ string) { c.hang() },
 	"voice-html": func(c *call, _ string) {
 		c.w.Header().Set("Content-Type", "text/html")
 		c.raw("<html></html>")

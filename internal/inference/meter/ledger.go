@@ -31,6 +31,9 @@ type Usage struct {
 	CompletionTokens int64
 	// ReasoningTokens are a part of CompletionTokens.
 	ReasoningTokens int64
+	// EstimatedTokens are the part of PromptTokens and CompletionTokens that no upstream
+	// counted.
+	EstimatedTokens int64
 	// AudioSeconds are of recordings that were transcribed, rounded up.
 	AudioSeconds int64
 	// Cancelled counts requests whose caller left before the end.
@@ -41,7 +44,7 @@ type Usage struct {
 func (u *Usage) counters() map[string]*int64 {
 	return map[string]*int64{
 		"requests": &u.Requests, "prompt": &u.PromptTokens, "completion": &u.CompletionTokens,
-		"reasoning": &u.ReasoningTokens, "audio": &u.AudioSeconds, "cancelled": &u.Cancelled,
+		"reasoning": &u.ReasoningTokens, "estimated": &u.EstimatedTokens, "audio": &u.AudioSeconds, "cancelled": &u.Cancelled,
 	}
 }
 
@@ -49,14 +52,22 @@ func ledgerKey(day string) string { return "pw:usage:" + day }
 
 const fieldSeparator = "\x1f"
 
-// recordedTTL is how long it is remembered that a request was recorded: longer
-// than two runs of it can overlap unawares.
+// recordedTTL is how long it is remembered that a request was recorded or settled: longer
+// than two runs of it can overlap.
 const recordedTTL = 10 * time.Minute
 
-// Record adds what a request used to the ledger, under today's day. Once one
-// record under an id was made, others are not: first is false.
-func (m *Meter) Record(ctx context.Context, id string, u Usage) (first bool, err error) {
-	name := ledgerKey(time.Now().UTC().Format(Day))
+// Record adds what a request used to the ledger, once for each id. at is when the
+// request was accepted, by Redis' clock; zero is now. The ledger counts the request under
+// that day, so a repeat after midnight finds the record that was made before.
+func (m *Meter) Record(ctx context.Context, id string, at time.Time, u Usage) error {
+	if at.IsZero() {
+		var err error
+		if at, err = m.rdb.Time(ctx).Result(); err != nil {
+			return fmt.Errorf("recording usage: %w", err)
+		}
+	}
+
+	name := ledgerKey(at.UTC().Format(Day))
 	args := []any{recordedTTL.Milliseconds(), ledgerTTL.Milliseconds()}
 	for counter, n := range u.counters() {
 		if *n != 0 {
@@ -64,11 +75,11 @@ func (m *Meter) Record(ctx context.Context, id string, u Usage) (first bool, err
 		}
 	}
 	// The braces put both keys on the same node of a cluster.
-	first, err = recordScript.Run(ctx, m.rdb, []string{name, "{" + name + "}:" + id}, args...).Bool()
-	if err != nil {
-		return false, fmt.Errorf("recording usage: %w", err)
+	if err := recordScript.Run(ctx, m.rdb, []string{name, "{" + name + "}:" + id}, args...).Err(); err != nil {
+		return fmt.Errorf("recording usage: %w", err)
 	}
-	return first, nil
+
+	return nil
 }
 
 // Query asks the ledger.

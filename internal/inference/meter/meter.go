@@ -153,6 +153,7 @@ type Grant struct {
 func bucketsKey(key string) string  { return tagged(key, "buckets") }
 func runningKey(key string) string  { return tagged(key, "running") }
 func heldKey(key, id string) string { return tagged(key, "held:"+id) }
+func usedKey(key, id string) string { return tagged(key, "used:"+id) }
 
 // tagged hashes the key's name, which may hold anything.
 func tagged(key, part string) string {
@@ -213,7 +214,7 @@ func (m *Meter) Look(ctx context.Context, key string, l Limits) (map[Dimension]S
 // ask runs reserveScript.
 func (m *Meter) ask(ctx context.Context, key, id string, l Limits, tokens int) (refused, running int, levels [len(dimensions)]float64, err error) {
 	held := heldTTL
-	if l.TPM == 0 && l.TPD == 0 {
+	if tokens == 0 || l.TPM == 0 && l.TPD == 0 {
 		held = repeatTTL
 	}
 	args := []any{id, tokens, lease.Milliseconds(), held.Milliseconds(), l.Concurrency}
@@ -268,14 +269,16 @@ func (g *Grant) Release(ctx context.Context) {
 	}
 }
 
-// Settle gives back what was reserved under id and takes what was used. It may
-// be called more than once, by those who each know a part: the reservation is
-// given back once, and every use is taken.
-func (m *Meter) Settle(ctx context.Context, key, id string, l Limits, used int) error {
+// Settle gives back what was reserved under id and takes what was used. Callers that
+// each know a part of the use may each call it. The reservation is given back once, and
+// the use is taken once for each use id, so that a call may be repeated.
+func (m *Meter) Settle(ctx context.Context, key, id string, l Limits, useID string, used int) error {
 	if l.TPM == 0 && l.TPD == 0 {
 		return nil
 	}
-	err := settleScript.Run(ctx, m.rdb, []string{bucketsKey(key), heldKey(key, id)}, used, l.TPM, l.TPD).Err()
+
+	keys := []string{bucketsKey(key), heldKey(key, id), usedKey(key, useID)}
+	err := settleScript.Run(ctx, m.rdb, keys, used, l.TPM, l.TPD, recordedTTL.Milliseconds()).Err()
 	if err != nil {
 		return fmt.Errorf("settling a reservation: %w", err)
 	}

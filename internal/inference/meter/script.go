@@ -64,12 +64,15 @@ return out
 // renew: KEYS: running. ARGV: id, lease in ms.
 var renewScript = redis.NewScript(clock + `return redis.call('ZADD', KEYS[1], 'XX', now + tonumber(ARGV[2]), ARGV[1])`)
 
-// settle: KEYS: buckets, held. ARGV: tokens used, TPM, TPD. A bucket may be
+// settle: KEYS: buckets, held, mark of the use. ARGV: tokens used, TPM, TPD, ms to
+// remember the mark. A use whose mark is there was taken before. A bucket may be
 // overdrawn by what was used beyond the reservation.
 var settleScript = redis.NewScript(`
+local used = tonumber(ARGV[1])
+if used > 0 and not redis.call('SET', KEYS[3], '', 'NX', 'PX', ARGV[4]) then used = 0 end
 local held = tonumber(redis.call('GET', KEYS[2]) or '0')
 if held > 0 then redis.call('SET', KEYS[2], 0, 'PX', 120000) end
-local change = held - tonumber(ARGV[1])
+local change = held - used
 for i = 3, 4 do
   local limit = tonumber(ARGV[i - 1])
   local level = redis.call('HGET', KEYS[1], tostring(i))
@@ -81,8 +84,8 @@ return 1
 `)
 
 // record: KEYS: ledger of a day, mark of the request. ARGV: ms to remember the
-// mark, ms to keep the ledger, then counters and what to add. Answers 0 when the
-// mark is there. A repeat after a lost answer adds nothing either, and is 0.
+// mark, ms to keep the ledger, then counters and what to add. Answers 0, and adds
+// nothing, when the mark is there.
 var recordScript = redis.NewScript(`
 if not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[1]) then return 0 end
 for i = 3, #ARGV, 2 do redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end

@@ -56,7 +56,8 @@ func appendStringOrNull(dst []byte, s string) []byte {
 	return appendString(dst, s)
 }
 
-// appendUsage writes the usage object; details only where they are known.
+// appendUsage writes the usage object: details only where they are known, and the mark of
+// an estimate only where it is one.
 func appendUsage(dst []byte, u *inference.Usage) []byte {
 	dst = appendSeconds(append(dst, `{"queue_time":`...), u.QueueTime)
 	dst = strconv.AppendInt(append(dst, `,"prompt_tokens":`...), int64(u.PromptTokens), 10)
@@ -72,6 +73,9 @@ func appendUsage(dst []byte, u *inference.Usage) []byte {
 	if u.ReasoningTokens != nil {
 		dst = strconv.AppendInt(append(dst, `,"completion_tokens_details":{"reasoning_tokens":`...), int64(*u.ReasoningTokens), 10)
 		dst = append(dst, '}')
+	}
+	if u.EstimatedTokens > 0 {
+		dst = append(dst, `,"estimated":true`...)
 	}
 	return append(dst, '}')
 }

@@ -12,24 +12,31 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"presswork/internal/inference"
 )
 
-// soundBytes is the most of a spoken text that is emitted at once.
-const soundBytes = 16 << 10
+const (
+	// soundBytes is the most of a spoken text that is emitted at once.
+	soundBytes = 16 << 10
+	// untimedFor is how long an upstream that gave no times is not asked for them.
+	untimedFor = 10 * time.Minute
+)
 
 // Transcribe sends a recording to /audio/transcriptions or /audio/translations. An
 // upstream that knows no verbose_json is asked again for the text alone.
-func (c *Client) Transcribe(ctx context.Context, r *inference.Transcription) (*inference.Transcript, error) {
-	if r.Timed && !c.untimed.Load() {
-		t, err := c.transcribe(ctx, r, true)
+func (c *Client) Transcribe(
+	ctx context.Context, r *inference.Transcription, life func(answer bool),
+) (*inference.Transcript, error) {
+	if r.Timed && time.Now().UnixNano() >= c.untimed.Load() {
+		t, err := c.transcribe(ctx, r, true, life)
 		if !refusesTimes(err) {
 			return t, err
 		}
-		c.untimed.Store(true)
+		c.untimed.Store(time.Now().Add(untimedFor).UnixNano())
 	}
-	t, err := c.transcribe(ctx, r, false)
+	t, err := c.transcribe(ctx, r, false, life)
 	if err == nil {
 		t.Untimed = r.Timed
 	}
@@ -47,7 +54,9 @@ func refusesTimes(err error) bool {
 	return e.Param == "response_format" || strings.Contains(m, "verbose_json") || strings.Contains(m, "response_format") || strings.Contains(m, "response format")
 }
 
-func (c *Client) transcribe(ctx context.Context, r *inference.Transcription, timed bool) (*inference.Transcript, error) {
+func (c *Client) transcribe(
+	ctx context.Context, r *inference.Transcription, timed bool, life func(answer bool),
+) (*inference.Transcript, error) {
 	// The recording is not held in memory: the form is written around it.
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -68,7 +77,7 @@ func (c *Client) transcribe(ctx context.Context, r *inference.Transcription, tim
 		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.upstream.BaseURL+c.transcriptionPath(r.Task),
-		io.MultiReader(bytes.NewReader(head), r.Open(), &form))
+		io.MultiReader(bytes.NewReader(head), io.TeeReader(r.Open(), pulse(func() { life(false) })), &form))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +92,7 @@ func (c *Client) transcribe(ctx context.Context, r *inference.Transcription, tim
 	if resp.StatusCode != http.StatusOK {
 		return nil, refusal(resp)
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))
+	b, err := io.ReadAll(io.TeeReader(io.LimitReader(resp.Body, maxWhole), pulse(func() { life(true) })))
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -91,6 +100,15 @@ func (c *Client) transcribe(ctx context.Context, r *inference.Transcription, tim
 		return nil, cutOff().WithCause(err)
 	}
 	return readTranscript(b, r.Words)
+}
+
+// pulse is a writer that is called for each piece it is given.
+type pulse func()
+
+// Write implements io.Writer.
+func (p pulse) Write(b []byte) (int, error) {
+	p()
+	return len(b), nil
 }
 
 // transcriptionPath is where this kind of upstream takes recordings. whisper-server has one

@@ -18,6 +18,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
+	"presswork/internal/test/wait"
 )
 
 // recording is a WAV file of so many loud seconds, at 1 kHz.
@@ -208,6 +209,65 @@ func TestSpeechComesInPieces(t *testing.T) {
 	}
 }
 
+func TestAudioUpstreamsThatAreSilentAreCut(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	limited := func(scenario string, first, idle time.Duration) *inference.Gateway {
+		m := ears(scenario, inference.Plain, base)
+		m.Routing = inference.Routing{FirstTokenTimeout: first, IdleTimeout: idle, Timeout: time.Hour, Retries: new(0)}
+		return gateway(m)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	defer cancel()
+	for name, ask := range map[string]func() error{
+		"a transcript that does not begin": func() error {
+			r := asked("ears-hang", recording(1))
+			r.Duration = time.Second
+			_, err := limited("ears-hang", 100*time.Millisecond, time.Hour).Transcribe(ctx, r)
+			return err
+		},
+		"speech that does not begin": func() error {
+			return limited("voice-silent", 100*time.Millisecond, time.Hour).Speak(ctx, &inference.Speech{Model: "voice-silent", Input: "one", Voice: "alloy"},
+				func(*inference.Sound) error { return nil })
+		},
+		"speech that stops": func() error {
+			return limited("voice-hang", time.Hour, 100*time.Millisecond).Speak(ctx, &inference.Speech{Model: "voice-hang", Input: "one", Voice: "alloy"},
+				func(*inference.Sound) error { return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if e := inference.AsError(ask()); e == nil || e.Code != inference.UpstreamTimeout || e.Retryable != strings.HasPrefix(name, "a transcript") {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+func TestARefusalOfTimesIsForgotten(t *testing.T) {
+	t.Parallel()
+	server, base := inferencetest.Start(t)
+	engine, err := openai.New(inference.Upstream{Kind: inference.Plain, BaseURL: base, Model: "ears-untimed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for _, step := range []struct {
+		refused time.Duration // how long ago
+		sends   int
+	}{{time.Hour, 2}, {0, 1}, {9 * time.Minute, 1}, {10 * time.Minute, 2}} {
+		openai.RefusedTimes(engine, step.refused)
+		r := asked("ears-untimed", recording(1))
+		r.Timed = true
+		if got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {}); err != nil || !got.Untimed {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		if n := len(server.Recordings()) - sent; n != step.sends {
+			t.Errorf("refused %s ago: sent %d times, want %d", step.refused, n, step.sends)
+		}
+		sent = len(server.Recordings())
+	}
+}
+
 func FuzzATranscript(f *testing.F) {
 	f.Add([]byte(`{"text":"one","duration":"1.5","segments":[{"start":0,"end":2,"text":" one","tokens":[1],"words":[{"word":"one"}]}],"words":null}`))
 	f.Add([]byte(`{"text":" a","segments":[{"id":{}},[],null,{"tokens":[{}],"start":-1e999}],"words":[[]]}`))
@@ -221,7 +281,7 @@ func FuzzATranscript(f *testing.F) {
 		}
 		r := asked("m", recording(1))
 		r.Timed, r.Words = true, true
-		got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r)
+		got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {})
 		if err != nil {
 			if _, coined := errors.AsType[*inference.Error](err); !coined {
 				t.Fatalf("not coined: %v", err)

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -32,8 +33,9 @@ const (
 type Client struct {
 	upstream inference.Upstream
 	http     *http.Client
-	// untimed is set once the upstream has refused to give times.
-	untimed atomic.Bool
+	// untimed is until when the upstream is not asked for times, because it has refused to
+	// give them; in ns since 1970.
+	untimed atomic.Int64
 }
 
 // New opens a client. It connects when it is used, and follows no redirects: a
@@ -169,19 +171,20 @@ func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*infere
 			return cutOff().WithCause(err)
 		}
 		if data = bytes.TrimSpace(data); len(data) == 0 {
+			if err := emit(&inference.Delta{}); err != nil { // a sign of life
+				return err
+			}
 			continue
 		}
 		if string(data) == "[DONE]" {
 			readOut(r)
-			switch {
-			case e.left == 0:
+			switch e.left {
+			case 0:
 				return nil
-			case !e.spoke:
+			case choices:
 				return cutOff()
-			case choices > 1:
-				return tooFew()
 			}
-			return emit(&inference.Delta{Finish: "stop"})
+			return tooFew()
 		}
 		deltas, err := d.decode(data)
 		if err != nil || data[0] != '{' {
@@ -207,7 +210,6 @@ type ending struct {
 	emit     func(*inference.Delta) error
 	left     int
 	finished []bool
-	spoke    bool
 }
 
 // push emits a delta, with the finish reason that callers know and once.
@@ -216,14 +218,15 @@ func (e *ending) push(d *inference.Delta) error {
 	case d.Finish == "":
 	case e.finished[d.Choice]:
 		d.Finish = ""
-	case d.Finish == "error" || d.Finish == "abort":
-		return cutOff()
 	default:
+		reason := finishReason(d.Finish)
+		if reason == "" {
+			return endedEarly(d.Finish)
+		}
 		e.finished[d.Choice] = true
 		e.left--
-		d.Finish = finishReason(d.Finish)
+		d.Finish = reason
 	}
-	e.spoke = e.spoke || d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0
 	return e.emit(d)
 }
 
@@ -260,7 +263,11 @@ func whole(ctx context.Context, r io.Reader, choices int, emit func(*inference.D
 		if delta.Finish == "" && delta.Content == "" && len(delta.ToolCalls) == 0 {
 			return garbled("its answer has no choices")
 		}
-		delta.Finish = finishReason(delta.Finish)
+		reason := finishReason(cmp.Or(delta.Finish, "stop")) // the object is complete
+		if reason == "" {
+			return endedEarly(delta.Finish)
+		}
+		delta.Finish = reason
 		if err := emit(delta); err != nil {
 			return err
 		}

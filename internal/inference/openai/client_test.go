@@ -139,6 +139,62 @@ func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
 	}
 }
 
+func TestCommentsAndEmptyChunksAreSignsOfLife(t *testing.T) {
+	t.Parallel()
+	const said = `{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}`
+	for name, life := range map[string]string{
+		"comments": ": keep-alive\n\n: keep-alive\n\n", "roles": strings.Repeat(`data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`+"\n\n", 2),
+		"chunks without choices": strings.Repeat(`data: {"choices":[]}`+"\n\n", 2), "empty data": "data:\n\ndata:\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			deltas, err := openai.Stream(t.Context(), life+"data: "+said+"\n\n")
+			if err != nil || len(deltas) != 3 || deltas[0].Content != "" || deltas[0].Finish != "" || deltas[2].Content != "Hi" {
+				t.Errorf("%+v, %v", deltas, err)
+			}
+		})
+	}
+}
+
+func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
+	t.Parallel()
+	chunk := func(reason string) string {
+		return fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":"Hi"},"message":{"content":"Hi"},"finish_reason":%s}]}`, reason)
+	}
+	for reason, want := range map[string]string{
+		`"stop"`: "stop", `"STOP"`: "stop", `"end_turn"`: "stop", `"max_tokens"`: "length", `"function_call"`: "tool_calls",
+		`"RECITATION"`: "content_filter", `"content_filter: PROHIBITED_CONTENT"`: "content_filter",
+		`"insufficient_system_resource"`: "", `"error"`: "", `"abort"`: "", `"x"`: "", `null`: "",
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			deltas, err := openai.Stream(t.Context(), "data: "+chunk(reason)+"\n\ndata: [DONE]\n\n")
+			e := inference.AsError(err)
+			switch {
+			case want != "" && (err != nil || deltas[0].Finish != want):
+				t.Errorf("%+v, %v", deltas, err)
+			case want == "" && (e == nil || e.Status != 502 || e.Code != inference.UpstreamError):
+				t.Errorf("%+v, %v", deltas, err)
+			case want == "" && reason != "null" && !strings.Contains(e.Message, reason):
+				t.Errorf("it does not name the reason: %s", e.Message)
+			}
+
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, chunk(reason))
+			}))
+			defer web.Close()
+			a, _, err := complete(t, gateway(model("m", inference.Plain, web.URL)), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+			if reason == "null" {
+				want = "stop" // a whole answer is complete without one
+			}
+			if (err == nil) != (want != "") || err == nil && a.Choices[0].FinishReason != want {
+				t.Errorf("a whole answer: %+v, %v", a, err)
+			}
+		})
+	}
+}
+
 // Engines write their errors in forms of their own.
 func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 	t.Parallel()

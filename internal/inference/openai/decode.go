@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"strings"
 
 	"presswork/internal/inference"
 )
@@ -294,15 +295,19 @@ func detail(n *float64) *int {
 	return new(count(*n))
 }
 
-// finishReason gives the four reasons callers know.
-func finishReason(reason string) string {
-	switch reason {
-	case "length", "max_tokens":
+// finishReason returns the one of the four reasons callers know that an upstream's word
+// means, "" for any other word: an answer may be cut off for such a reason.
+func finishReason(word string) string {
+	word, _, _ = strings.Cut(strings.ToLower(word), ":") // Gemini appends a detail
+	switch word {
+	case "stop", "stop_sequence", "end_turn", "eos", "eos_token", "complete":
+		return "stop"
+	case "length", "max_tokens", "max_output_tokens", "max_length", "model_length", "model_context_window_exceeded":
 		return "length"
 	case "tool_calls", "function_call", "tool_use":
 		return "tool_calls"
-	case "content_filter":
+	case "content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal", "sensitive":
 		return "content_filter"
 	}
-	return "stop"
+	return ""
 }

@@ -31,6 +31,9 @@ func TestEveryWayOfStreamingIsRead(t *testing.T) {
 			if a.content() != want || a.Choices[0].FinishReason != "stop" {
 				t.Errorf("got %.80q, finish %q", a.content(), a.Choices[0].FinishReason)
 			}
+			if estimated := a.Usage["estimated"] == true; estimated != (result.Usage.EstimatedTokens > 0) || scenario == "no-usage" && !estimated || scenario == "hello" && estimated {
+				t.Errorf("usage %v", a.Usage)
+			}
 			if result.Usage.CompletionTokens == 0 || result.Usage.PromptTokens == 0 {
 				t.Errorf("usage %+v", result.Usage)
 			}
@@ -116,11 +119,12 @@ func TestWrongToolCallsFail(t *testing.T) {
 	t.Parallel()
 	base := start(t)
 	for name, test := range map[string]struct{ scenario, more, says string }{
-		"unlisted":       {"tool-unlisted", "", "launch_rocket"},
-		"malformed":      {"tool-malformed", "", "not valid JSON"},
-		"required":       {"hello", `,"tool_choice":"required"`, "did not call a tool"},
-		"named":          {"hello", `,"tool_choice":{"type":"function","function":{"name":"weather"}}`, "did not call a tool"},
-		"none but calls": {"tool-whole", `,"tool_choice":"none"`, "tool_choice does not allow"},
+		"unlisted":        {"tool-unlisted", "", "launch_rocket"},
+		"malformed":       {"tool-malformed", "", "not valid JSON"},
+		"required":        {"hello", `,"tool_choice":"required"`, "did not call a tool"},
+		"named":           {"hello", `,"tool_choice":{"type":"function","function":{"name":"weather"}}`, "did not call a tool"},
+		"none but calls":  {"tool-whole", `,"tool_choice":"none"`, "tool_choice does not allow"},
+		"none, unchecked": {"tool-whole", `,"tool_choice":"none","disable_tool_validation":true`, "tool_choice does not allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,8 +1,11 @@
 package openai
 
 import (
+	"context"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"presswork/internal/inference"
 )
@@ -44,7 +47,21 @@ func DecodeCost(chunk []byte) func() string {
 	}
 }
 
-// Events lists the data of every event.
+// Stream reads a stream of one answer, and lists its deltas.
+func Stream(ctx context.Context, body string) (deltas []inference.Delta, err error) {
+	err = stream(ctx, io.NopCloser(strings.NewReader(body)), 1, func(d *inference.Delta) error {
+		deltas = append(deltas, *d)
+		return nil
+	})
+	return deltas, err
+}
+
+// RefusedTimes makes a client believe that its upstream refused to give times that long ago.
+func RefusedTimes(e inference.Engine, ago time.Duration) {
+	e.(*Client).untimed.Store(time.Now().Add(untimedFor - ago).UnixNano())
+}
+
+// Events lists the data of every event that has some.
 func Events(r io.Reader) (events []string, err error) {
 	e := newEventReader(r)
 	for {
@@ -52,7 +69,9 @@ func Events(r io.Reader) (events []string, err error) {
 		if err != nil {
 			return events, err
 		}
-		events = append(events, string(data))
+		if len(data) > 0 {
+			events = append(events, string(data))
+		}
 	}
 }
 

@@ -16,6 +16,9 @@ type ParseOptions struct {
 	// Lax accepts options that exclude each other or are not supported, and
 	// ignores what cannot be had: for the SDKs' all-parameter tests.
 	Lax bool
+	// CheckModel refuses a model before the rest of the body is read. Default: every model
+	// is taken.
+	CheckModel func(id string) error
 	// MaxImages is how many images one request may have. Default 5.
 	MaxImages int
 	// MaxImageBytes is the largest image of a data URI, decoded. Default 20 MB.
@@ -41,7 +44,7 @@ func parseBody(body []byte, o ParseOptions, steps func(*parser) []func(*inferenc
 		o.MaxImageBytes = 20 << 20
 	}
 	var err error
-	p := parser{object: newObject(body, "", &err), lax: o.Lax, maxImages: o.MaxImages, maxImageBytes: o.MaxImageBytes}
+	p := parser{object: newObject(body, "", &err), lax: o.Lax, checkModel: o.CheckModel, maxImages: o.MaxImages, maxImageBytes: o.MaxImageBytes}
 	if err != nil {
 		return nil, cmp.Or(syntax(body), err)
 	}
@@ -71,6 +74,7 @@ func syntax(body []byte) error {
 type parser struct {
 	object
 	lax                      bool
+	checkModel               func(id string) error
 	maxImages, maxImageBytes int
 	schemas                  int // bytes of the schemas read so far
 }
@@ -78,6 +82,9 @@ type parser struct {
 func (p *parser) model(r *inference.Request) {
 	if r.Model = p.str("model"); r.Model == "" {
 		p.failf("model", "property 'model' is missing")
+	}
+	if p.checkModel != nil && !p.failed() {
+		*p.err = p.checkModel(r.Model)
 	}
 }
 

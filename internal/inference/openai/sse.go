@@ -25,8 +25,8 @@ func newEventReader(r io.Reader) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 16<<10)}
 }
 
-// next returns the data of the next event that has any; it is valid until the
-// next call. The error at the end is io.EOF.
+// next returns the data of the next event that has any, or no data for a comment
+// between events. The data is valid until the next call. The error at the end is io.EOF.
 func (e *eventReader) next() ([]byte, error) {
 	e.data = e.data[:0]
 	has := false
@@ -34,6 +34,9 @@ func (e *eventReader) next() ([]byte, error) {
 		line, err := e.readLine()
 		if len(line) == 0 && has && (err == nil || errors.Is(err, io.EOF)) {
 			return e.data, nil
+		}
+		if len(line) > 0 && line[0] == ':' && !has {
+			return nil, nil
 		}
 		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			if has {

@@ -31,6 +31,12 @@ func cutOff() *inference.Error {
 	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server ended the answer before it was complete")
 }
 
+// endedEarly is an answer that ended for a reason that callers do not know.
+func endedEarly(reason string) *inference.Error {
+	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
+		"the model's server ended the answer before it was complete: its finish_reason is %q", bounded(reason, 64))
+}
+
 // refusal is an answer other than 200.
 func refusal(resp *http.Response) error {
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))

@@ -78,6 +78,12 @@ func (l Limits) withDefaults() (Limits, error) {
 	return l, nil
 }
 
+// total returns the most memory that the processes and the files take together, in bytes.
+func (l Limits) total() int64 { return l.Memory + 2*l.Disk + shmBytes }
+
+// shmBytes is the size of /dev/shm: semaphores of multiprocessing lie there, and nothing large.
+const shmBytes = 1 << 20
+
 // File is a file that a program is given, or that it left.
 type File struct {
 	// Name is the file's, without a folder.
@@ -86,13 +92,15 @@ type File struct {
 	Data []byte
 }
 
-// The folders that a program sees beside the system's.
+// Paths that a program sees beside the system's.
 const (
 	// InputDir holds Command.Files, read-only.
 	InputDir = "/data"
 	// WorkDir is where the program starts, empty and writable. The regular files in
 	// it at the end are Output.Files.
 	WorkDir = "/work"
+	// StdinPath is what a program opens to read Command.StdinFile.
+	StdinPath = "/proc/self/fd/0"
 )
 
 // Command is one program to run.
@@ -104,6 +112,9 @@ type Command struct {
 	Env []string
 	// Stdin is what the program reads; nil is nothing.
 	Stdin io.Reader
+	// StdinFile is given in the place of Stdin: the program can seek in it, and open it again as
+	// StdinPath. It is copied into memory once.
+	StdinFile *io.SectionReader
 	// Stdout is where the program's stdout goes as it comes, in the place of
 	// Output.Stdout; Limits.Output bounds it all the same. Its error ends the program and is that of Run.
 	Stdout io.Writer
@@ -124,7 +135,7 @@ type Output struct {
 
 // LimitError says that a program was ended because it was over a limit.
 type LimitError struct {
-	// Limit is "memory", "time", "processes", "files" or "output".
+	// Limit is "memory", "time", "processes", "files", "locks" or "output".
 	Limit string
 	// Allowed is the limit as a person reads it.
 	Allowed string

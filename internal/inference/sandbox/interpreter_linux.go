@@ -285,6 +285,12 @@ func (in *interpreter) expire(d time.Duration) {
 	in.life = time.AfterFunc(d, func() { in.p.exceed("time", d.String()) })
 }
 
+// wake lets the interpreter have its limits again, for a cell.
+func (in *interpreter) wake() { in.p.wake() }
+
+// rest holds the interpreter to the memory that it has now, and returns that in bytes.
+func (in *interpreter) rest() int64 { return in.p.rest() }
+
 // stop ends the interpreter and all that it started.
 func (in *interpreter) stop() {
 	if in.life != nil {

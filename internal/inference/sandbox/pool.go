@@ -34,6 +34,9 @@ type PoolOptions struct {
 	// Memory is what one session's processes may have together, in bytes. Default
 	// 512 MiB.
 	Memory int64
+	// Budget is what all sessions may have together, with their files, in bytes. Default: a
+	// quarter of the machine's memory, or of this process' cgroup, and at least one session's.
+	Budget int64
 	// Log receives what nobody waits for. Default: nothing.
 	Log *slog.Logger
 }
@@ -54,7 +57,7 @@ func (o PoolOptions) withDefaults() (PoolOptions, error) {
 	case o.Memory < 64<<20:
 		return o, fmt.Errorf("sandbox: Memory is %d; an interpreter needs 67108864 (64 MiB)", o.Memory)
 	}
-	return o, nil
+	return o.withBudget()
 }
 
 // sessionTime is how long an interpreter lives after its session began, used or
@@ -69,6 +72,7 @@ type Pool struct {
 	grace   time.Duration
 	cells   chan struct{} // a place for each that runs
 	waiting chan *interpreter
+	budget  budget
 
 	mu    sync.Mutex
 	fonts *File // matplotlib's list, once it is made
@@ -85,7 +89,10 @@ func NewPool(opt PoolOptions) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pool{opt: opt, grace: 3 * time.Second, cells: make(chan struct{}, opt.Cells), waiting: make(chan *interpreter), listed: make(chan struct{}), stop: func() {}}, nil
+	return &Pool{
+		opt: opt, grace: 3 * time.Second, cells: make(chan struct{}, opt.Cells), waiting: make(chan *interpreter),
+		budget: budget{free: opt.Budget, changed: make(chan struct{})}, listed: make(chan struct{}), stop: func() {},
+	}, nil
 }
 
 // Start tries an interpreter, and keeps others ready from then on. Errors wrap
@@ -177,9 +184,10 @@ func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
 type Session struct {
 	pool   *Pool
 	files  []File
-	in     *interpreter // nil before the first cell, and after one that ended it
+	in     *interpreter // nil before the first cell, and after its end
+	held   int64        // the session's part of the budget
 	cells  int
-	lost   bool // an earlier cell ended its interpreter
+	lost   bool // an interpreter has ended, and its variables with it
 	closed bool
 }
 
@@ -202,10 +210,15 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 	case <-ctx.Done():
 		return inference.ToolResult{}, context.Cause(ctx)
 	}
+	if err := s.pool.budget.reserve(ctx, s, s.pool.opt.share()); err != nil {
+		s.pool.budget.keep(s, s.held)
+		return inference.ToolResult{}, err
+	}
 	var note string
 	if s.in == nil {
 		in, err := s.pool.take(ctx, s.files)
 		if err != nil {
+			s.pool.budget.keep(s, 0)
 			return inference.ToolResult{}, err
 		}
 		in.expire(sessionTime)
@@ -215,10 +228,12 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 		}
 	}
 	s.cells++
+	s.in.wake()
 	a, err := s.in.run(ctx, s.cells, code, s.pool.opt.Timeout, s.pool.grace)
 	if err != nil || a.ended {
-		s.in.stop()
-		s.in, s.lost = nil, true
+		s.drop()
+	} else {
+		s.pool.budget.keep(s, s.in.rest())
 	}
 	if err != nil {
 		return inference.ToolResult{}, err
@@ -226,12 +241,19 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 	return a.result(note), nil
 }
 
+// drop ends the interpreter and gives its memory back. The session must not be listed as idle.
+func (s *Session) drop() {
+	if s.in != nil {
+		s.in.stop()
+		s.in, s.lost = nil, true
+	}
+	s.pool.budget.keep(s, 0)
+}
+
 // Close ends the interpreter and all that it started. It may be called twice.
 func (s *Session) Close() error {
 	s.closed = true
-	if s.in != nil {
-		s.in.stop()
-		s.in = nil
-	}
+	s.pool.budget.leave(s)
+	s.drop()
 	return nil
 }

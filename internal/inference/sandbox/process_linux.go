@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,6 +67,13 @@ type process struct {
 	// used is that of start.
 	used <-chan struct{}
 	code int // the exit status; read after exited only
+	// limits are those of start, and group is nil where no control group is delegated.
+	limits Limits
+	group  *group
+
+	// idle guards procs and allowed: what an idle sandbox may have, in bytes, and 0 while a cell runs.
+	idle    sync.Mutex
+	allowed int64
 
 	mu       sync.Mutex
 	exceeded *LimitError
@@ -93,14 +101,14 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	own, given = []*os.File{infoR, gateW}, []*os.File{infoW, gateR}
 	at := handshake{info: infoW, gate: gateR}
 	if b.filter != nil {
-		if at.filter, err = memory("filter", b.filter); err != nil {
+		if at.filter, err = memory("filter", bytes.NewReader(b.filter)); err != nil {
 			return nil, err
 		}
 		given = append(given, at.filter)
 	}
 	var inputs []input
 	for i, f := range slices.Concat(s.inputs, s.scratch) {
-		content, err := memory("input", f.Data)
+		content, err := memory("input", bytes.NewReader(f.Data))
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +136,10 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	// The kernel ends bwrap when the thread that started it ends (Pdeathsig).
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 
-	p := &process{exited: make(chan struct{}), unwatched: make(chan struct{}), used: s.used}
+	p := &process{exited: make(chan struct{}), unwatched: make(chan struct{}), used: s.used, limits: s.limits}
+	if p.group, err = b.newGroup(s.limits); err != nil {
+		return nil, err
+	}
 	started := make(chan error, 1)
 	apart(func() {
 		// This thread is bwrap's user, who alone may set limits and look into the
@@ -139,6 +150,7 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 			err = cmd.Start()
 		}
 		if err != nil {
+			p.leave()
 			started <- fmt.Errorf("sandbox: %w", err)
 			return
 		}
@@ -146,9 +158,10 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		go func() {
 			_ = cmd.Wait() // the status says it all
 			p.code = exitCode(cmd.ProcessState)
+			p.leave()
 			close(p.exited)
 		}()
-		if err = p.admit(ctx, infoR, gateW, s.limits); err != nil {
+		if err = p.admit(ctx, infoR, gateW); err != nil {
 			p.kill()
 			cmd.Process.Kill()
 			<-p.exited
@@ -156,7 +169,7 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		}
 		started <- err
 		if err == nil {
-			p.watch(s.limits)
+			p.watch()
 		}
 	})
 	if err := <-started; err != nil {
@@ -204,7 +217,7 @@ func (w *wall) become() error {
 var errSetUp = errors.New("bubblewrap cannot set up the sandbox")
 
 // admit waits until the sandbox stands, sets its limits, and lets the program in.
-func (p *process) admit(ctx context.Context, info, gate *os.File, l Limits) error {
+func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 	var about struct {
 		ChildPID int `json:"child-pid"`
 	}
@@ -229,11 +242,31 @@ func (p *process) admit(ctx context.Context, info, gate *os.File, l Limits) erro
 		case <-time.After(time.Millisecond):
 		}
 	}
-	if err := limit(p.pid, l); err != nil {
+	if err := limit(p.pid, p.limits); err != nil {
 		return err
+	}
+	// Where memory is short the kernel ends this first, and spares the server and Redis.
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.pid), []byte("1000"), 0); err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	if p.group != nil {
+		if err := p.group.add(p.pid); err != nil {
+			return fmt.Errorf("sandbox: %w", err)
+		}
 	}
 	_, err = gate.Write([]byte{1})
 	return err
+}
+
+// leave removes the control group, and notes when the sandbox was over its memory.
+func (p *process) leave() {
+	if p.group == nil {
+		return
+	}
+	if p.group.full() {
+		p.note("memory", size(p.limits.Memory))
+	}
+	p.group.remove()
 }
 
 // enter opens the sandbox's folders, or reports that it does not stand yet: its
@@ -279,7 +312,7 @@ func limit(pid int, l Limits) error {
 		{unix.RLIMIT_NPROC, uint64(l.Processes)},
 		// A full folder is an error that programs expect; this is a signal.
 		{unix.RLIMIT_FSIZE, uint64(l.Disk) + 4096},
-		{unix.RLIMIT_NOFILE, 256},
+		{unix.RLIMIT_NOFILE, 128},
 		{unix.RLIMIT_CORE, 0},
 		{unix.RLIMIT_MSGQUEUE, 0},
 		{unix.RLIMIT_MEMLOCK, 0},
@@ -306,12 +339,17 @@ const (
 
 // exceed ends the sandbox for a limit.
 func (p *process) exceed(name, allowed string) {
+	p.note(name, allowed)
+	p.kill()
+}
+
+// note keeps the first limit that the sandbox was over.
+func (p *process) note(name, allowed string) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.exceeded == nil {
 		p.exceeded = &LimitError{Limit: name, Allowed: allowed}
 	}
-	p.mu.Unlock()
-	p.kill()
 }
 
 // over is the limit for which the sandbox was ended, or nil.
@@ -335,23 +373,6 @@ func (p *process) stop() {
 	<-p.unwatched
 	_ = p.first.Release() // its pidfd
 	closeAll(append(p.folders, p.procs))
-}
-
-// memory is an anonymous file with content, to be read from its start.
-func memory(name string, content []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("sandbox: memfd_create: %w", err)
-	}
-	f := os.NewFile(uintptr(fd), name)
-	if _, err = f.Write(content); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("sandbox: %w", err)
-	}
-	return f, nil
 }
 
 func exitCode(s *os.ProcessState) int {

@@ -52,10 +52,12 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	defer func() { closeAll([]*os.File{helloR, goW}) }()
 	given = append(given, outW, errW, helloW, goR)
 	var inR, inW *os.File
-	if c.Stdin != nil {
+	if c.StdinFile != nil && err == nil {
+		inR, err = memory("stdin", c.StdinFile)
+	} else if c.Stdin != nil {
 		inR, inW = pipe()
-		given = append(given, inR)
 	}
+	given = append(given, inR)
 	if err != nil {
 		closeAll(append(given, outR, errR, inW))
 		return Output{}, err
@@ -123,6 +125,27 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	default:
 		return out, err
 	}
+}
+
+// memory returns an anonymous file with content, to be read from its start. It is sealed against
+// writes: a sandbox that could write to it would have memory that no limit counts.
+func memory(name string, content io.Reader) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: memfd_create: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err = io.Copy(f, content); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return f, nil
 }
 
 // withLastWords adds what bwrap wrote to stderr to the error of start.

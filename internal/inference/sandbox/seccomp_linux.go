@@ -24,7 +24,7 @@ var forbidden = []uint32{
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_VMSPLICE, unix.SYS_PERSONALITY,
 	// Namespaces and mounts.
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
-	unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
+	unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR, unix.SYS_LISTNS, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
 	unix.SYS_MOUNT_SETATTR, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT,
 	// The machine.
 	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
@@ -37,12 +37,16 @@ var forbidden = []uint32{
 	unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN,
 }
 
-// Offsets in struct seccomp_data (linux/seccomp.h): the number, the architecture
-// and the lower half of the first argument.
+// newestKnown is the highest number of a system call that this file was written with.
+// Later ones may do anything, so the filter answers them as an older kernel does.
+const newestKnown = unix.SYS_RSEQ_SLICE_YIELD
+
+// Offsets in struct seccomp_data (linux/seccomp.h). An argument has eight bytes; the
+// filter reads the lower four, which are all that the kernel reads of an int.
 const (
-	offsetNumber   = 0
-	offsetArch     = 4
-	offsetArgument = 16
+	offsetNumber    = 0
+	offsetArch      = 4
+	offsetArguments = 16
 )
 
 // Results of a filter (linux/seccomp.h); the errno is in the lower half.
@@ -56,40 +60,77 @@ const (
 const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// seccompProgram is the filter as bwrap reads it: struct sock_filter in the
-// machine's byte order.
-func seccompProgram() ([]byte, error) {
-	deny := func(errno unix.Errno) bpf.Instruction { return bpf.RetConstant{Val: seccompErrno | uint32(errno)} }
-	allow := bpf.RetConstant{Val: seccompAllow}
-	is := func(n uint32, skipFalse uint8) bpf.Instruction {
-		return bpf.JumpIf{Cond: bpf.JumpEqual, Val: n, SkipFalse: skipFalse}
+// forbiddenRequests are those of ioctl(2) that write into a terminal, or change what the
+// kernel does with one.
+var forbiddenRequests = []uint32{unix.TIOCSTI, unix.TIOCSETD, unix.TIOCLINUX}
+
+// forbiddenOptions are those of setsockopt(2) that let a socket hold more of the kernel's memory
+// than the watch counts for it.
+var forbiddenOptions = []uint32{unix.SO_SNDBUF, unix.SO_SNDBUFFORCE}
+
+// sharedAnonymous are the flags of mmap(2) for shared memory without a file. It stays
+// while a page of it is mapped, and counts for no process where it is not.
+const sharedAnonymous = unix.MAP_SHARED | unix.MAP_ANONYMOUS
+
+// socketTypeMask leaves out the flags in the type of a socket (linux/net.h).
+const socketTypeMask = 0xf
+
+func deny(errno unix.Errno) bpf.Instruction {
+	return bpf.RetConstant{Val: seccompErrno | uint32(errno)}
+}
+
+// when runs rule for the system call n. A rule may use the loaded number only before it
+// loads something else, and must return.
+func when(n uint32, rule ...bpf.Instruction) []bpf.Instruction {
+	return append([]bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpEqual, Val: n, SkipFalse: uint8(len(rule))}}, rule...)
+}
+
+// argument loads an argument of the system call, counted from 0.
+func argument(n uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offsetArguments + 8*n, Size: 4} }
+
+// denyEach returns errno for each of these values of what is loaded, and else allows.
+func denyEach(errno unix.Errno, values []uint32) (p []bpf.Instruction) {
+	for _, v := range values {
+		p = append(p, when(v, deny(errno))...)
 	}
-	argument := bpf.LoadAbsolute{Off: offsetArgument, Size: 4}
+	return append(p, bpf.RetConstant{Val: seccompAllow})
+}
+
+// seccompRules is the filter.
+func seccompRules() []bpf.Instruction {
+	allow := bpf.RetConstant{Val: seccompAllow}
 	p := []bpf.Instruction{
 		// Calls of another architecture have other numbers.
 		bpf.LoadAbsolute{Off: offsetArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
 		bpf.RetConstant{Val: seccompKill},
 		bpf.LoadAbsolute{Off: offsetNumber, Size: 4},
-		// x32 on amd64; no number is as great elsewhere.
-		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: 0x40000000, SkipFalse: 1},
+		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: newestKnown, SkipFalse: 1},
 		deny(unix.ENOSYS),
-		// Its flags lie in memory, where a filter cannot look: libraries take clone
-		// instead.
-		is(unix.SYS_CLONE3, 1), deny(unix.ENOSYS),
-		is(unix.SYS_CLONE, 4), argument,
-		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: namespaceFlags, SkipFalse: 1}, deny(unix.EPERM), allow,
 	}
-	// There is no network, but each family of sockets is a part of the kernel.
+	// Its flags lie in memory, where a filter cannot look: libraries take clone instead.
+	p = append(p, when(unix.SYS_CLONE3, deny(unix.ENOSYS))...)
+	p = append(p, when(unix.SYS_CLONE, argument(0),
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: namespaceFlags, SkipFalse: 1}, deny(unix.EPERM), allow)...)
+	// There is no network, but each family of sockets is a part of the kernel. A datagram
+	// may be as large as the buffer and begins before it is full.
 	for _, n := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
-		p = append(p, is(n, 4), argument,
-			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipTrue: 1}, deny(unix.EAFNOSUPPORT), allow)
+		p = append(p, when(n, argument(0),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipTrue: 1}, deny(unix.EAFNOSUPPORT),
+			argument(1), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: socketTypeMask},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 1}, deny(unix.ESOCKTNOSUPPORT), allow)...)
 	}
-	for _, n := range slices.Concat(forbidden, forbiddenHere) {
-		p = append(p, is(n, 1), deny(unix.EPERM))
-	}
-	p = append(p, allow)
-	raw, err := bpf.Assemble(p)
+	p = append(p, when(unix.SYS_SETSOCKOPT, append([]bpf.Instruction{argument(2)}, denyEach(unix.EPERM, forbiddenOptions)...)...)...)
+	p = append(p, when(unix.SYS_IOCTL, append([]bpf.Instruction{argument(1)}, denyEach(unix.EPERM, forbiddenRequests)...)...)...)
+	p = append(p, when(unix.SYS_MMAP, argument(3), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: sharedAnonymous},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: sharedAnonymous, SkipFalse: 1}, deny(unix.EPERM), allow)...)
+	return append(p, denyEach(unix.EPERM, slices.Concat(forbidden, forbiddenHere))...)
+}
+
+// seccompProgram is the filter as bwrap reads it: struct sock_filter in the
+// machine's byte order.
+func seccompProgram() ([]byte, error) {
+	raw, err := bpf.Assemble(seccompRules())
 	if err != nil {
 		return nil, err
 	}

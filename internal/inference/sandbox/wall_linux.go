@@ -24,6 +24,9 @@ type wall struct {
 	// the filter forbids them in any case.
 	noMoreUsers bool
 	filter      []byte
+	// groups is the folder of the control group in which each sandbox gets one of its own; "" where
+	// none is delegated.
+	groups string
 }
 
 func findWall(ctx context.Context, opt Options) (*wall, error) {
@@ -49,9 +52,14 @@ func findWall(ctx context.Context, opt Options) (*wall, error) {
 	if w.filter, err = seccompProgram(); err != nil {
 		return nil, fmt.Errorf("sandbox: the system call filter: %w", err)
 	}
+	own, _ := os.ReadFile("/proc/self/cgroup") // none without control groups
+	w.groups = delegatedGroup(cgroupRoot, string(own))
 	w.sweep()
 	return w, nil
 }
+
+// Grouped reports whether each sandbox has a control group, so that the kernel counts all of its memory.
+func (w *wall) Grouped() bool { return w.groups != "" }
 
 // closeOnExec keeps files that this process was started with from what it starts:
 // Go marks those that it opens itself only.
@@ -148,6 +156,18 @@ var ownArguments = []string{
 	"--hostname", "sandbox", "--die-with-parent", "--new-session",
 }
 
+// deviceArguments fill /dev. There are no terminals: bwrap's own --dev has /dev/ptmx. /dev/full
+// stands for /dev/zero, because it reads alike and cannot be mapped: shared memory of
+// /dev/zero counts for no process once no process maps it.
+var deviceArguments = []string{
+	"--size", "4096", "--tmpfs", "/dev",
+	"--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/full", "/dev/full", "--dev-bind", "/dev/full", "/dev/zero",
+	"--dev-bind", "/dev/random", "/dev/random", "--dev-bind", "/dev/urandom", "/dev/urandom",
+	"--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/proc/self/fd/0", "/dev/stdin",
+	"--symlink", "/proc/self/fd/1", "/dev/stdout", "--symlink", "/proc/self/fd/2", "/dev/stderr",
+	"--size", strconv.Itoa(shmBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
+}
+
 // arguments are bwrap's, up to what is run. fd gives the number under which it
 // finds a file of ours.
 func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.File) string, at *handshake) []string {
@@ -169,11 +189,11 @@ func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.F
 		a = append(a, "--ro-bind-try", file, file)
 	}
 	size := strconv.FormatInt(l.Disk, 10)
-	a = append(a,
-		"--proc", "/proc", "--dev", "/dev",
-		// Semaphores of multiprocessing lie there, and nothing large.
-		"--size", "1048576", "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
-		"--size", size, "--tmpfs", WorkDir, "--size", size, "--tmpfs", "/tmp", "--dir", InputDir)
+	// Nothing in /proc is to be changed: a program could make another the kernel's first to
+	// end where memory is short.
+	a = append(a, "--proc", "/proc", "--remount-ro", "/proc")
+	a = append(a, deviceArguments...)
+	a = append(a, "--size", size, "--tmpfs", WorkDir, "--size", size, "--tmpfs", "/tmp", "--dir", InputDir)
 	for _, in := range inputs {
 		if in.writable {
 			a = append(a, "--file", fd(in.content), in.path)

@@ -17,6 +17,9 @@ func findWall(context.Context, Options) (*wall, error) {
 
 func (w *wall) unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
+// Grouped is as on Linux.
+func (w *wall) Grouped() bool { return false }
+
 // interpreter is never begun here.
 type interpreter struct{ fonts bool }
 
@@ -24,9 +27,15 @@ func (p *Pool) begin(context.Context, []File) (*interpreter, error) { return nil
 
 func (p *Pool) listFonts(context.Context) {}
 
-func (in *interpreter) run(context.Context, int, string, time.Duration) (answer, error) {
+func (in *interpreter) run(context.Context, int, string, time.Duration, time.Duration) (answer, error) {
 	return answer{}, ErrUnavailable
 }
+
+func machineMemory() int64 { return 0 }
+
+func (in *interpreter) wake() {}
+
+func (in *interpreter) rest() int64 { return 0 }
 
 func (in *interpreter) ended() <-chan struct{} { return nil }
 

@@ -17,7 +17,8 @@ import (
 // watch ends the sandbox when its processes together are over a limit, which the
 // kernel's limits on each do not see, or when its time is over. One that waits for code
 // has nothing yet that could be over a limit.
-func (p *process) watch(l Limits) {
+func (p *process) watch() {
+	l := p.limits
 	end := time.NewTimer(l.Wall)
 	defer end.Stop()
 	if p.used != nil {
@@ -38,23 +39,67 @@ func (p *process) watch(l Limits) {
 		case <-end.C:
 			p.exceed("time", l.Wall.String())
 		case <-tick.C:
-			n, bytes := p.usage(l.Memory)
-			if bytes > l.Memory {
-				p.exceed("memory", fmt.Sprintf("%d MiB", l.Memory>>20))
-			} else if n > l.Processes+2 { // bwrap's own
-				p.exceed("processes", strconv.Itoa(l.Processes))
-			} else if p.inodes() > maxInodes {
-				p.exceed("files", strconv.Itoa(maxInodes))
-			}
+			p.check()
 		}
 	}
 }
 
-// usage is the number of processes and their memory. Shared pages count once for
-// each that has them, unless that would be more than enough.
-func (p *process) usage(enough int64) (n int, sum int64) {
+// check ends the sandbox when it is over a limit.
+func (p *process) check() {
+	p.idle.Lock()
+	defer p.idle.Unlock()
+	l := p.limits
+	n, bytes, files := p.usage(l.Memory)
+	switch {
+	case bytes > l.Memory:
+		p.exceed("memory", size(l.Memory))
+	case p.allowed > 0 && bytes+files > p.allowed:
+		p.exceed("memory", size(p.allowed)+" while no code was to run")
+	case n > l.Processes+2: // bwrap's own
+		p.exceed("processes", strconv.Itoa(l.Processes))
+	case p.inodes() > maxInodes:
+		p.exceed("files", strconv.Itoa(maxInodes))
+	case strings.Count(p.proc("locks"), "\n") > maxLocks:
+		p.exceed("locks", strconv.Itoa(maxLocks))
+	}
+}
+
+// maxLocks is how many locks of files a sandbox may have. Neither a control group nor a limit of
+// the kernel counts their memory.
+const maxLocks = 100
+
+// wake lets the sandbox have its limits again.
+func (p *process) wake() {
+	p.idle.Lock()
+	p.allowed = 0
+	p.idle.Unlock()
+}
+
+// idleSlack is what an idle sandbox may take on top of what it has, in bytes: threads of the
+// last cell may still run.
+const idleSlack = 16 << 20
+
+// rest holds the sandbox to the memory that its processes and files have now, and returns that in
+// bytes.
+func (p *process) rest() int64 {
+	p.idle.Lock()
+	defer p.idle.Unlock()
+	_, processes, files := p.usage(p.limits.Memory)
+	p.allowed = min(processes+files+idleSlack, p.limits.total())
+	return p.allowed
+}
+
+// usage returns the number of processes, their memory with that of their sockets, and that of files. Shared
+// pages count once for each process that has them, unless that would be more than enough.
+func (p *process) usage(enough int64) (n int, sum, files int64) {
+	for _, dir := range p.folders {
+		var st unix.Statfs_t
+		if err := unix.Fstatfs(int(dir.Fd()), &st); err == nil {
+			files += int64(st.Blocks-st.Bfree) * st.Bsize
+		}
+	}
 	if _, err := p.procs.Seek(0, io.SeekStart); err != nil {
-		return 0, 0
+		return 0, 0, files
 	}
 	names, _ := p.procs.Readdirnames(-1) // what ended meanwhile is not missed
 	names = slices.DeleteFunc(names, func(name string) bool { return name[0] < '0' || name[0] > '9' })
@@ -64,10 +109,11 @@ func (p *process) usage(enough int64) (n int, sum int64) {
 			sum += resident * int64(os.Getpagesize())
 		}
 	}
-	if sum <= enough {
-		return len(names), sum
+	sockets := p.sockets() * socketMemory()
+	if sum += sockets; sum <= enough {
+		return len(names), sum, files
 	}
-	sum = 0
+	sum = sockets
 	for _, name := range names {
 		_, rest, _ := strings.Cut(p.proc(name+"/smaps_rollup"), "\nPss:")
 		var kib int64
@@ -75,7 +121,25 @@ func (p *process) usage(enough int64) (n int, sum int64) {
 			sum += kib << 10
 		}
 	}
-	return len(names), sum
+	return len(names), sum, files
+}
+
+// sockets returns how many there are in the sandbox's network namespace, which are all of
+// its sockets, also those that no process has open and another socket carries.
+func (p *process) sockets() (n int64) {
+	_, _ = fmt.Sscanf(p.proc("1/net/sockstat"), "sockets: used %d", &n) // 0 once the first process has ended
+	return n
+}
+
+// socketMemory returns the most that one socket holds of the kernel's memory: its send buffer, which the
+// filter keeps from being raised, and a last message that begins before the buffer is full.
+func socketMemory() int64 {
+	const usual, message = 212992, 64 << 10
+	buffer, err := strconv.ParseInt(sysctl("net/core/wmem_default"), 10, 64)
+	if err != nil {
+		buffer = usual // a container's /proc may not have it
+	}
+	return buffer + message
 }
 
 // maxInodes is how many files a sandbox may have: each costs a kilobyte of the
@@ -100,6 +164,6 @@ func (p *process) proc(name string) string {
 	}
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, 4<<10)) // a process that ends has nothing
+	b, _ := io.ReadAll(io.LimitReader(f, 16<<10)) // a process that ends has nothing
 	return string(b)
 }

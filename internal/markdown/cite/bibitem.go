@@ -149,10 +149,31 @@ func (e entry) item(lang string) *Item {
 	return item
 }
 
+// inherit takes the fields that an entry lacks from the one around it, and returns
+// their bytes.
+func (e *entry) inherit(parent entry) (size int) {
+	for name, value := range parent.fields {
+		switch name {
+		case "title":
+			name = "booktitle"
+		case "subtitle":
+			name = "booksubtitle"
+		case "crossref", "keywords", "shorttitle", "author":
+			continue
+		}
+		if _, has := e.fields[name]; !has {
+			e.fields[name] = value
+			size += len(value)
+		}
+	}
+	return size
+}
+
 func (e entry) dates() map[string]Date {
 	dates := map[string]Date{}
 	set := func(name, text string) {
-		if text = plainTeX(text); text != "" {
+		// In BibLaTeX "1850~" is about 1850; in TeX ~ is a space.
+		if text = plainTeX(strings.ReplaceAll(text, "~", "?")); text != "" {
 			dates[name] = parseDate(text)
 		}
 	}

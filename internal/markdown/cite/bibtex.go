@@ -13,29 +13,38 @@ type entry struct {
 	fields    map[string]string
 }
 
-// bibReader reads BibTeX. Nothing in it is read twice, however it nests.
+// bibReader reads BibTeX. Nothing in it is read twice but what follows a bracket or
+// quotation mark that is not closed.
 type bibReader struct {
 	src      string
 	at       int
 	strings  map[string]string
 	entries  []entry
 	problems []Problem
+	// line is the number of the line that begins before counted.
+	line, counted int
+	// unclosed is how many brackets and quotation marks were not closed: each was
+	// read to the end of the file.
+	unclosed int
+	// expanded is how many bytes the values of @string have where they are used, and
+	// those of fields that entries inherit.
+	expanded int
 }
 
 // readBibTeX reads a BibTeX or BibLaTeX file. What cannot be read is left out, up
 // to the next entry.
 func readBibTeX(src, lang string) (Bibliography, error) {
-	r := &bibReader{src: src, strings: months()}
+	r := &bibReader{src: src, strings: months(), line: 1}
 	for r.next() {
 		from := r.at
 		if err := r.entry(); err != nil {
-			r.problems = append(r.problems, Problem{Line: 1 + strings.Count(src[:from], "\n"), Text: err.Error()})
+			r.problems = append(r.problems, Problem{Line: r.lineAt(from), Text: err.Error()})
 			if r.at <= from {
 				r.at = from + 1
 			}
 		}
-		if len(r.entries) > maxItems {
-			return Bibliography{}, fmt.Errorf("it has more than %d works", maxItems)
+		if err := r.tooMuch(); err != nil {
+			return Bibliography{}, err
 		}
 	}
 	if len(r.entries) == 0 && len(r.problems) == 0 {
@@ -48,7 +57,10 @@ func readBibTeX(src, lang string) (Bibliography, error) {
 	}
 	for _, e := range r.entries {
 		if parent, ok := byKey[strings.ToLower(e.fields["crossref"])]; ok {
-			e.inherit(parent)
+			r.expanded += e.inherit(parent)
+		}
+		if err := r.tooMuch(); err != nil {
+			return Bibliography{}, err
 		}
 		if b.Items[e.key] == nil {
 			b.Items[e.key] = e.item(lang)
@@ -171,7 +183,7 @@ func (r *bibReader) entry() error {
 		if err != nil {
 			return fmt.Errorf("entry %q, field %q: %w", short(e.key), short(name), err)
 		}
-		if _, again := e.fields[name]; !again && len(value) <= maxField {
+		if _, again := e.fields[name]; !again && len(value) <= maxField && len(e.fields) < maxFields {
 			e.fields[name] = value
 		}
 	}
@@ -198,13 +210,14 @@ func (r *bibReader) value(keep bool) (string, error) {
 			}
 			if defined, ok := r.strings[strings.ToLower(piece)]; ok {
 				piece = defined
+				r.expanded += len(defined)
 			}
 		}
 		if err != nil {
 			return "", err
 		}
 		// Strings may be made of strings: they do not grow without end.
-		if keep && b.Len()+len(piece) <= 2*maxField {
+		if keep && r.expanded <= maxExpanded && b.Len()+len(piece) <= 2*maxField {
 			b.WriteString(piece)
 		}
 		r.space()
@@ -229,6 +242,7 @@ func (r *bibReader) braced() (string, error) {
 			}
 		}
 	}
+	r.unclosed++
 	r.at = from // what follows may be sound
 	return "", errors.New("a bracket { is not closed")
 }
@@ -250,6 +264,7 @@ func (r *bibReader) quoted() (string, error) {
 			}
 		}
 	}
+	r.unclosed++
 	r.at = from
 	return "", errors.New("a quotation mark is not closed")
 }
@@ -259,23 +274,6 @@ func short(s string) string {
 		return string(r[:40]) + "…"
 	}
 	return s
-}
-
-// inherit takes the fields that an entry lacks from the one around it.
-func (e *entry) inherit(parent entry) {
-	for name, value := range parent.fields {
-		switch name {
-		case "title":
-			name = "booktitle"
-		case "subtitle":
-			name = "booksubtitle"
-		case "crossref", "keywords", "shorttitle", "author":
-			continue
-		}
-		if _, has := e.fields[name]; !has {
-			e.fields[name] = value
-		}
-	}
 }
 
 // names reads a list of names.

@@ -29,6 +29,9 @@ func (p *processor) citation(c Citation) string {
 	for i := range cites {
 		all = append(all, p.write(cites[i], cites[i].SuppressAuthor))
 	}
+	if p.style.Note && len(all) > 0 && len(all[0].out) > 0 && all[0].out[0].look&word != 0 {
+		all[0].out[0].text = upperFirst(all[0].out[0].text) // "Ibid." begins a note
+	}
 	body := p.collapsed(all)
 	return p.around(layout, body)
 }
@@ -118,14 +121,14 @@ func (p *processor) write(c Cite, withoutNames bool) writtenCite {
 		out[0].text = strings.TrimLeft(out[0].text, " ,")
 	}
 	if c.Prefix != "" {
-		out = p.locale.join(parseText(c.Prefix+separated(c.Prefix)), out)
+		out = p.locale.join(p.locale.typeset(p.parseText(c.Prefix+separated(c.Prefix))), out)
 	}
 	if c.Suffix != "" {
 		suffix := c.Suffix
 		if !strings.ContainsAny(suffix[:1], " ,.;:") {
 			suffix = " " + suffix
 		}
-		out = p.locale.join(out, parseText(suffix))
+		out = p.locale.join(out, p.locale.typeset(p.parseText(suffix)))
 	}
 	return writtenCite{cite: c, work: w, out: out, names: r.firstNames.plain(), year: itoa(w.item.Dates["issued"].From[0])}
 }
@@ -136,6 +139,9 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 	delimiter := layout.attr["delimiter"]
 	var out []piece
 	add := func(between string, x writtenCite) {
+		if strings.HasPrefix(x.cite.Prefix, ",") {
+			between = ""
+		}
 		if len(out) > 0 && between != "" {
 			last := []rune(out[len(out)-1].out.plain())
 			if first := []rune(between); len(last) > 0 {
@@ -166,34 +172,16 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 			i = end
 		}
 	case "year", "year-suffix", "year-suffix-ranged":
-		between := cmp.Or(p.style.citation.attr["cite-group-delimiter"], ", ")
+		between := delimiter
 		for i := 0; i < len(all); {
 			end := i + 1
 			for end < len(all) && all[i].work != nil && all[end].work != nil && all[end].names == all[i].names && all[i].names != "" && all[end].cite.Prefix == "" && !all[i].cite.SuppressAuthor {
 				end++
 			}
-			add(delimiter, all[i])
-			for j := i + 1; j < end; j++ {
-				short := p.write(all[j].cite, true)
-				sep := between
-				if collapse != "year" && all[j].work.suffix > 0 && all[j-1].year == all[j].year && all[j-1].cite.Locator == "" && all[j].cite.Locator == "" {
-					short.out = plain(letters(all[j].work.suffix))
-					sep = cmp.Or(p.style.citation.attr["year-suffix-delimiter"], delimiter)
-				}
-				if len(short.out) == 0 {
-					continue
-				}
-				if all[j-1].cite.Suffix != "" || all[j-1].cite.Locator != "" {
-					sep = cmp.Or(p.style.citation.attr["after-collapse-delimiter"], delimiter)
-				}
-				add(sep, short)
-			}
-			if end < len(all) && end-i > 1 {
-				if after := p.style.citation.attr["after-collapse-delimiter"]; after != "" {
-					add(after, all[end])
-					i = end + 1
-					continue
-				}
+			add(between, all[i])
+			p.yearsAfter(all[i:end], delimiter, add)
+			if between = delimiter; end-i > 1 {
+				between = cmp.Or(p.style.citation.attr["after-collapse-delimiter"], delimiter)
 			}
 			i = end
 		}
@@ -203,6 +191,61 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 		}
 	}
 	return out
+}
+
+// yearsAfter writes the years of the works after the first of a group by the same authors.
+func (p *processor) yearsAfter(group []writtenCite, delimiter string, add func(between string, x writtenCite)) {
+	options := p.style.citation.attr
+	collapse, between := options["collapse"], options["cite-group-delimiter"]
+	afterSuffix := cmp.Or(options["year-suffix-delimiter"], between, delimiter)
+	for j := 1; j < len(group); j++ {
+		before := group[j-1]
+		short, sep := p.write(group[j].cite, true), cmp.Or(between, ", ")
+		if collapse != "year" && suffixed(before, group[j]) {
+			sep = afterSuffix
+			if last := lastOfRange(group, j); collapse == "year-suffix-ranged" && last > j {
+				if group[j].work.suffix != before.work.suffix+1 {
+					add(sep, suffixOnly(group[j]))
+				}
+				j, sep = last, "–"
+			}
+			short = suffixOnly(group[j])
+		}
+		if len(short.out) == 0 {
+			continue
+		}
+		if before.cite.Suffix != "" || before.cite.Locator != "" {
+			sep = cmp.Or(options["after-collapse-delimiter"], delimiter)
+		}
+		add(sep, short)
+	}
+}
+
+// lastOfRange returns the last of the works from j on whose suffixes follow each other. It is j
+// when a range would only hold two works.
+func lastOfRange(group []writtenCite, j int) int {
+	first, last := j, j
+	if group[j].work.suffix == group[j-1].work.suffix+1 {
+		first--
+	}
+	for last+1 < len(group) && suffixed(group[last], group[last+1]) && group[last+1].work.suffix == group[last].work.suffix+1 {
+		last++
+	}
+	if last-first < 2 {
+		return j
+	}
+	return last
+}
+
+// suffixed reports whether two works of a group differ in the suffix of their year alone.
+func suffixed(a, b writtenCite) bool {
+	return b.work.suffix > 0 && a.year == b.year && a.cite.Locator == "" && b.cite.Locator == ""
+}
+
+// suffixOnly is a work written as the suffix of its year.
+func suffixOnly(x writtenCite) writtenCite {
+	x.out = plain(letters(x.work.suffix))
+	return x
 }
 
 // follows reports whether b is the next number behind a, and both are nothing but
@@ -231,7 +274,7 @@ func (p *processor) inText(c Citation, w *work) string {
 	}
 	out := p.linked(piece{out: names, key: first.Key})
 	if c.Cites[0].Prefix != "" {
-		out = parseText(c.Cites[0].Prefix).html() + " " + out
+		out = p.parseText(c.Cites[0].Prefix).html() + " " + out
 	}
 	if len(rest) == 0 {
 		return out

@@ -5,25 +5,17 @@ package cite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
 const (
-	// baseSteps, stepsEach and maxSteps bound the elements of a style that a document's
-	// citations may evaluate: stepsEach is for each citation and each work, and ten
-	// times what the richest style takes. A step takes about 1 µs.
-	baseSteps, stepsEach, maxSteps = 100_000, 3000, 3_000_000
 	// maxOutput bounds the HTML of one document's citations, in bytes.
 	maxOutput = 16 << 20
 	// maxMacros is how deep macros may call each other.
 	maxMacros = 60
 )
-
-// errCostly ends the evaluation of a style that does not come to an end.
-var errCostly = errors.New("the citations take too long; the style calls its macros too often, or the document cites too much")
 
 // Cite is one work in a citation.
 type Cite struct {
@@ -77,8 +69,7 @@ type Job struct {
 }
 
 // Process writes the citations of a document. Keys without an item are written as
-// the key with a question mark. Errors: of a style that cannot be followed, ctx's
-// cause.
+// the key with a question mark. Errors: CostError, ctx's cause.
 func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -93,6 +84,7 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 	p.number()
 	p.disambiguate()
 	for _, c := range job.Citations {
+		p.step()
 		html := ""
 		if c.NamesOnly {
 			html = p.names(c)
@@ -101,7 +93,7 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 			html = p.citation(c)
 		}
 		if p.written += len(html); p.written > maxOutput {
-			return Result{}, errCostly
+			return Result{}, tooLong()
 		}
 		result.Citations = append(result.Citations, html)
 	}
@@ -111,9 +103,6 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 	}
 	return result, nil
 }
-
-// stopped ends an evaluation from within.
-type stopped struct{ err error }
 
 // work is a cited item and what distinguishes it.
 type work struct {
@@ -139,24 +128,15 @@ type processor struct {
 	works  map[string]*work
 	// order are the works in the order of their numbers.
 	order   []*work
-	steps   int
 	written int
+	// spent is the work done so far, looked what it was at the last look at ctx. See
+	// charge.
+	spent, looked int
 
 	// seen are the works cited so far, last the works of the citation before.
 	seen    map[string]bool
 	last    []Cite
 	current []Cite
-}
-
-// step counts the evaluation of an element.
-func (p *processor) step() {
-	p.steps++
-	if p.steps > min(maxSteps, baseSteps+stepsEach*(len(p.job.Citations)+len(p.order))) {
-		panic(stopped{errCostly})
-	}
-	if p.steps%10_000 == 0 && p.ctx.Err() != nil {
-		panic(stopped{context.Cause(p.ctx)})
-	}
 }
 
 // number collects the works and numbers them: in the order of the bibliography.
@@ -193,12 +173,15 @@ func (p *processor) sort(area *node, works []*work, name string) {
 	keys := map[*work][]string{}
 	for _, w := range works {
 		for _, key := range sorting.kids {
-			keys[w] = append(keys[w], p.sortKey(key, w, name))
+			text := p.sortKey(key, w, name)
+			p.charge(len(text)) // also for the memory
+			keys[w] = append(keys[w], text)
 		}
 	}
 	slices.SortStableFunc(works, func(a, b *work) int {
 		for i, key := range sorting.kids {
 			x, y := keys[a][i], keys[b][i]
+			p.charge(1)
 			switch {
 			case x == y:
 				continue
@@ -207,6 +190,7 @@ func (p *processor) sort(area *node, works []*work, name string) {
 			case y == "":
 				return -1
 			}
+			p.charge(min(len(x), len(y)))
 			order := p.locale.compare(x, y)
 			if order == 0 {
 				continue
@@ -216,7 +200,7 @@ func (p *processor) sort(area *node, works []*work, name string) {
 			}
 			return order
 		}
-		return a.number - b.number
+		return a.suffix - b.suffix
 	})
 }
 
@@ -226,23 +210,35 @@ func (p *processor) sortKey(key *node, w *work, area string) string {
 	r.keyOptions = key
 	if macro := key.attr["macro"]; macro != "" {
 		out, _ := r.macro(macro)
-		return out.plain()
+		return sortable(out.plain())
 	}
 	switch name := key.attr["variable"]; {
 	case isDate(name):
 		return w.item.Dates[name].sortable()
 	case w.item.Names[name] != nil:
-		out, _ := r.names(&node{name: "names", attr: map[string]string{"variable": name}})
-		return out.plain()
+		inverted := &node{name: "name", attr: map[string]string{"form": "long", "name-as-sort-order": "all"}}
+		out, _ := r.names(&node{name: "names", attr: map[string]string{"variable": name}, kids: []*node{inverted}})
+		return sortable(out.plain())
 	case name == "citation-number":
 		return fmt.Sprintf("%08d", w.number)
 	default:
 		text := r.variable(name, "").plain()
-		if isNumeric(text) {
+		if p.isNumeric(text) {
 			return fmt.Sprintf("%12s", firstNumber(text))
 		}
-		return text
+		return sortable(text)
 	}
+}
+
+// sortable returns a text without the quotation marks, apostrophes and brackets that do not
+// count when texts are sorted.
+func sortable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`"'“”‘’„‚«»‹›[](){}`, r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // place notes where a citation stands: which works were cited before it.
@@ -298,7 +294,7 @@ func (p *processor) bibliography() []Entry {
 			e.HTML = escape(w.item.ID)
 		}
 		if p.written += len(e.HTML); p.written > maxOutput {
-			panic(stopped{errCostly})
+			panic(stopped{tooLong()})
 		}
 		entries = append(entries, e)
 	}

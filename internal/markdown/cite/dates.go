@@ -1,9 +1,9 @@
 package cite
 
 import (
+	"cmp"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // date writes a date element: in a form of the locale, or part by part.
@@ -12,9 +12,6 @@ func (r *renderer) date(n *node) (rich, state) {
 	d := r.work.item.Dates[name]
 	if r.suppressed[name] || d.From[0] == 0 && d.Literal == "" {
 		return nil, empty
-	}
-	if r.sorting {
-		return plain(d.sortable()), filled
 	}
 	if d.From[0] == 0 {
 		return r.finished(n, parseText(d.Literal)), filled
@@ -25,6 +22,7 @@ func (r *renderer) date(n *node) (rich, state) {
 		if localized == nil {
 			return nil, empty
 		}
+		r.charge(len(n.kids) + len(localized.kids))
 		own := map[string]*node{}
 		for _, k := range n.kids {
 			own[k.attr["name"]] = k
@@ -45,6 +43,9 @@ func (r *renderer) date(n *node) (rich, state) {
 			parts = append(parts, k)
 		}
 	}
+	if r.sorting {
+		return plain(d.only(parts).sortable()), filled
+	}
 	out := r.dateRange(d, parts, delimiter, name)
 	if len(out) == 0 {
 		return nil, empty
@@ -52,6 +53,16 @@ func (r *renderer) date(n *node) (rich, state) {
 	bare := &node{attr: maps.Clone(n.attr)}
 	delete(bare.attr, "delimiter")
 	return r.finished(bare, out), filled
+}
+
+// only returns a date without the parts that are not written.
+func (d Date) only(parts []*node) Date {
+	for i, name := range []string{"year", "month", "day"} {
+		if !slices.ContainsFunc(parts, func(k *node) bool { return k.attr["name"] == name }) {
+			d.From[i], d.To[i] = 0, 0
+		}
+	}
+	return d
 }
 
 // dateRange writes a date, of a range what differs twice.
@@ -74,10 +85,13 @@ func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich
 	for last > first && !varies(parts[last]) {
 		last--
 	}
-	dash := parts[first].attr["range-delimiter"]
-	if dash == "" {
-		dash = "–"
+	largest := first
+	for i, k := range parts {
+		if varies(k) && index[k.attr["name"]] < index[parts[largest].attr["name"]] {
+			largest = i
+		}
 	}
+	dash := cmp.Or(parts[largest].attr["range-delimiter"], "–")
 	l := r.locale
 	out := r.dateParts(d.From, d.Season, parts[:last+1], delimiter, name, "", "tail")
 	out = l.join(out, plain(dash))
@@ -149,7 +163,7 @@ func (r *renderer) datePart(date [3]int, season int, k *node, name string) strin
 			return ""
 		case form == "numeric-leading-zeros":
 			return pad(day)
-		case form == "ordinal" && (day == 1 || !strings.HasPrefix(r.locale.lang, "fr")):
+		case form == "ordinal" && (day == 1 || !r.locale.firstDayOnly):
 			return r.locale.ordinal(day, "month-"+pad(date[1]))
 		default:
 			return itoa(day)

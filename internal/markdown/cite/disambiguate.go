@@ -41,6 +41,7 @@ func (p *processor) alike() [][]*work {
 		cite := Cite{Key: w.item.ID}
 		out, _ := p.renderer(w, &cite, "citation").all(p.style.citation.child("layout").kids, "")
 		text := out.plain()
+		p.charge(len(text)) // also for the memory
 		if byText[text] == nil {
 			texts = append(texts, text)
 		}
@@ -105,7 +106,9 @@ func (p *processor) addGiven() {
 					w.given[at] = level
 					cite := Cite{Key: w.item.ID}
 					out, _ := p.renderer(w, &cite, "citation").all(p.style.citation.child("layout").kids, "")
-					texts[out.plain()] = true
+					text := out.plain()
+					p.charge(len(text))
+					texts[text] = true
 				}
 				told = len(texts) == len(group)
 				if len(texts) == 1 && level == 2 { // of no use
@@ -125,8 +128,11 @@ func (p *processor) addGiven() {
 func (p *processor) distinguishNames(rule string) {
 	type person struct{ particle, family string }
 	people := map[person]map[string]bool{}
+	initials := map[person]map[string]int{} // how many given names begin with them
+	initial := func(given string) string { return strings.ToLower(given[:min(1, len(given))]) }
 	each := func(f func(w *work, at int, n Name)) {
 		for _, w := range p.order {
+			p.step()
 			names := w.item.Names["author"]
 			if len(names) == 0 {
 				names = w.item.Names["editor"]
@@ -135,6 +141,7 @@ func (p *processor) distinguishNames(rule string) {
 				names = names[:1]
 			}
 			for at, n := range names {
+				p.charge(1)
 				if n.Family != "" {
 					f(w, at, n)
 				}
@@ -144,21 +151,21 @@ func (p *processor) distinguishNames(rule string) {
 	each(func(_ *work, _ int, n Name) {
 		who := person{n.NonDropping, n.Family}
 		if people[who] == nil {
-			people[who] = map[string]bool{}
+			people[who], initials[who] = map[string]bool{}, map[string]int{}
 		}
-		people[who][n.Given] = true
+		if !people[who][n.Given] {
+			people[who][n.Given] = true
+			initials[who][initial(n.Given)]++
+		}
 	})
 	each(func(w *work, at int, n Name) {
-		namesakes := people[person{n.NonDropping, n.Family}]
-		if len(namesakes) < 2 {
+		who := person{n.NonDropping, n.Family}
+		if len(people[who]) < 2 {
 			return
 		}
-		initial := func(given string) string { return strings.ToLower(given[:min(1, len(given))]) }
 		level := 1
-		for given := range namesakes {
-			if given != n.Given && initial(given) == initial(n.Given) {
-				level = 2
-			}
+		if initials[who][initial(n.Given)] > 1 {
+			level = 2
 		}
 		if strings.HasSuffix(rule, "with-initials") {
 			if level == 2 {

@@ -143,7 +143,7 @@ func itemOf(fields map[string]json.RawMessage) *Item {
 func jsonText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		return strings.Join(strings.Fields(text), " ")
+		return joinSpaces(text)
 	}
 	var number json.Number
 	if json.Unmarshal(raw, &number) == nil {
@@ -166,6 +166,14 @@ func jsonNames(raw json.RawMessage) (names []Name) {
 		return nil
 	}
 	for _, n := range list {
+		if given, suffix, ok := strings.Cut(n.Given, ", "); ok && n.Suffix == "" { // "John, III" or "John,! Jr."
+			n.Given, n.Suffix = given, suffix
+		} else if given, suffix, ok := strings.Cut(n.Given, ",! "); ok && n.Suffix == "" {
+			n.Given, n.Suffix, n.CommaSuffix = given, suffix, json.RawMessage("true")
+		}
+		if text, quoted := strings.CutPrefix(n.Family, `"`); quoted && strings.HasSuffix(text, `"`) { // no particle
+			n.Family = strings.TrimSuffix(text, `"`)
+		}
 		name := Name{Family: n.Family, Given: n.Given, Dropping: n.Dropping, NonDropping: n.NonDropping, Suffix: n.Suffix, Literal: n.Literal,
 			CommaSuffix: len(n.CommaSuffix) > 0 && string(n.CommaSuffix) != "false"}
 		if name.Literal == "" && name.Family == "" {
@@ -232,8 +240,10 @@ func parseDate(text string) Date {
 	}
 	from, to, _ := strings.Cut(value, "/")
 	if to == "" {
-		if a, b, ok := strings.Cut(value, "--"); ok {
-			from, to = a, b
+		for _, dash := range []string{"--", "–"} {
+			if a, b, ok := strings.Cut(value, dash); ok {
+				from, to = a, b
+			}
 		}
 	}
 	read := func(s string) (out [3]int, ok bool) {

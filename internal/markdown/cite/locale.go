@@ -169,7 +169,11 @@ type locale struct {
 	dates              map[string]*node
 	closeQuote         string
 	punctuationInQuote bool
-	collator           *collate.Collator
+	// firstDayOnly is set when only the first day of a month is an ordinal.
+	firstDayOnly bool
+	collator     *collate.Collator
+	// ordinals are the keys of the terms for ordinals.
+	ordinals []string
 }
 
 // locale gathers the words for a style in a language.
@@ -210,11 +214,17 @@ func (l *locale) add(n *node) {
 			if v, ok := k.attr["punctuation-in-quote"]; ok {
 				l.punctuationInQuote = v == "true"
 			}
+			if v, ok := k.attr["limit-day-ordinals-to-day-1"]; ok {
+				l.firstDayOnly = v == "true"
+			}
 		case "date":
 			l.dates[k.attr["form"]] = k
 		case "terms":
 			if slices.ContainsFunc(k.kids, func(t *node) bool { return t.attr["name"] == "ordinal" }) {
-				maps.DeleteFunc(l.terms, func(key string, _ term) bool { return strings.HasPrefix(key, "ordinal") })
+				for _, key := range l.ordinals {
+					delete(l.terms, key)
+				}
+				l.ordinals = nil
 			}
 			for _, t := range k.kids {
 				value := term{single: t.text, gender: t.attr["gender"]}
@@ -229,6 +239,9 @@ func (l *locale) add(n *node) {
 					key += "/" + gender
 				}
 				l.terms[key] = value
+				if strings.HasPrefix(key, "ordinal") {
+					l.ordinals = append(l.ordinals, key)
+				}
 			}
 		}
 	}

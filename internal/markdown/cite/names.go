@@ -44,7 +44,7 @@ func (r *renderer) names(n *node) (rich, state) {
 				var piece rich
 				var t state
 				if k.name == "names" {
-					piece, t = r.namesOf(k, withParts(k, n))
+					piece, t = r.namesOf(k, r.withParts(k, n))
 				} else {
 					piece, t = r.element(k, "")
 				}
@@ -77,7 +77,8 @@ func (r *renderer) names(n *node) (rich, state) {
 
 // withParts is a names element of a substitute, which has what the one around it
 // has and it has not.
-func withParts(k, around *node) *node {
+func (r *renderer) withParts(k, around *node) *node {
+	r.charge(len(k.kids) + len(around.kids))
 	merged := &node{name: "names", attr: k.attr, kids: slices.Clone(k.kids)}
 	for _, part := range []string{"name", "et-al", "label"} {
 		if k.child(part) == nil && around.child(part) != nil {
@@ -116,11 +117,15 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 	variables := strings.Fields(n.attr["variable"])
 	s = empty
 	item := r.work.item
-	both := false
+	counted := r.option(parts.child("name"), "form", "name-form") == "count"
+	total, both := 0, false
 	if slices.Contains(variables, "editor") && slices.Contains(variables, "translator") && r.locale.term("editortranslator", "", false) != "" {
 		both = len(item.Names["editor"]) > 0 && slices.Equal(item.Names["editor"], item.Names["translator"])
 	}
+	size := 0
+	name, etAl := parts.child("name"), parts.child("et-al")
 	for _, variable := range variables {
+		r.charge(1 + len(parts.kids))
 		list := item.Names[variable]
 		if len(list) == 0 || r.suppressed[variable] || both && variable == "translator" {
 			continue
@@ -131,16 +136,21 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 		}
 		s = filled
 		var piece rich
-		counted := r.option(parts.child("name"), "form", "name-form") == "count"
+		if counted {
+			shown, _ := r.shown(name, list)
+			total += shown
+			continue
+		}
 		seen := false
 		for _, k := range parts.kids {
+			r.charge(1)
 			switch {
 			case k.name == "name":
-				list := r.locale.join(plain(k.attr["prefix"]), r.nameList(k, parts.child("et-al"), list))
+				list := r.locale.join(plain(k.attr["prefix"]), r.nameList(k, etAl, list))
 				piece, seen = r.locale.join(piece, r.locale.join(list, plain(k.attr["suffix"]))), true
-			case k.name == "label" && !r.sorting && !counted:
-				if !seen && parts.child("name") == nil {
-					piece, seen = r.nameList(nil, parts.child("et-al"), list), true
+			case k.name == "label" && !r.sorting:
+				if !seen && name == nil {
+					piece, seen = r.nameList(nil, etAl, list), true
 				}
 				plural := len(list) > 1
 				switch k.attr["plural"] {
@@ -154,27 +164,31 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 			}
 		}
 		if !seen {
-			piece = r.locale.join(piece, r.nameList(nil, parts.child("et-al"), list))
+			piece = r.locale.join(piece, r.nameList(nil, etAl, list))
 		}
+		size = r.weigh(size, piece)
 		if len(out) > 0 {
 			out = r.locale.join(out, plain(delimiter))
 		}
 		out = r.locale.join(out, piece)
 	}
+	if total > 0 {
+		out = plain(itoa(total))
+	}
 	return out, s
 }
 
-// nameList writes names with delimiters, "and", "et al.".
-func (r *renderer) nameList(n, etAl *node, list []Name) rich {
-	get := func(name, inherited string) string { return r.option(n, name, inherited) }
+// shown returns how many names of a list are written, and whether others are cut off.
+func (r *renderer) shown(n *node, list []Name) (shown int, cut bool) {
 	number := func(name string) int {
-		v, err := strconv.Atoi(get(name, name))
+		v, err := strconv.Atoi(r.option(n, name, name))
 		if err != nil {
 			return 0
 		}
 		return v
 	}
-	least, shown := number("et-al-min"), number("et-al-use-first")
+	least := number("et-al-min")
+	shown = number("et-al-use-first")
 	if r.area == "citation" && r.cite != nil && r.position(r.cite) != "first" {
 		if v := number("et-al-subsequent-min"); v > 0 {
 			least = v
@@ -183,7 +197,7 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 			shown = v
 		}
 	}
-	cut := least > 0 && len(list) >= least && shown < len(list)
+	cut = least > 0 && len(list) >= least && shown < len(list)
 	if cut && !r.sorting && r.area == "citation" {
 		if shown += r.work.names; shown >= len(list) {
 			cut = false
@@ -192,10 +206,14 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 	if !cut {
 		shown = len(list)
 	}
+	return shown, cut
+}
+
+// nameList writes names with delimiters, "and", "et al.".
+func (r *renderer) nameList(n, etAl *node, list []Name) rich {
+	get := func(name, inherited string) string { return r.option(n, name, inherited) }
+	shown, cut := r.shown(n, list)
 	form := get("form", "name-form")
-	if form == "count" {
-		return plain(itoa(shown))
-	}
 	delimiter, set := ", ", false
 	if n != nil {
 		if v, ok := n.attr["delimiter"]; ok {
@@ -234,6 +252,7 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 		return count > 1
 	}
 	var out rich
+	size := 0
 	for i := range shown {
 		r.step()
 		if i > 0 {
@@ -250,7 +269,9 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 				out = l.join(out, plain(delimiter))
 			}
 		}
-		out = l.join(out, r.name(n, list[i], form, inverted(i), i))
+		one := r.name(n, list[i], form, inverted(i), i)
+		size = r.weigh(size, one)
+		out = l.join(out, one)
 	}
 	if !cut {
 		return out

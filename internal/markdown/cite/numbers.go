@@ -26,7 +26,16 @@ var (
 	several   = regexp.MustCompile(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
 )
 
-func isNumeric(text string) bool { return numeric().MatchString(text) }
+// maxNumber bounds a number or range of numbers, in bytes: what is longer is a text.
+const maxNumber = 100
+
+func isNumeric(text string) bool { return len(text) <= maxNumber && numeric().MatchString(text) }
+
+// isNumeric is the function of that name, and charges for it.
+func (p *processor) isNumeric(text string) bool {
+	p.charge(min(len(text), maxNumber))
+	return isNumeric(text)
+}
 
 func firstNumber(text string) string { return digits.FindString(text) }
 
@@ -47,7 +56,7 @@ func (r *renderer) number(n *node) (rich, state) {
 		return nil, empty
 	}
 	value := text.plain()
-	if !isNumeric(value) {
+	if !r.isNumeric(value) {
 		return text, filled
 	}
 	form := n.attr["form"]
@@ -124,21 +133,28 @@ func (r *renderer) pages(text string) string {
 	if dash == "" {
 		dash = "–"
 	}
+	r.charge(len(text))
 	var out []string
 	for part := range strings.SplitSeq(text, ",") {
-		part = strings.TrimSpace(part)
-		m := pageRange().FindStringSubmatch(part)
-		switch {
-		case m == nil:
-			part = strings.ReplaceAll(strings.ReplaceAll(part, "--", "-"), "-", dash)
-		case m[3] != "" && m[3] != m[1]:
-			part = m[1] + m[2] + dash + m[3] + m[4]
-		default:
-			part = m[1] + m[2] + dash + shortenedEnd(r.style.root.attr["page-range-format"], m[2], m[4], m[1])
+		var both []string
+		for one := range strings.SplitSeq(part, "&") {
+			both = append(both, r.pageRange(strings.TrimSpace(one), dash))
 		}
-		out = append(out, part)
+		out = append(out, strings.Join(both, " & "))
 	}
 	return strings.Join(out, ", ")
+}
+
+// pageRange writes one range of pages, or another text.
+func (r *renderer) pageRange(text, dash string) string {
+	m := pageRange().FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return strings.ReplaceAll(strings.ReplaceAll(text, "--", "-"), "-", dash)
+	case m[3] != "" && m[3] != m[1]:
+		return m[1] + m[2] + dash + m[3] + m[4]
+	}
+	return m[1] + m[2] + dash + shortenedEnd(r.style.root.attr["page-range-format"], m[2], m[4], m[1])
 }
 
 // shortenedEnd is how the end of a range is written: 321–28.

@@ -1,6 +1,7 @@
 package cite
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,7 +11,7 @@ import (
 // name writes one name.
 func (r *renderer) name(n *node, name Name, form string, inverted bool, index int) rich {
 	if name.Literal != "" {
-		return r.namePart(n, "family", parseText(name.Literal))
+		return r.namePart(n, "family", r.locale.typeset(r.parseText(name.Literal)))
 	}
 	given := name.Given
 	more := 0
@@ -38,7 +39,7 @@ func (r *renderer) name(n *node, name Name, form string, inverted bool, index in
 		}
 		return out
 	}
-	text := func(part, s string) rich { return r.namePart(n, part, parseText(s)) }
+	text := func(part, s string) rich { return r.namePart(n, part, r.locale.typeset(r.parseText(s))) }
 	if form == "short" {
 		if r.sorting && (demote == "sort-only" || demote == "display-and-sort") {
 			return text("family", family)
@@ -49,7 +50,7 @@ func (r *renderer) name(n *node, name Name, form string, inverted bool, index in
 		return l.join(text("family", family), text("given", given))
 	}
 	separator := r.option(n, "sort-separator", "sort-separator")
-	if separator == "" {
+	if separator == "" && (n == nil || !n.has("sort-separator")) {
 		separator = ", "
 	}
 	if !inverted {
@@ -81,6 +82,7 @@ func (r *renderer) namePart(n *node, part string, out rich) rich {
 	if n == nil || r.sorting {
 		return out
 	}
+	r.charge(len(n.kids))
 	for _, k := range n.kids {
 		if k.name == "name-part" && k.attr["name"] == part {
 			return r.finished(k, out)
@@ -115,18 +117,20 @@ func (r *renderer) initials(n *node, given string) string {
 	}
 	whole := r.option(n, "initialize", "initialize") == "false"
 	hyphens := r.style.root.attr["initialize-with-hyphen"] != "false"
-	var b strings.Builder
+	r.charge(len(given))
+	var b []byte
+	add := func(text string) { b = append(b, text...) }
 	for word := range strings.FieldsSeq(strings.ReplaceAll(given, ".", ". ")) {
 		bare := strings.TrimSuffix(word, ".")
 		first, _ := utf8.DecodeRuneInString(bare)
 		switch {
 		case bare == "":
 		case unicode.IsLower(first): // a particle
-			b.WriteString(separated(b.String()) + word + " ")
+			add(separated(b) + word + " ")
 		case whole && utf8.RuneCountInString(bare) > 1:
-			b.WriteString(separated(b.String()) + word + " ")
+			add(separated(b) + word + " ")
 		case word != bare && utf8.RuneCountInString(bare) > 1 && !whole: // an abbreviation
-			b.WriteString(separated(b.String()) + bare + with)
+			add(separated(b) + bare + with)
 		default:
 			for i, part := range strings.Split(bare, "-") {
 				letter, _ := utf8.DecodeRuneInString(part)
@@ -134,20 +138,19 @@ func (r *renderer) initials(n *node, given string) string {
 					continue
 				}
 				if i > 0 && hyphens {
-					text := strings.TrimRight(b.String(), " ")
-					b.Reset()
-					b.WriteString(text + "-")
+					b = append(bytes.TrimRight(b, " "), '-')
 				}
-				b.WriteString(string(unicode.ToUpper(letter)) + with)
+				add(string(unicode.ToUpper(letter)) + with)
 			}
 		}
 	}
-	return strings.TrimSpace(b.String())
+	r.charge(len(b) / stepUnits)
+	return strings.TrimSpace(string(b))
 }
 
-// separated is the space that text needs before a word.
-func separated(text string) string {
-	if text == "" || strings.HasSuffix(text, " ") {
+// separated returns the space that text needs before a word.
+func separated[T string | []byte](text T) string {
+	if len(text) == 0 || text[len(text)-1] == ' ' {
 		return ""
 	}
 	return " "
@@ -160,11 +163,10 @@ func (item *Item) label() string {
 	}
 	var b strings.Builder
 	names := item.Names["author"]
-	length := 1
-	if len(names) == 1 {
-		length = 4
-	}
-	for _, n := range names[:min(len(names), 4)] {
+	// Four letters in all: of one name, 2+2 of two, 2+1+1 of three, one of each of four.
+	lengths := [][]int{{}, {4}, {2, 2}, {2, 1, 1}, {1, 1, 1, 1}}[min(len(names), 4)]
+	for i, length := range lengths {
+		n := names[i]
 		name := []rune(n.Family + n.Literal)
 		b.WriteString(string(name[:min(len(name), length)]))
 	}

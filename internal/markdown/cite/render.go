@@ -1,6 +1,7 @@
 package cite
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -41,6 +42,7 @@ type renderer struct {
 }
 
 func (p *processor) renderer(w *work, cite *Cite, area string) *renderer {
+	p.step()
 	r := &renderer{processor: p, work: w, cite: cite, area: area, options: []*node{p.style.root}}
 	if area == "citation" {
 		r.options = append(r.options, p.style.citation)
@@ -73,9 +75,11 @@ func (r *renderer) layout(n *node) (rich, state) {
 
 // all writes elements, with a delimiter between those that write something.
 func (r *renderer) all(kids []*node, delimiter string) (out rich, s state) {
+	size := 0
 	for _, k := range kids {
 		piece, t := r.element(k, delimiter)
 		s = s.and(t)
+		size = r.weigh(size, piece)
 		if len(piece) == 0 {
 			continue
 		}
@@ -189,7 +193,7 @@ func (r *renderer) text(n *node) (rich, state) {
 		if n.attr["term"] == "no date" { // it stands for a variable
 			return out, filled
 		}
-		return out, noVariable
+		return out.with(word), noVariable
 	case n.attr["variable"] != "":
 		out := r.variable(n.attr["variable"], n.attr["form"])
 		if len(out) == 0 {
@@ -208,6 +212,9 @@ func (r *renderer) macro(name string) (rich, state) {
 	r.depth++
 	out, s := r.all(macro.kids, "")
 	r.depth--
+	if s == empty { // a macro without a value is left out as a group is
+		return nil, empty
+	}
 	return out, s
 }
 
@@ -234,6 +241,9 @@ func (r *renderer) variable(name, form string) rich {
 	}
 	vars := r.work.item.Vars
 	text := vars[name]
+	if name == "container-title-short" {
+		text = cmp.Or(text, vars["journalAbbreviation"])
+	}
 	if form == "short" {
 		for _, short := range []string{name + "-short", map[string]string{"title": "shortTitle", "container-title": "journalAbbreviation"}[name]} {
 			if vars[short] != "" {
@@ -253,11 +263,13 @@ func (r *renderer) variable(name, form string) rich {
 			text = strings.TrimPrefix(text, prefix)
 		}
 	}
-	return r.locale.typeset(parseText(text))
+	r.charge(len(text) / stepUnits)
+	return r.locale.typeset(r.parseText(text))
 }
 
 func (r *renderer) choose(n *node, delimiter string) (rich, state) {
 	for _, branch := range n.kids {
+		r.charge(1)
 		if branch.name == "else" || r.holds(branch) {
 			return r.all(branch.kids, delimiter)
 		}
@@ -272,6 +284,7 @@ func (r *renderer) holds(n *node) bool {
 	test := func(values string, ok func(string) bool) {
 		for v := range strings.FieldsSeq(values) {
 			tested++
+			r.charge(1)
 			if ok(v) {
 				met++
 			}
@@ -285,7 +298,7 @@ func (r *renderer) holds(n *node) bool {
 		case "variable":
 			test(values, r.has)
 		case "is-numeric":
-			test(values, func(v string) bool { return isNumeric(r.variable(v, "").plain()) })
+			test(values, func(v string) bool { return r.isNumeric(r.variable(v, "").plain()) })
 		case "is-uncertain-date":
 			test(values, func(v string) bool { return item.Dates[v].Circa })
 		case "locator":
@@ -350,6 +363,7 @@ func (r *renderer) label(n *node, variable string) rich {
 			return nil
 		}
 	}
+	r.charge(len(value))
 	plural := isPlural(variable, value)
 	switch n.attr["plural"] {
 	case "always":

@@ -22,6 +22,10 @@ const (
 	// flipped is the italic of an item's own text: upright where the style has it
 	// italic.
 	flipped
+	// upright is text that takes no look from the style.
+	upright
+	// word is a term of the locale.
+	word
 )
 
 // run is text of one look.
@@ -70,10 +74,18 @@ func (r rich) with(l look) rich {
 }
 
 // markup matches the tags that the texts of items may hold.
-var markup = regexp.MustCompile(`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)(?:\s+(?:class="nocase"|style="font-variant:\s*small-caps;?"))?>`)
+var markup = regexp.MustCompile(`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)(?:\s+(?:class="nocase"|class="nodecor"|style="font-variant:\s*small-caps;?"))?>`)
+
+// parseText is the function of that name, and charges for it.
+func (p *processor) parseText(text string) rich {
+	if strings.Contains(text, "<") {
+		p.charge(len(text))
+	}
+	return parseText(text)
+}
 
 // parseText reads the text of an item: <i>, <b>, <sup>, <sub>, small capitals and
-// <span class="nocase">. All else in it is text.
+// <span class="nocase"> and <span class="nodecor">. All else in it is text.
 func parseText(text string) rich {
 	if !strings.Contains(text, "<") {
 		return plain(text)
@@ -109,6 +121,8 @@ func parseText(text string) rich {
 			now |= lowered
 		case strings.Contains(tag, "nocase"):
 			now |= fixed
+		case strings.Contains(tag, "nodecor"):
+			now |= upright
 		case name == "sc" || strings.Contains(tag, "small-caps"):
 			now |= smallCaps
 		}
@@ -129,6 +143,7 @@ func (l *locale) typeset(out rich) rich {
 			return x.text
 		}
 		var b strings.Builder
+		last, quoting := strings.LastIndexByte(x.text, '\''), false
 		for i, c := range x.text {
 			after, _ := utf8.DecodeRuneInString(x.text[i+utf8.RuneLen(c):])
 			opens := unicode.IsSpace(before) || strings.ContainsRune("([{—–-“‘", before)
@@ -137,11 +152,12 @@ func (l *locale) typeset(out rich) rich {
 				b.WriteString(open)
 			case c == '"':
 				b.WriteString(l.closeQuote)
-			case c == '\'' && opens && !unicode.IsDigit(after) && strings.Contains(x.text[i+1:], "'"):
+			case c == '\'' && opens && !unicode.IsDigit(after) && i < last:
 				b.WriteString(innerOpen)
+				quoting = true
 			case c == '\'' && (unicode.IsLetter(before) && unicode.IsLetter(after) || unicode.IsDigit(after)):
 				b.WriteString("’")
-			case c == '\'' && strings.Contains(b.String(), innerOpen):
+			case c == '\'' && quoting:
 				b.WriteString(innerShut)
 			case c == '\'':
 				b.WriteString("’")
@@ -207,7 +223,7 @@ func keep(a, b rune) (first, second bool) {
 	case ' ':
 		return true, b != ' '
 	case '!', '?':
-		return true, b != '.' && b != ':'
+		return true, b != '.' && b != ':' && b != a
 	case ':', ';':
 		if b == '!' || b == '?' {
 			return false, true
@@ -246,7 +262,7 @@ func (r rich) html() string {
 	display := ""
 	for i := 0; i < len(r); i++ {
 		x := r[i]
-		for i+1 < len(r) && r[i+1].look&^fixed == x.look&^fixed && r[i+1].display == x.display {
+		for i+1 < len(r) && (r[i+1].look^x.look)&^(fixed|word) == 0 && r[i+1].display == x.display {
 			i++
 			x.text += r[i].text
 		}
@@ -268,6 +284,9 @@ func (r rich) html() string {
 
 func (x run) html() string {
 	l := x.look
+	if l&upright != 0 {
+		l &^= italic | bold | smallCaps | underline
+	}
 	if l&flipped != 0 {
 		l ^= italic
 	}

@@ -2,6 +2,7 @@ package cite
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,7 +27,12 @@ func texText(src string, title bool) string {
 	}
 	r := &texReader{src: src, fixed: title}
 	r.group(0)
-	return strings.Join(strings.FieldsFunc(norm.NFC.String(r.out.String()), func(c rune) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }), " ")
+	return joinSpaces(norm.NFC.String(r.out.String()))
+}
+
+// joinSpaces makes each run of spaces and line ends one space. Spaces that do not break stay.
+func joinSpaces(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \n\t\r", c) }), " ")
 }
 
 // plainTeX is a field without markup.
@@ -98,8 +104,8 @@ func (r *texReader) braces(depth int) {
 	}
 }
 
-// symbols are commands that stand for text.
-func symbols() map[string]string {
+// symbols returns the commands that stand for text.
+var symbols = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å", "i": "ı", "j": "ȷ",
 		"dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "S": "§", "P": "¶", "pounds": "£", "copyright": "©", "euro": "€",
@@ -108,15 +114,15 @@ func symbols() map[string]string {
 		"textdegree": "°", "slash": "/", "LaTeX": "LaTeX", "TeX": "TeX", "BibTeX": "BibTeX", "times": "×", "textunderscore": "_", "guillemotleft": "«", "guillemotright": "»",
 		"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "omega": "ω", "infty": "∞",
 	}
-}
+})
 
-// accents are the combining marks of the commands for them.
-func accents() map[string]string {
+// accents returns the combining marks of the commands for them.
+var accents = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"'": "\u0301", "`": "\u0300", "^": "\u0302", "\"": "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
 		"v": "\u030c", "u": "\u0306", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323", "b": "\u0331", "t": "\u0361",
 	}
-}
+})
 
 // command reads a command. One that changes the rest of its group gives the tag
 // for it.
@@ -207,8 +213,9 @@ func (r *texReader) accent(mark string, depth int) {
 	inner := &texReader{src: r.src[r.at:]}
 	switch r.src[r.at] {
 	case '{':
-		end := closes(r.src[r.at:])
-		if end < 0 || end > 40 || depth >= maxTeX {
+		const longest = 40
+		end := closes(r.src[r.at:min(len(r.src), r.at+longest+1)])
+		if end < 0 || depth >= maxTeX {
 			return
 		}
 		inner = &texReader{src: r.src[r.at+1 : r.at+end]}

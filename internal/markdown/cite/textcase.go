@@ -8,6 +8,11 @@ import (
 
 // cased changes the case of text; what an item marks as fixed keeps its own.
 func (r *renderer) cased(out rich, how string) rich {
+	if how != "" {
+		for _, x := range out {
+			r.charge(2 * len(x.text))
+		}
+	}
 	switch how {
 	case "lowercase":
 		return out.mapped(func(x run) string { return unlessFixed(x, strings.ToLower) })
@@ -74,7 +79,7 @@ func upperFirst(word string) string {
 }
 
 // stopWords stay small in a title.
-const stopWords = " a according across afore after against ahead along alongside although amid amidst among amongst an and anenst apart apropos around as aside " +
+const stopWords = " a about above according across afore after against ahead along alongside although amid amidst among amongst an and anenst apart apropos around as aside " +
 	"astride at athwart atop barring because before behind below beneath beside besides between beyond but by c ca circa despite down during et except " +
 	"for forenenst from given if in inside into like modulo near next nor notwithstanding of off on onto or out over per plus pro qua sans since so " +
 	"than that the though through throughout thru till to toward towards under underneath until unto up upon v versus via vis-à-vis vs when with within without yet de d von van "
@@ -99,15 +104,33 @@ func titled(out rich) rich {
 			case !begins && seen < total && strings.Contains(stopWords, " "+bare+" "):
 				return w
 			}
-			parts := strings.Split(w, "-")
-			for i, part := range parts {
-				if i == 0 || !strings.Contains(stopWords, " "+part+" ") {
-					parts[i] = upperFirst(part)
-				}
-			}
-			return strings.Join(parts, "-")
+			return compound(w)
 		})
 	})
+}
+
+// compound gives the parts of a compound their capitals: "out-of-fashion" is
+// "Out-of-Fashion".
+func compound(word string) string {
+	signs := "-‐–—"
+	if !strings.ContainsAny(word, "<>:.") { // neither an address nor markup
+		signs += "/"
+	}
+	var b strings.Builder
+	for first := true; word != ""; first = false {
+		end, width := len(word), 0
+		if i := strings.IndexAny(word, signs); i >= 0 {
+			_, width = utf8.DecodeRuneInString(word[i:])
+			end = i
+		}
+		part := word[:end]
+		if first || !strings.Contains(stopWords, " "+part+" ") {
+			part = upperFirst(part)
+		}
+		b.WriteString(part + word[end:end+width])
+		word = word[end+width:]
+	}
+	return b.String()
 }
 
 // eachWord changes what stands between spaces.

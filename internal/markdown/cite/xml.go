@@ -24,6 +24,11 @@ type node struct {
 	text string
 }
 
+func (n *node) has(attribute string) bool {
+	_, ok := n.attr[attribute]
+	return ok
+}
+
 func (n *node) child(name string) *node {
 	if n == nil {
 		return nil
@@ -76,6 +81,9 @@ func parseXML(src []byte) (*node, error) {
 		case xml.CharData:
 			if len(open) > 0 {
 				n := open[len(open)-1]
+				if len(n.text) > maxAttribute {
+					continue // no text of this length is written
+				}
 				if text := string(t); strings.TrimSpace(text) != "" || n.text != "" {
 					n.text += text
 				} else if len(text) < 3 && !strings.Contains(text, "\n") {
@@ -108,6 +116,9 @@ func ParseStyle(src []byte) (*Style, error) {
 	}
 	if root.name != "style" {
 		return nil, fmt.Errorf("its root element is %q, not style", root.name)
+	}
+	if err := checkBudget(root); err != nil {
+		return nil, err
 	}
 	s := &Style{root: root, macros: map[string]*node{}, lang: root.attr["default-locale"], Note: root.attr["class"] == "note"}
 	for _, n := range root.kids {

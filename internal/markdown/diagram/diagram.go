@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"presswork"
-	"presswork/internal/markdown/recent"
+	"presswork/internal/recent"
 )
 
 const (

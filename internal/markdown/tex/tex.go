@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"presswork/internal/markdown/recent"
+	"presswork/internal/recent"
 )
 
 const (

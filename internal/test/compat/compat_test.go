@@ -27,6 +27,8 @@ import (
 // upstream is the scripted model with an ear: it tells clients what it was
 // asked and when it was left, by model.
 type upstream struct {
+	// site is the address of the page that searches find.
+	site     string
 	scripted *inferencetest.Server
 
 	mu      sync.Mutex
@@ -50,15 +52,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		json.NewEncoder(w).Encode(asked)
 		return
 	case "/search": // in the form of SearXNG
-		page := "http://" + r.Host + "/page"
-		json.NewEncoder(w).Encode(map[string]any{"results": []any{map[string]any{"title": "Paper", "url": page, "content": "Who made it", "score": 1}}})
-		return
-	case "/page":
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		io.WriteString(w, "<title>Paper</title><article><h1>Paper</h1><p>"+strings.Repeat("Cai Lun made paper. ", 40)+"</p></article>")
-		return
-	case "/robots.txt":
-		http.NotFound(w, r)
+		found := map[string]any{"title": "Paper", "url": u.site + "/page", "content": "Who made it", "score": 1}
+		json.NewEncoder(w).Encode(map[string]any{"results": []any{found}})
 		return
 	}
 	raw, err := io.ReadAll(r.Body)
@@ -170,13 +165,27 @@ type row struct {
 	Without string `json:"without"`
 }
 
+// servePage serves the one page that searches find.
+func servePage(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/page" {
+		http.NotFound(w, r)
+		return
+	}
+
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	io.WriteString(w, "<title>Paper</title><article><h1>Paper</h1><p>"+strings.Repeat("Cai Lun made paper. ", 40)+"</p></article>")
+}
+
 func TestClients(t *testing.T) {
 	t.Parallel()
 	tools := os.Getenv("PRESSWORK_COMPAT")
 	if tools == "" {
 		t.Fatal("PRESSWORK_COMPAT is not set; `make compat` runs this test")
 	}
-	up := &upstream{scripted: inferencetest.NewServer(), left: map[string]int{}, changed: make(chan struct{})}
+	// The search engine and the models are own services, which pages of a model never reach.
+	site := httptest.NewServer(http.HandlerFunc(servePage))
+	t.Cleanup(site.Close)
+	up := &upstream{scripted: inferencetest.NewServer(), site: site.URL, left: map[string]int{}, changed: make(chan struct{})}
 	web := httptest.NewServer(up)
 	t.Cleanup(func() {
 		web.CloseClientConnections()
@@ -187,7 +196,7 @@ func TestClients(t *testing.T) {
 	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer,audio"}
 	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
-	_, withTools := e2e.Serve(t, with(with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL), "OUTBOUND_ALLOW_PRIVATE", strings.TrimPrefix(web.URL, "http://")))
+	_, withTools := e2e.Serve(t, with(with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL), "OUTBOUND_ALLOW_PRIVATE", strings.TrimPrefix(site.URL, "http://")))
 	wait.Until(t, "the built-in tools are offered", func() bool {
 		status, _, _ := withTools.Do("POST", "/v1/chat/completions", "application/json",
 			[]byte(`{"model":"model","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]}`))

@@ -267,7 +267,7 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 	keys := filepath.Join(t.TempDir(), "keys.yaml")
 	if err := os.WriteFile(keys, []byte(`keys:
   - {name: boss, key: boss-key, admin: true}
-  - {name: ann, key: ann-key, models: [hello], tpm: 5000, rpd: 3}
+  - {name: ann, key: ann-key, models: [hello], tpm: 5000, rpd: 5} # two of them are refused
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 		t.Errorf("ann sees %s", answer)
 	}
 	status, header, answer := post(&ann, hello)
-	if status != http.StatusOK || header.Get("x-ratelimit-limit-tokens") != "5000" || header.Get("x-ratelimit-remaining-requests") != "2" {
+	if status != http.StatusOK || header.Get("x-ratelimit-limit-tokens") != "5000" || header.Get("x-ratelimit-remaining-requests") != "3" {
 		t.Errorf("%d %s %v", status, answer, header)
 	}
 	if status, _, answer := post(&ann, `{"model":"hello","max_completion_tokens":9000,"messages":[{"role":"user","content":"x"}]}`); status != http.StatusRequestEntityTooLarge ||
@@ -296,7 +296,7 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 	}
 	post(&ann, hello)
 	post(&ann, hello)
-	if status, header, answer := post(&ann, hello); status != http.StatusTooManyRequests || header.Get("retry-after") == "" || !strings.Contains(answer, "requests per day (RPD): Limit 3, Used 3") {
+	if status, header, answer := post(&ann, hello); status != http.StatusTooManyRequests || header.Get("retry-after") == "" || !strings.Contains(answer, "requests per day (RPD): Limit 5, Used 5") {
 		t.Errorf("over the limit: %d %s", status, answer)
 	}
 	if status, _, answer := post(boss, hello); status != http.StatusOK {

@@ -16,7 +16,7 @@ import (
 	"github.com/go-rod/rod/lib/cdp"
 
 	"presswork"
-	"presswork/internal/pdf"
+	"presswork/internal/document"
 	"presswork/themes"
 )
 
@@ -35,7 +35,7 @@ func (noPrinter) Version() string { return "raw" }
 func compose(b *testing.B, content string) presswork.Page {
 	b.Helper()
 	catalogue := themes.Open(themes.Options{})
-	c, err := pdf.New(pdf.Options{Printer: noPrinter{}, Themes: catalogue}).Compose(b.Context(), pdf.Document{Content: []byte(content), Theme: "light"})
+	c, err := document.New(document.Options{Printer: noPrinter{}, Themes: catalogue}).Compose(b.Context(), document.Document{Content: []byte(content), Theme: "light"})
 	if err != nil {
 		b.Fatal(err)
 	}

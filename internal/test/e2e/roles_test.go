@@ -55,7 +55,7 @@ func TestAServerIsRefusedTheRedisOfAnother(t *testing.T) {
 	e2e.Serve(t, map[string]string{"REDIS_URL": rdb})
 	p := e2e.Run(t, "serve", map[string]string{"PDF_OUTPUT_DIR": store, "REDIS_URL": rdb})
 	wait.Receive(t, "its end", p.Ended())
-	if log := p.Log(); p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: claim: ") || !strings.Contains(log, store+" on "+host) {
+	if log := p.Log(); p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: keeper: ") || !strings.Contains(log, store+" on "+host) {
 		t.Errorf("exit status %d, says %q", p.ExitCode(), log)
 	}
 }

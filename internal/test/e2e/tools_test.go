@@ -74,20 +74,20 @@ func TestAModelRunsPython(t *testing.T) {
 func TestAModelSearchesAndReads(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	site := httptest.NewServer(nil)
-	t.Cleanup(site.Close)
-	site.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/search" {
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"results":[{"title":"Storks","url":"%s/storks","content":"Of their nests"}]}`, site.URL)
-			return
-		}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>Storks</title><article><h1>Storks</h1><p>A stork's nest weighs 400 kilograms.</p></article>")
-	})
+	}))
+	t.Cleanup(site.Close)
+	// The search engine is an own service, which pages of a model never reach.
+	search := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"results":[{"title":"Storks","url":"%s/storks","content":"Of their nests"}]}`, site.URL)
+	}))
+	t.Cleanup(search.Close)
 	_, c := e2e.Serve(t, map[string]string{
 		"INFERENCE_CONFIG": models(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools",
-		"SEARCH_URL": site.URL + "/search?q={query}", "OUTBOUND_ALLOW_PRIVATE": "true",
+		"SEARCH_URL": search.URL + "/search?q={query}", "OUTBOUND_ALLOW_PRIVATE": "true",
 	})
 	body, _ := json.Marshal(map[string]any{
 		"model": "tools-plan", "tools": []any{map[string]any{"type": "browser_search"}},

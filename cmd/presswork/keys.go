@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/app"
+	"presswork/internal/config"
+	"presswork/internal/keyfile"
+)
+
+const (
+	// keyPrefix marks a key as one of Presswork's, for people and for scanners of secrets.
+	keyPrefix = "pw_"
+	// keyBytes is how many random bytes a key has.
+	keyBytes = 32
+)
+
+func newKeysCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "Create, list and revoke the API keys of keys.yaml",
+		Args:  knownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newKeysCreateCommand(p), newKeysListCommand(p), newKeysRevokeCommand(p))
+	return cmd
+}
+
+// keysPath is the file that the API reads its named keys from.
+func (p *program) keysPath() (string, error) {
+	cfg, err := config.Load(p.getenv)
+	if err != nil {
+		return "", usageError{err}
+	}
+	return cmp.Or(cfg.KeysConfig, app.DefaultKeys), nil
+}
+
+func newKeysCreateCommand(p *program) *cobra.Command {
+	var e keyfile.Entry
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create an API key and print it once",
+		Long: "Create an API key, print it on standard output, and add its SHA-256 under NAME to the file of\n" +
+			"KEYS_CONFIG (default keys.yaml). The key itself is stored nowhere. A running server takes it within\n" +
+			"3 seconds. Comments and the other entries of the file stay as they are.",
+		Example: "  presswork keys create reports --rpm 600\n" +
+			"  presswork keys create app --models 'openai/*' --tiers flex --concurrency 20",
+		Args: exactly("the NAME of a key"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			e.Name = args[0]
+			return p.createKey(e)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&e.Admin, "admin", false, "the key may see metrics, the monitor and /admin")
+	f.StringSliceVar(&e.Models, "models", nil, "comma list of `MODELS` it may use, names or globs (default all)")
+	f.StringSliceVar(&e.Tiers, "tiers", nil,
+		"comma list of the service `TIERS` it may ask for: "+strings.Join(keyfile.Tiers(), ", ")+" (default none)")
+	f.IntVar(&e.RPM, "rpm", 0, "requests per minute that make work; 0 is the server's RATE_LIMIT_RPM")
+	f.IntVar(&e.RPD, "rpd", 0, "completions per day; 0 is no limit")
+	f.IntVar(&e.TPM, "tpm", 0, "tokens per minute; 0 is no limit")
+	f.IntVar(&e.TPD, "tpd", 0, "tokens per day; 0 is no limit")
+	f.IntVar(&e.Concurrency, "concurrency", 0, "completions at a time; 0 is no limit")
+	return cmd
+}
+
+func (p *program) createKey(e keyfile.Entry) error {
+	path, err := p.keysPath()
+	if err != nil {
+		return err
+	}
+	var random [keyBytes]byte
+	// crypto/rand never fails; see its documentation.
+	_, _ = rand.Read(random[:])
+	key := keyPrefix + base64.RawURLEncoding.EncodeToString(random[:])
+	sum := sha256.Sum256([]byte(key))
+	e.SHA256 = hex.EncodeToString(sum[:])
+	if err := keyfile.Add(path, e); err != nil {
+		return usageError{err}
+	}
+	fmt.Fprintf(plainText{p.stderr}, "key %s is added to %s; it is printed once, and stored nowhere\n", e.Name, path)
+	_, err = fmt.Fprintln(p.stdout, key)
+	return err
+}
+
+func newKeysListCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the API keys of keys.yaml with their limits, without the keys themselves",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := p.keysPath()
+			if err != nil {
+				return err
+			}
+			entries, err := keyfile.List(path)
+			if err != nil {
+				return usageError{err}
+			}
+			return p.table("NAME\tADMIN\tMODELS\tTIERS\tRPM\tRPD\tTPM\tTPD\tCONCURRENCY", func(w io.Writer) {
+				for _, e := range entries {
+					limits := make([]string, 0, 5)
+					for _, n := range []int{e.RPM, e.RPD, e.TPM, e.TPD, e.Concurrency} {
+						limits = append(limits, dash(strings.TrimPrefix(strconv.Itoa(n), "0")))
+					}
+					fmt.Fprintf(w, "%s\t%t\t%s\t%s\t%s\n", e.Name, e.Admin, cmp.Or(strings.Join(e.Models, ","), "all"),
+						dash(strings.Join(e.Tiers, ",")), strings.Join(limits, "\t"))
+				}
+			})
+		},
+	}
+}
+
+func newKeysRevokeCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "Delete an API key from keys.yaml",
+		Long: "Delete every entry of NAME from the file of KEYS_CONFIG (default keys.yaml). A running server refuses\n" +
+			"the key within 3 seconds. Jobs and usage belong to the name: a new key of the same name has them.",
+		Args: exactly("the NAME of a key"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := p.keysPath()
+			if err != nil {
+				return err
+			}
+			if _, err := keyfile.Remove(path, args[0]); err != nil {
+				return usageError{err}
+			}
+			_, err = fmt.Fprintf(plainText{p.stderr}, "key %s is revoked in %s\n", args[0], path)
+			return err
+		},
+	}
+}

@@ -1,0 +1,151 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"presswork/internal/config"
+	"presswork/internal/embedded"
+	"presswork/internal/guard"
+	"presswork/internal/inference"
+	"presswork/internal/inference/ollama"
+	"presswork/internal/inference/openai"
+	"presswork/tasks"
+	"presswork/worker"
+)
+
+// defaultModels is the file of models where INFERENCE_CONFIG names none.
+const defaultModels = "models.yaml"
+
+// Models reads the models once, as a server reads them at its start.
+func Models(ctx context.Context, cfg config.Config) (*inference.Catalogue, error) {
+	source, err := newSource(ctx, modelSource(cfg, slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return nil, err
+	}
+	return source.Current(), nil
+}
+
+func newSource(ctx context.Context, o inference.SourceOptions) (*inference.Source, error) {
+	source, err := inference.NewSource(ctx, o)
+	if err != nil {
+		return nil, UsageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
+	}
+	return source, nil
+}
+
+// modelSource returns where the models come from: a file, and the engines of this machine without one.
+func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
+	engine := ollama.New("")
+	return inference.SourceOptions{
+		Path:     cmp.Or(cfg.InferenceConfig, defaultModels),
+		Optional: cfg.InferenceConfig == "",
+		Log:      log,
+		Discover: []func(context.Context) ([]inference.Model, error){
+			engine.Models,
+			func(ctx context.Context) ([]inference.Model, error) {
+				return openai.FindLlamaServer(ctx, openai.DefaultLlamaServer)
+			},
+		},
+	}
+}
+
+// startOllama starts the Ollama of this machine if the settings ask for it. Otherwise it logs that it could.
+func startOllama(ctx context.Context, cfg config.Config, roles Roles, log *slog.Logger, life *lifecycle) error {
+	log = log.With("component", "ollama")
+	if cfg.InferenceStartOllama && roles.Worker {
+		return life.start(ctx, "ollama", embedded.NewOllama(log))
+	}
+	_, err := os.Stat(cmp.Or(cfg.InferenceConfig, defaultModels))
+	configured := !errors.Is(err, fs.ErrNotExist)
+	if roles.both() && !configured && embedded.OllamaInstalled() && !embedded.OllamaRunning(ctx) {
+		log.InfoContext(ctx,
+			"ollama is installed and not running: INFERENCE_START_OLLAMA=true starts it with Presswork")
+	}
+	return nil
+}
+
+// startEngine starts the model server that INFERENCE_ENGINE names; it returns nil if the setting is empty.
+func startEngine(
+	ctx context.Context, cfg config.Config, log *slog.Logger, life *lifecycle,
+) (*embedded.Engine, error) {
+	if cfg.InferenceEngine == "" {
+		return nil, nil
+	}
+	engine, err := embedded.NewEngine(embedded.EngineOptions{
+		Program: cfg.InferenceEngine, Model: cfg.InferenceEngineModel, Log: log.With("component", "engine"),
+	})
+	if err != nil {
+		return nil, UsageError{fmt.Errorf("INFERENCE_ENGINE: %w", err)}
+	}
+	return engine, life.start(ctx, "engine", engine)
+}
+
+// engineModels asks the engine that Presswork started for its models.
+func engineModels(ctx context.Context, engine *embedded.Engine, file string) ([]inference.Model, error) {
+	base := "http://" + engine.Address()
+	if !engine.Transcribes() {
+		return openai.FindLlamaServer(ctx, base)
+	}
+	name := filepath.Base(file)
+	return []inference.Model{{
+		ID: strings.TrimSuffix(name, filepath.Ext(name)), OwnedBy: "whisper.cpp",
+		Capabilities: []string{inference.CanTranscribe},
+		Upstreams: []inference.Upstream{
+			{Name: "whisper-server", Kind: inference.WhisperServer, BaseURL: base + "/v1"},
+		},
+	}}, nil
+}
+
+// engineInterval is how often Presswork asks its own engine for its models: the engine may still load one.
+const engineInterval = 2 * time.Second
+
+// openModels reads the models that both roles need, and follows their changes. engine may be nil.
+func openModels(
+	ctx context.Context, cfg config.Config, roles Roles, engine *embedded.Engine, log *slog.Logger, life *lifecycle,
+) (*inference.Source, error) {
+	if err := startOllama(ctx, cfg, roles, log, life); err != nil {
+		return nil, err
+	}
+	options := modelSource(cfg, log.With("component", "inference"))
+	if engine != nil {
+		options.DiscoverInterval = engineInterval
+		options.Discover = append(options.Discover, func(ctx context.Context) ([]inference.Model, error) {
+			return engineModels(ctx, engine, cfg.InferenceEngineModel)
+		})
+	}
+	source, err := newSource(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	life.inBackground("models", source.Run)
+	return source, nil
+}
+
+// maxChatImage is the largest image that is fetched for a model, in bytes.
+const maxChatImage = 20 << 20
+
+// newGateway makes the gateway to the upstreams.
+func newGateway(
+	o Options, models func() *inference.Catalogue, outbound *guard.Policy, toolbox *worker.Toolbox,
+) *inference.Gateway {
+	images := guard.NewFetcher(outbound, guard.FetchOptions{
+		UserAgent: agent(o.Version), MaxBytes: maxChatImage, MaxPixels: inference.MaxImagePixels,
+	})
+	return inference.NewGateway(inference.GatewayOptions{
+		Catalogue:  models,
+		Open:       openai.New,
+		FetchImage: images.Fetch,
+		Idle:       tasks.Idle,
+		Tools:      toolbox,
+		Log:        o.Log.With("component", "inference"),
+	})
+}

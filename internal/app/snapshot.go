@@ -1,0 +1,100 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// snapshot writes a snapshot of Redis into a file.
+func snapshot(ctx context.Context, redisURL, file string) error {
+	return replaceFile(file, func(next string) error {
+		cli, err := redisCLI(ctx, redisURL, "--rdb", next)
+		if err != nil {
+			return UsageError{err}
+		}
+		// redis-cli keeps the mode of a file that exists. A file that redis-cli creates is readable for other users.
+		f, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+
+		if out, err := cli.CombinedOutput(); err != nil {
+			return fmt.Errorf("redis-cli --rdb: %w: %s", err, strings.TrimSpace(string(out)))
+		}
+		return f.Sync()
+	})
+}
+
+// replaceFile replaces a file atomically. write writes the new file under another name and forces its bytes to the
+// medium; replaceFile renames the file and forces the new name to the medium.
+func replaceFile(file string, write func(next string) error) error {
+	next := file + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := write(next); err != nil {
+		_ = os.Remove(next)
+		return err
+	}
+	if err := os.Rename(next, file); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// redisCLI returns the command that sends args to one server. The password is in the environment, which other users
+// cannot read.
+func redisCLI(ctx context.Context, address string, args ...string) (*exec.Cmd, error) {
+	u, err := url.Parse(address)
+	schemes := []string{"redis", "rediss", "unix"}
+	if err != nil || strings.Contains(address, ",") || !slices.Contains(schemes, u.Scheme) {
+		return nil, errors.New("REDIS_URL names no single server; " +
+			"back up one at a time with redis://, rediss:// or unix://")
+	}
+	where := []string{"-h", u.Hostname(), "-p", cmp.Or(u.Port(), "6379")}
+	switch u.Scheme {
+	case "unix":
+		where = []string{"-s", u.Path}
+	case "rediss":
+		where = append(where, "--tls")
+	}
+	if name := u.User.Username(); name != "" {
+		where = append(where, "--user", name)
+	}
+	cmd := exec.CommandContext(ctx, "redis-cli", append(where, args...)...)
+	cmd.Env = os.Environ()
+	if password, given := u.User.Password(); given {
+		cmd.Env = append(cmd.Env, "REDISCLI_AUTH="+password)
+	}
+	return cmd, nil
+}
+
+// copyFile copies a file into a new one that only its owner can read, and forces its bytes to the medium.
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

@@ -1,0 +1,89 @@
+package document
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"presswork/internal/markdown"
+)
+
+const (
+	// composedBytes bounds the composed pages that a Converter remembers, and
+	// rememberedBytes the source of one: the same small document comes again and
+	// again, from a retry or a schedule, and composing it is most of what it costs
+	// where its print is remembered, too.
+	composedBytes   = 8 << 20
+	rememberedBytes = 128 << 10
+)
+
+// Compose builds the HTML and everything the printer needs. A document that was
+// composed lately, and that depends on nothing but itself, is not composed again.
+// Errors: those of Check and CheckOutput, ContentTooComplex, ThemeNotFound, StrictFindings (with
+// the Warnings), StoreUnavailable (Asset's), BrowserUnavailable (for diagrams),
+// ctx's cause.
+func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
+	if len(d.Content) > rememberedBytes || len(d.Parts) > 0 {
+		return c.compose(ctx, d)
+	}
+	key := c.documentKey(d)
+	if composed, ok := c.composed.Get(key); ok {
+		return composed, nil
+	}
+	d.outside = new(atomic.Bool)
+	composed, err := c.compose(ctx, d)
+	if err == nil && !d.outside.Load() {
+		size := len(d.Content) + len(composed.Page.HTML)
+		if b := composed.book; b != nil {
+			size += len(b.Body) + len(b.CSS)
+		}
+		c.composed.Put(key, composed, size)
+	}
+	return composed, err
+}
+
+// documentKey hashes all that a page depends on, but for what d.outside is for.
+func (c *Converter) documentKey(d Document) string {
+	version := ""
+	if c.printer != nil {
+		version = c.printer.Version()
+	}
+	h := sha256.New()
+	// Encoding plain strings, numbers and booleans cannot fail.
+	_ = json.NewEncoder(h).Encode([]any{version, c.themes.Edition(), c.now().Format(time.DateOnly),
+		d.Owner, d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Asset == nil, d.Include == nil})
+	h.Write(d.Content)
+	return string(h.Sum(nil))
+}
+
+// watched are settings by which d.outside learns of what comes from elsewhere.
+func (d Document) watched(o markdown.Options) markdown.Options {
+	asset, include, fetch, diagrams := o.Asset, o.Include, o.Fetch, o.Diagrams
+	if asset != nil {
+		o.Asset = func(name string) ([]byte, error) {
+			d.outside.Store(true)
+			return asset(name)
+		}
+	}
+	if include != nil {
+		o.Include = func(name string) ([]byte, error) {
+			d.outside.Store(true)
+			return include(name)
+		}
+	}
+	if fetch != nil {
+		o.Fetch = func(ctx context.Context, url string) ([]byte, string, error) {
+			d.outside.Store(true)
+			return fetch(ctx, url)
+		}
+	}
+	if diagrams != nil {
+		o.Diagrams = func(ctx context.Context, sources []string) ([]markdown.Diagram, error) {
+			d.outside.Store(true)
+			return diagrams(ctx, sources)
+		}
+	}
+	return o
+}

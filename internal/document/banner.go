@@ -1,0 +1,137 @@
+package document
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"presswork"
+	"presswork/internal/input"
+	"presswork/themes"
+)
+
+var placeholder = regexp.MustCompile(`\{[A-Za-z_]+\}`)
+
+// placeholders are the words that stand for something else in a header or
+// footer.
+func placeholders() []string {
+	return []string{"{page}", "{total}", "{title}", "{date}", "{chapter}"}
+}
+
+// checkBanner checks the text of a header or footer.
+func checkBanner(name, text string) error {
+	if utf8.RuneCountInString(text) > maxText {
+		return invalid(name, "%s is longer than %d characters", name, maxText)
+	}
+	for _, p := range placeholder.FindAllString(text, -1) {
+		if !slices.Contains(placeholders(), p) {
+			return invalid(name, "%s: unknown placeholder %s%s; allowed: %s", name, short(p),
+				input.DidYouMean(p, placeholders()), strings.Join(placeholders(), ", "))
+		}
+	}
+	return nil
+}
+
+// noContent is the content of a margin box that is not there.
+const noContent = "none"
+
+// namesChapter reports whether header or footer name the chapter.
+func namesChapter(o presswork.Options) bool {
+	for _, text := range []*string{o.HeaderText, o.FooterText} {
+		if text != nil && strings.Contains(*text, "{chapter}") {
+			return true
+		}
+	}
+	return false
+}
+
+// capacity is how many letters of a header or footer fit into a margin of so many
+// millimetres: Chromium clips nothing there, it would print over the text.
+func (s sheet) capacity(margin float64) int {
+	const (
+		size   = 8.5 * pointInMM // of paper.css
+		line   = 1.3 * size
+		filled = 0.85 // of the margin, at most
+	)
+	lines := int(margin * filled / line)
+	return lines * int((s.width-s.left-s.right)/(size*letterWidth))
+}
+
+// bannerContent writes a header or footer in a margin of so many millimetres as
+// the value of a margin box's content property: strings and page counters, number
+// for {page} and total for {total}.
+func (p page) bannerContent(text string, margin float64, number, total string) string {
+	const counterDigits = 4
+	var parts []string
+	capacity := p.sheet.capacity(margin)
+	if capacity == 0 {
+		return noContent
+	}
+	literal := func(s string) {
+		if s == "" || capacity <= 0 {
+			return
+		}
+		if letters := []rune(s); len(letters) > capacity {
+			s = string(letters[:capacity]) + "…"
+		}
+		capacity -= utf8.RuneCountInString(s)
+		parts = append(parts, themes.QuoteCSS(s))
+	}
+	counter := func(value string, letters int) {
+		parts = append(parts, value)
+		capacity -= letters
+	}
+	at := 0
+	for _, m := range placeholder.FindAllStringIndex(text, -1) {
+		literal(text[at:m[0]])
+		at = m[1]
+		switch text[m[0]:m[1]] {
+		case "{page}":
+			counter(number, counterDigits)
+		case "{total}":
+			counter(total, counterDigits)
+		case "{title}":
+			literal(p.meta.Title)
+		case "{date}":
+			literal(p.date)
+		case "{chapter}":
+			longest := 0
+			for _, c := range p.chapters {
+				longest = max(longest, utf8.RuneCountInString(runningTitle(c)))
+			}
+			if longest > 0 {
+				counter("counter(page,"+chapterStyle+")", longest)
+			}
+		}
+	}
+	literal(text[at:])
+	if len(parts) == 0 {
+		return noContent
+	}
+	return strings.Join(parts, " ")
+}
+
+// bareCSS are the rules of sections, and of white pages, that have no header or no footer:
+// Chromium knows no margin box of some pages but by the name of the page.
+func bareCSS(names themes.Names) string {
+	header, footer := "", ""
+	for _, place := range []string{"left", "center", "right"} {
+		header += "@top-" + place + "{content:none}"
+		footer += "@bottom-" + place + "{content:none}"
+	}
+	css := ""
+	if names[".no-header"] {
+		css += "@page no-header{" + header + "}.no-header{page:no-header}"
+	}
+	if names[".no-footer"] {
+		css += "@page no-footer{" + footer + "}.no-footer{page:no-footer}"
+	}
+	if names[".no-header"] && names[".no-footer"] {
+		css += "@page no-banners{" + header + footer + "}.no-header.no-footer{page:no-banners}"
+	}
+	if names[".leaf"] {
+		css += "@page leaf{" + header + footer + "}"
+	}
+	return css
+}

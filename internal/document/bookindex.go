@@ -1,0 +1,121 @@
+package document
+
+import (
+	"html"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
+	"presswork/internal/markdown"
+)
+
+// indexNode is one term of an index, with those below it.
+type indexNode struct {
+	term, sortBy string
+	places       []string // anchors
+	see, also    []string
+	below        []*indexNode
+	byTerm       map[string]*indexNode
+}
+
+// child is the term below another one.
+func (n *indexNode) child(term, sortBy string) *indexNode {
+	c := n.byTerm[term]
+	if c == nil {
+		c = &indexNode{term: term, sortBy: sortBy}
+		if n.byTerm == nil {
+			n.byTerm = map[string]*indexNode{}
+		}
+		n.byTerm[term] = c
+		n.below = append(n.below, c)
+	}
+	return c
+}
+
+// indexOf is the index, none without entries. On paper its page numbers are filled in after
+// the first print; elsewhere the places are counted.
+func indexOf(entries []markdown.IndexEntry, lang string, paper bool) []made {
+	if len(entries) == 0 {
+		return nil
+	}
+	root := &indexNode{}
+	for _, e := range entries {
+		n := root
+		for i, term := range e.Terms {
+			n = n.child(term, e.SortBy[i])
+		}
+		switch {
+		case e.See == "":
+			n.places = append(n.places, e.ID)
+		case e.Also:
+			n.also = append(n.also, e.See)
+		default:
+			n.see = append(n.see, e.See)
+		}
+	}
+	tag, _ := language.Parse(lang) // und, for none
+	w := indexWriter{order: collate.New(tag, collate.IgnoreCase), lang: lang, paper: paper}
+	w.out.WriteString(`<nav class="toc-index" role="doc-index" aria-label="` + html.EscapeString(markdown.IndexTitle(lang)) + "\">\n")
+	w.list(root.below)
+	w.out.WriteString("</nav>\n")
+	return []made{w.made()}
+}
+
+type indexWriter struct {
+	contentsWriter
+	order *collate.Collator
+	lang  string
+	paper bool
+}
+
+func (w *indexWriter) list(nodes []*indexNode) {
+	slices.SortStableFunc(nodes, func(a, b *indexNode) int { return w.order.CompareString(a.sortBy, b.sortBy) })
+	w.out.WriteString("<ul>\n")
+	for _, n := range nodes {
+		w.out.WriteString("<li>" + html.EscapeString(markdown.SetLine(n.term, w.lang)))
+		for i, id := range n.places {
+			w.place(i, id)
+		}
+		for _, refers := range []struct {
+			word string
+			to   []string
+		}{{"see", n.see}, {"see also", n.also}} {
+			for _, to := range refers.to {
+				w.out.WriteString(" (<em>" + markdown.IndexWord(refers.word, w.lang) + "</em> " + html.EscapeString(markdown.SetLine(to, w.lang)) + ")")
+			}
+		}
+		if len(n.below) > 0 {
+			w.out.WriteByte('\n')
+			w.list(n.below)
+		}
+		w.out.WriteString("</li>\n")
+	}
+	w.out.WriteString("</ul>\n")
+}
+
+// place writes the link of one place.
+func (w *indexWriter) place(i int, id string) {
+	class := "toc-at"
+	if i == 0 {
+		class += " toc-first"
+		w.out.WriteByte(' ')
+	} else if !w.paper {
+		w.out.WriteString(", ")
+	}
+	w.out.WriteString(`<a class="` + class + `" href="#` + url.PathEscape(id) + `"`)
+	if w.paper {
+		w.out.WriteString(" data-fill>")
+		w.number(pageOf{anchor: id, indexed: true, begins: i == 0})
+	} else {
+		w.out.WriteString(">" + strconv.Itoa(i+1))
+	}
+	w.out.WriteString("</a>")
+}
+
+// refersRightToLeft reports whether a term that entries refer to is read from right to left.
+func refersRightToLeft(entries []markdown.IndexEntry) bool {
+	return slices.ContainsFunc(entries, func(e markdown.IndexEntry) bool { return markdown.IsRightToLeft(e.See) })
+}

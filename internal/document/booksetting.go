@@ -1,0 +1,261 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/markdown"
+	"presswork/internal/markdown/block"
+	"presswork/themes"
+)
+
+// bookSetting is what of a printed book's setting a document has.
+type bookSetting struct {
+	// text is justified, with a drop cap where a chapter begins.
+	text bool
+	// pages face each other: mirrored margins, outer folios, running heads.
+	pages bool
+	// start is where chapters begin: "", page or right.
+	start string
+}
+
+const (
+	// From facingLetters on, about three pages, a document that was not said to be a
+	// book has facing pages, and where its chapters are as long as longChapter on
+	// average they begin on pages of their own: shorter ones would leave more paper
+	// white than printed. Those pages are on the right from rightLetters on, about eight
+	// pages: who prints less binds nothing, and wonders at a white page.
+	facingLetters = 8000
+	longChapter   = 5000
+	rightLetters  = 20_000
+	// proseShare is how much of a literary text is in paragraphs, and technicalLetters how
+	// many letters it has at least for each of its tables and blocks of code.
+	proseShare       = 0.6
+	technicalLetters = 10_000
+	// dropCapLetters is how long a paragraph is whose first letter stands beside
+	// three of its lines.
+	dropCapLetters = 260
+)
+
+// maybeBook reports whether a document may turn out to be set as a book: it was said
+// to be one, or its theme is for such.
+func maybeBook(o presswork.Options, theme themes.Theme) bool {
+	return o.As == asBook || o.As == "" && theme.Token("--setting") == asBook
+}
+
+// asBook is the value of the option as, and of a theme's token --setting.
+const asBook = "book"
+
+// bookSettingOf decides it by the rendered text.
+func bookSettingOf(o presswork.Options, theme themes.Theme, body markdown.Document) bookSetting {
+	b := bookSetting{start: o.ChapterStart}
+	if b.start == "continue" {
+		b.start = ""
+	}
+	if !maybeBook(o, theme) {
+		return b
+	}
+	said := o.As == asBook
+	prose, all, technical := textIn(body)
+	if !said && (float64(prose) < proseShare*float64(all) || technical*technicalLetters > all) {
+		return b
+	}
+	b.text, b.pages = true, said || all >= facingLetters
+	if n := len(chaptersOf(body.Headings)); o.ChapterStart == "" && b.pages && n > 1 && all/n >= longChapter {
+		b.start = "page"
+		if said || all >= rightLetters {
+			b.start = "right"
+		}
+	}
+	return b
+}
+
+// textIn counts the letters of a document, those in paragraphs, and the tables and blocks of
+// code.
+func textIn(body markdown.Document) (prose, all, technical int) {
+	block.Walk(body.Blocks, func(b *block.Block) {
+		switch b.Kind {
+		case block.Paragraph:
+			if b.Closed {
+				prose += block.Letters(block.Visible(b.Inner()))
+			}
+		case block.Table, block.Code:
+			technical++
+		}
+	})
+	return prose, block.Letters(block.Visible(body.HTML)), technical
+}
+
+// justified is markdown.Options.Justified of a document that may be a book.
+func justified(o presswork.Options, theme themes.Theme) func(string) string {
+	if !maybeBook(o, theme) {
+		return nil
+	}
+	return analysis.LanguageOf
+}
+
+// leaf is a white page that may be wanted before a chapter so that this begins on the
+// right.
+type leaf struct{ id, chapter string }
+
+// chapterIDs are the headings that begin chapters, none where they are like others.
+func (b bookSetting) chapterIDs(headings []markdown.Heading) map[string]bool {
+	begins := map[string]bool{}
+	if b != (bookSetting{}) {
+		for _, c := range chaptersOf(headings) {
+			begins[c.ID] = true
+		}
+	}
+	return begins
+}
+
+// dropCaps reports whether a language's script has capitals that stand alone.
+func dropCaps(lang string) bool {
+	switch base, _, _ := strings.Cut(strings.ToLower(lang), "-"); base {
+	case "ar", "fa", "ur", "ps", "he", "yi", "zh", "ja", "ko", "hi", "mr", "ne", "bn", "ta", "te", "th", "lo", "km", "my", "ka", "ckb", "sd", "ug", "dv":
+		return false
+	}
+	return true
+}
+
+// dropCap reports whether the first letter of a chapter's first paragraph may be a large one:
+// it begins with a word and is long enough to go around it.
+func dropCap(b *block.Block) bool {
+	return b.Closed && !b.LineBreaks && beginsWithWord(b.Inner()) && block.Letters(block.Visible(b.Inner())) >= dropCapLetters
+}
+
+// beginsWithWord reports whether HTML begins with two letters, perhaps behind a
+// quotation mark.
+func beginsWithWord(html string) bool {
+	runes := []rune(html[:min(len(html), 16)])
+	if len(runes) > 0 && strings.ContainsRune("“„«‘\"", runes[0]) {
+		runes = runes[1:]
+	}
+	return len(runes) > 1 && unicode.IsUpper(runes[0]) && unicode.IsLetter(runes[1])
+}
+
+// facing is the part of the @page rules that differs between left and right pages.
+func (p page) facing() string {
+	if !p.sheet.mirrored {
+		return ""
+	}
+	folio := func(side string) string {
+		if !p.book.pages {
+			return ""
+		}
+		return "@top-center{text-align:" + side + "}@bottom-center{text-align:" + side + "}"
+	}
+	beside, _, _ := p.sheet.strips()
+	inner, outer := round(p.sheet.left-beside+p.sheet.bleed), round(p.sheet.right-beside+p.sheet.bleed)
+	return fmt.Sprintf("@page:right{margin-left:%gmm;margin-right:%gmm;%s}@page:left{margin-left:%gmm;margin-right:%gmm;%s}\n",
+		inner, outer, folio("right"), outer, inner, folio("left"))
+}
+
+// runningHeads reports whether the pages name their chapter and section.
+func (p page) runningHeads() bool { return p.book.pages && p.options.HeaderText == nil }
+
+// runningStyle is the counter style that turns a page's number into its running
+// head.
+const runningStyle = "presswork-running"
+
+// runningHeads are those of all pages: left pages name the chapter, right ones the
+// section. A page on which a chapter opens has none, nor does a blank one, or one before
+// the first chapter.
+func (r *revision) runningHeads(pages map[string]int, total int, blank map[int]bool) []string {
+	chapter, section := make([]string, total+1), make([]string, total+1)
+	opens := make([]bool, total+1)
+	current, within, next := "", "", 0
+	for page := 1; page <= total; page++ {
+		begun := false
+		for ; next < len(r.sections) && pages[r.sections[next].ID] <= page; next++ {
+			h := r.sections[next]
+			if pages[h.ID] == 0 {
+				continue
+			}
+			title := runningTitle(h)
+			if h.Level == r.sections[0].Level || r.tops[h.ID] {
+				opens[page] = opens[page] || pages[h.ID] == page
+				current, within = title, title
+				continue
+			}
+			if within = title; !begun {
+				section[page], begun = title, true
+			}
+		}
+		chapter[page] = current
+		if section[page] == "" {
+			section[page] = within
+		}
+	}
+	for page := 1; page <= total; page++ {
+		if page%2 == 1 {
+			chapter[page] = section[page]
+		}
+		if opens[page] && r.opening || blank[page] {
+			chapter[page] = ""
+		}
+	}
+	return chapter[1:]
+}
+
+// sectionsOf are the chapters and the headings one level below them.
+func sectionsOf(headings []markdown.Heading) (sections []markdown.Heading, tops map[string]bool) {
+	tops = map[string]bool{}
+	level := 0
+	for _, c := range chaptersOf(headings) {
+		tops[c.ID], level = true, c.Level
+	}
+	for _, h := range headings {
+		if tops[h.ID] || level > 0 && h.Level == level+1 {
+			sections = append(sections, h)
+		}
+	}
+	return sections, tops
+}
+
+// placeLeaves decides which white pages are wanted, given the pages of a print that
+// holds some of them, and returns the rule that shows them and the places as they
+// will be with them.
+func (r *revision) placeLeaves(pages map[string]int, total int) (css string, placed map[string]int, sum int) {
+	if len(r.leaves) == 0 {
+		return "", pages, total
+	}
+	shown := map[string]bool{}
+	type shift struct{ from, by int }
+	var shifts []shift
+	held, wanted := 0, 0
+	var b strings.Builder
+	r.blank = map[int]bool{}
+	for _, l := range r.leaves {
+		at := pages[l.chapter]
+		if at == 0 {
+			continue
+		}
+		if r.shown[l.id] {
+			held++
+		}
+		if (at-held+wanted)%2 == 0 {
+			wanted++
+			shown[l.id] = true
+			r.blank[at-held+wanted-1] = true
+			b.WriteString("#" + l.id + "{display:block}")
+		}
+		shifts = append(shifts, shift{at, wanted - held})
+	}
+	r.shown = shown
+	placed = make(map[string]int, len(pages))
+	for id, page := range pages {
+		by := 0
+		for _, s := range shifts {
+			if s.from > page {
+				break
+			}
+			by = s.by
+		}
+		placed[id] = page + by
+	}
+	return b.String(), placed, total + wanted - held
+}

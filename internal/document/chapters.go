@@ -1,0 +1,76 @@
+package document
+
+import (
+	"strings"
+
+	"presswork/internal/markdown"
+)
+
+// maxRunningTitle is how many characters of a chapter's title a header or
+// footer shows.
+const maxRunningTitle = 90
+
+// chapterStyle is the counter style that turns a page's number into the title
+// of the chapter on it.
+const chapterStyle = "presswork-chapter"
+
+// chaptersOf picks the headings that begin a chapter: those of level 1, or,
+// under a single leading one, which is the document's title, those below it.
+func chaptersOf(headings []markdown.Heading) []markdown.Heading {
+	body := headings
+	if titled(headings) && len(headings) > 1 {
+		body = headings[1:]
+	}
+	top := 7
+	for _, h := range body {
+		top = min(top, h.Level)
+	}
+	var chapters []markdown.Heading
+	for _, h := range body {
+		if h.Level == top {
+			chapters = append(chapters, h)
+		}
+	}
+	return chapters
+}
+
+// titled reports whether the first heading is the document's title: the only one
+// of level 1.
+func titled(headings []markdown.Heading) bool {
+	if len(headings) == 0 || headings[0].Level != 1 {
+		return false
+	}
+	for _, h := range headings[1:] {
+		if h.Level == 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// runningTitles are the titles on each page: of the first chapter that begins on it,
+// else of the one that runs on.
+func runningTitles(chapters []markdown.Heading, pages map[string]int, total int) []string {
+	begun := make([][]markdown.Heading, total+1)
+	for _, c := range chapters {
+		if page := pages[c.ID]; page > 0 && page <= total {
+			begun[page] = append(begun[page], c)
+		}
+	}
+	titles := make([]string, total)
+	running := ""
+	for i, begun := range begun[1:] {
+		if titles[i] = running; len(begun) > 0 {
+			titles[i], running = runningTitle(begun[0]), runningTitle(begun[len(begun)-1])
+		}
+	}
+	return titles
+}
+
+func runningTitle(h markdown.Heading) string {
+	title := []rune(headingLabel(h))
+	if len(title) > maxRunningTitle {
+		return strings.TrimSpace(string(title[:maxRunningTitle-1])) + "…"
+	}
+	return string(title)
+}

@@ -1,0 +1,46 @@
+package document
+
+import (
+	"fmt"
+	"strconv"
+
+	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/block"
+)
+
+const (
+	// normalCode and smallestCode are sizes of type in points: that of code where the
+	// theme has none of its own, as in print.css, and the least that is read with ease.
+	normalCode, smallestCode = 8.2, 7
+	// columnWidth is how wide a letter of the typefaces for code is, in em, and
+	// codePadding what print.css leaves beside the lines.
+	columnWidth, codePadding = 0.602, 1.9
+)
+
+var codeSize = lazyregexp.New(`^([0-9]{1,2}(?:\.[0-9]+)?)pt$`)
+
+// normalCodeSize is the size of code in points: the theme's ("8.8pt"), if it has one.
+func normalCodeSize(size string) float64 {
+	m := codeSize().FindStringSubmatch(size)
+	if m == nil {
+		return normalCode
+	}
+	points, _ := strconv.ParseFloat(m[1], 64) // digits
+	return points
+}
+
+// code writes a code block. One with long lines is set smaller if they are then whole. One
+// of more columns than fit in the smallest type is as large as others, and wrapped.
+func (t *typesetter) code(b *block.Block, a area) {
+	tag := b.Tag()
+	if b.Columns > 0 {
+		style := ""
+		width := (a.sheet.width - a.sheet.left - a.sheet.right) / a.sheet.scale / pointInMM
+		if fits := width / (float64(b.Columns)*columnWidth + codePadding); fits < t.codeSize && fits*a.sheet.scale >= smallestCode {
+			style = fmt.Sprintf("font-size:%.2fpt", fits-0.005)
+		}
+		tag = b.TagWithStyle(style)
+	}
+	t.out.WriteString(tag)
+	t.inner(b, a.within())
+}

@@ -1,0 +1,145 @@
+package document
+
+import (
+	"strconv"
+	"strings"
+
+	"presswork/internal/markdown/block"
+)
+
+// Sizes of type in a table, in em of the running text, and their cells' padding
+// left and right in em of their own: those of print.css and paper.css.
+const (
+	pointInMM = 25.4 / 72
+	bodySize  = 11 * pointInMM
+	// letterWidth is the mean width of a letter in em, wideLetter that of words in
+	// heads, of digits and of wide typefaces.
+	letterWidth, wideLetter = 0.5, 0.66
+	// tallText is how many letters a table of few rows holds that may be divided
+	// all the same, because its rows are of many lines.
+	tallText = 800
+)
+
+// tableSize is one way to set a table.
+type tableSize struct {
+	class         string
+	size, padding float64
+}
+
+func tableSizes() []tableSize {
+	return []tableSize{{"", .9, 1.4}, {"wide", .78, .9}, {"wider", .66, .9}}
+}
+
+// isShort reports whether the column's cells are to stay on one line: numbers with
+// their units, dates, names.
+func isShort(c block.Column) bool { return c.Cell <= 14 }
+
+// comfortable is how wide a column wants to be, in letters: short cells on one
+// line, long ones on a few.
+func comfortable(c block.Column) int {
+	const aFew, many = 40, 160
+	switch {
+	case isShort(c):
+		return c.Cell
+	case c.Cell <= aFew:
+		return max(c.Word, 16)
+	case c.Cell <= many:
+		return max(c.Word, 22)
+	}
+	return max(c.Word, 30)
+}
+
+// tableWidth is how many millimetres wide the table is when its longest rows have so
+// many letters of a width in em.
+func tableWidth(t block.Sizes, letters int, width float64, s tableSize) float64 {
+	return (float64(letters)*width + float64(len(t.Columns))*s.padding) * s.size * bodySize
+}
+
+// least is how many letters cannot be broken: short cells and the longest words
+// of the others.
+func least(t block.Sizes) (letters int) {
+	for _, c := range t.Columns {
+		if isShort(c) {
+			letters += c.Cell
+		} else {
+			letters += c.Word
+		}
+	}
+	return letters
+}
+
+// surelyFits reports that the table does not leave an area of so many millimetres
+// even if every letter is as wide as the widest.
+func surelyFits(t block.Sizes, area float64) bool {
+	const widest = 1
+	return !t.Spans && !t.HoldsMore && tableWidth(t, least(t), widest, tableSizes()[0]) <= area
+}
+
+// fit picks the classes of a table for an area of so many millimetres upright,
+// and turned (0: it cannot be).
+func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
+	// squeezed is by how much a table may be narrower than it wants.
+	const squeezed = 1.15
+	wanted, full, shortest, words := 0, 0, least(t), 0
+	for _, c := range t.Columns {
+		wanted += comfortable(c)
+		full += c.Cell
+		words += c.Word
+	}
+	takes := func(letters int, s tableSize) float64 { return tableWidth(t, letters, letterWidth, s) }
+	needs := func(letters int, s tableSize) float64 { return tableWidth(t, letters, wideLetter, s) }
+	for _, area := range []float64{upright, turned} {
+		if area < upright {
+			break
+		}
+		for _, s := range tableSizes() {
+			switch {
+			case takes(full, s) <= area && needs(words, s) <= area:
+				if needs(full, s) > area {
+					return s.class + whole(t), area != upright
+				}
+				return s.class, area != upright
+			case takes(wanted, s) <= area*squeezed && needs(shortest, s) <= area:
+				return s.class + unbroken(t), area != upright
+			}
+		}
+	}
+	smallest := tableSizes()[2]
+	for _, area := range []float64{upright, turned} {
+		switch {
+		case needs(shortest, smallest) <= area:
+			return smallest.class + unbroken(t), area != upright
+		case needs(words, smallest) <= area:
+			return smallest.class + whole(t), area != upright
+		}
+	}
+	return smallest.class + " crowded", turned > upright
+}
+
+// unbroken lists the classes that keep the cells of short columns on one line:
+// else the browser takes from them what the long ones want.
+func unbroken(t block.Sizes) string {
+	return onOneLine(t, isShort)
+}
+
+// whole lists the classes that keep dates and the like, which a browser breaks
+// at their hyphens, in one piece; the columns' heads may be broken.
+func whole(t block.Sizes) string {
+	classes := onOneLine(t, func(c block.Column) bool { return !c.Prose })
+	if classes == "" {
+		return ""
+	}
+	return " folded" + classes
+}
+
+// onOneLine lists the classes of the columns whose cells are not broken.
+func onOneLine(t block.Sizes, is func(block.Column) bool) string {
+	const most = 20 // the print sheet has a rule for each
+	var b strings.Builder
+	for i, c := range t.Columns[:min(len(t.Columns), most)] {
+		if is(c) && !t.Spans {
+			b.WriteString(" nb" + strconv.Itoa(i+1))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,121 @@
+package document
+
+import (
+	"strings"
+
+	"presswork/internal/markdown/block"
+)
+
+// turnedStart begins what has a page turned to the other side.
+const turnedStart = `<div class="turned">`
+
+// fit decides how tables and diagrams are set, and which neighbours share a turned page with
+// them.
+func (t *typesetter) fit(list []neighbour, a area) {
+	t.fitTables(list, a)
+	for i := range list {
+		if list[i].Kind == block.Diagram {
+			t.fitDiagram(list, i, a.sheet)
+		}
+	}
+}
+
+// fitTables sets each table in the largest type in which it fits the page: turned to the
+// other side when even the smallest is too wide. One that is too wide for that too is broken
+// within words. A table may be wider all the same, because letters differ in width.
+func (t *typesetter) fitTables(list []neighbour, a area) {
+	if a.table {
+		return
+	}
+	upright := a.sheet.width - a.sheet.left - a.sheet.right
+	turned := 0.0
+	if a.sheet.height > a.sheet.width {
+		turned = a.sheet.height - a.sheet.left - a.sheet.right
+	}
+	alone, from := a.page, 0 // the neighbours from here on share a page with no table yet
+	for i := range list {
+		s := &list[i]
+		if s.Kind != block.Table {
+			if t.turnsPage(s.Block, a) {
+				alone, from = a.page, i+1
+			}
+			continue
+		}
+		sizes := s.Sizes()
+		class, turn := fit(sizes, upright/a.sheet.scale, turned/a.sheet.scale)
+		t.doubtful = t.doubtful || !surelyFits(sizes, upright/a.sheet.scale)
+		if sizes.Letters > tallText && sizes.Rows <= 8 {
+			class += " tall"
+		}
+		s.tag = s.TagWithClasses(strings.Fields(class), "wide", "wider")
+		if !turn {
+			alone = false
+			continue
+		}
+		first := leadIn(list, i)
+		if alone && isFewWords(list[from:i]) {
+			first = from
+		}
+		list[first].until, s.wrapper = i+1, turnedStart
+		alone, from = a.page, i+1
+	}
+}
+
+// turnsPage reports whether a block is a section of turned pages.
+func (t *typesetter) turnsPage(b *block.Block, a area) bool {
+	other := "landscape"
+	if t.sheet.width > t.sheet.height {
+		other = "portrait"
+	}
+	return !a.turned && b.Kind == block.Division && b.HasClass(other)
+}
+
+// isFewWords reports whether some blocks are too little for a page of their own: a title,
+// a sentence or two.
+func isFewWords(list []neighbour) bool {
+	const most = 300 // letters
+	letters, size := 0, 0
+	for _, s := range list {
+		size += len(s.HTML)
+		if s.Rich || s.Tables || s.Unsound || size > 10*most {
+			return false
+		}
+		letters += block.Letters(block.Visible(s.HTML))
+	}
+	return letters <= most
+}
+
+// leadIn is the first of the neighbours that turn with one because they speak of it: headings,
+// or a line that ends in a colon and the headings above it; that one's own index if there
+// are none.
+func leadIn(list []neighbour, of int) int {
+	const (
+		most    = 3
+		longest = 400 // bytes of HTML
+	)
+	first := of
+	for n := range most {
+		at := of - 1 - n
+		if at < 0 || strings.Trim(list[at].after, "\n") != "" || !list[at].Closed || len(list[at].Element()) > longest {
+			break
+		}
+		b := list[at].Block
+		if b.Kind != block.Heading && (n > 0 || b.Kind != block.Paragraph || !b.EndsWithColon()) {
+			break
+		}
+		first = at
+	}
+	return first
+}
+
+// table writes a table.
+func (t *typesetter) table(s *neighbour, a area) {
+	tag := s.tag
+	if tag == "" { // in another one
+		tag = s.Tag()
+	}
+	t.out.WriteString(tag)
+	inner := a.within()
+	inner.table = true
+	t.inner(s.Block, inner)
+}

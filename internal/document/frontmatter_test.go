@@ -1,0 +1,104 @@
+package document_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/document"
+)
+
+func TestFrontMatterOfOthersIsNoError(t *testing.T) {
+	t.Parallel()
+	c := compose(t, document.Document{Content: []byte("---\ntheme: jekyll-theme-minimal\npage_size: A99\noutline: deep\nmargin: 2cm\ncover: a.jpg\nlanguage: Klingonese\n" +
+		"margins: {left: 100mm}\nauthor: [A, B]\n---\n# x\n"), Options: presswork.Options{Margins: presswork.Margins{Right: "105mm"}}})
+	var lines []int
+	for _, w := range c.Warnings {
+		if w.Code != presswork.FrontMatterIgnored || !strings.HasPrefix(w.Message, "front matter: ") {
+			t.Errorf("warning %+v", w)
+		}
+		lines = append(lines, w.Line)
+	}
+	if want := "[2 3 4 5 6 7 8]"; fmt.Sprint(lines) != want || c.Theme != "light" || c.Meta.Author != "A, B" {
+		t.Errorf("warnings on lines %v, want %s; theme %s, author %q", lines, want, c.Theme, c.Meta.Author)
+	}
+	strict := converter(t, document.Options{})
+	if _, err := strict.Compose(t.Context(), document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")}); presswork.CodeOf(err) != presswork.StrictFindings {
+		t.Errorf("strict lets an ignored theme pass: %v", err)
+	}
+}
+
+func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
+	t.Parallel()
+	for matter, want := range map[string]string{
+		"lang: en\ndate: 2024-03-05":                "March 5, 2024",
+		"lang: en-GB\ndate: 2024-03-05T10:00:00Z":   "5 March 2024",
+		"lang: de-CH\ndate: 2024-03-05 10:00 +0100": "5. März 2024",
+		"lang: de-AT\ndate: 2024-01-05":             "5. Jänner 2024",
+		"lang: fr\ndate: 2024/8/9":                  "9 août 2024",
+		"lang: pl\ndate: 2024-08-09":                "9 sierpnia 2024",
+		"lang: ca\ndate: 2024-04-09":                "9 d’abril del 2024",
+		"lang: ru\ndate: 2024-08-09":                "9 августа 2024\u202fг.",
+		"lang: ja\ndate: 2024-08-09":                "2024年8月9日",
+		"lang: zh-TW\ndate: 2024-08-09":             "2024年8月9日",
+		"lang: ko\ndate: 2024-08-09":                "2024년 8월 9일",
+		"lang: fa\ndate: 2024-08-09":                "۹ اوت ۲۰۲۴",
+		"lang: ar-EG\ndate: 2024-08-09":             "٩ أغسطس ٢٠٢٤",
+		"lang: no\ndate: 2024-08-09":                "9. august 2024",
+		"lang: tlh\ndate: 2024-08-09":               "2024-08-09",
+		"lang: en\ndate: today":                     "November 20, 2026",
+		"lang: en\ndate: \"`r Sys.Date()`\"":        "November 20, 2026",
+		"lang: en\ndate: Spring 2024":               "Spring 2024",
+		"lang: en\ndate: 2024-02-30":                "2024-02-30",
+		"lang: en\ndate: 05/03/2024":                "05/03/2024",
+		"lang: en\ndate: 2024":                      "2024",
+		"lang: en":                                  "2026-11-20",
+	} {
+		c := compose(t, document.Document{Content: []byte("---\n" + matter + "\n---\nText\n"), Options: presswork.Options{Cover: new(true), HeaderText: new("{date}")}})
+		if !strings.Contains(c.Page.HTML, `<p class="cover-date">`+want+"</p>") || !strings.Contains(c.Page.HTML, `@top-center{content:"`+want+`"}`) {
+			_, got, _ := strings.Cut(c.Page.HTML, `<p class="cover-date">`)
+			t.Errorf("%q: the cover has %.40q, want %q", matter, got, want)
+		}
+	}
+	at := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	c, err := converter(t, document.Options{Epoch: at}).Compose(t.Context(), document.Document{Content: []byte("---\ndate: 2024-03-05\n---\nx")})
+	if err != nil || c.Meta.Date != "2024-03-05" {
+		t.Errorf("the metadata's date is %q, %v", c.Meta.Date, err)
+	}
+}
+
+// A title that the text does not have is printed above it, with what belongs to it.
+func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
+	t.Parallel()
+	const matter = "---\ntitle: Tides & <Winds>\nsubtitle: A survey\nauthors: [{name: Ann Lee}, Bo]\ndate: 2024-03-05\nlang: en\nabstract: |\n  Short *and* <b>plain</b>.\n"
+	const block = "<div class=\"byline\">\n<p class=\"subtitle\">A survey</p>\n<p class=\"authors\">Ann Lee, Bo</p>\n<p class=\"issued\">March 5, 2024</p>\n</div>\n"
+	const abstract = "<div class=\"abstract\">\n<p>Short <em>and</em> &lt;b&gt;plain&lt;/b&gt;.</p>\n</div>\n"
+	for name, test := range map[string]struct {
+		matter, text, want string
+		options            presswork.Options
+	}{
+		"no heading":   {matter: matter, text: "Text.", want: `<h1 id="tides--winds">Tides &amp; &lt;Winds&gt;</h1>` + "\n" + block + abstract + "<p>Text.</p>"},
+		"an own title": {matter: matter, text: "# Own\n\nText.", want: `<h1 id="own">Own</h1>` + "\n" + abstract + "<p>Text.</p>"},
+		"raw title":    {matter: matter, text: "<h1 align=center>Own</h1>\n", want: `Own</h1>`},
+		"code":         {matter: "---\ntitle: T\n", text: "```html\n<h1>x</h1>\n```\n\n`<h1>`\n\n    <h1>\n", want: `<h1 id="t">T</h1>` + "\n" + `<pre`},
+		"chapters":     {matter: matter, text: "# One\n\n# Two", want: `<p class="title">Tides &amp; &lt;Winds&gt;</p>` + "\n" + block + abstract + `<h1 id="one">One</h1>`},
+		"its chapter":  {matter: matter, text: "# Tides & \\<Winds>\n\n# Two", want: `<h1 id="tides--winds">Tides &amp; &lt;Winds&gt;</h1>` + "\n" + abstract + `<h1 id="two">`},
+		"a cover":      {matter: matter, text: "Text.", options: presswork.Options{Cover: new(true)}, want: "<main>\n" + abstract + "<p>Text.</p>"},
+		"contents":     {matter: "---\ntitle: T\n", text: "## One\n", options: presswork.Options{TOC: new(presswork.Depth(2))}, want: `<h1 id="t">T</h1>` + "\n" + `<nav class="toc"`},
+		"numbers":      {matter: "---\ntitle: T\n", text: "## One\n", options: presswork.Options{NumberedHeadings: new(true)}, want: `<h1 id="t">T</h1>` + "\n" + `<h2 id="one">1` + "\u2002One</h2>"},
+		"an option":    {text: "Text.", options: presswork.Options{Title: "T"}, want: "<main>\n<p>Text.</p>"},
+		"only a date":  {matter: "---\ndate: 2024-03-05\n", text: "Text.", want: "<main>\n<p>Text.</p>"},
+	} {
+		src := test.text
+		if test.matter != "" {
+			src = test.matter + "---\n" + src
+		}
+		html := compose(t, document.Document{Content: []byte(src), Options: test.options}).Page.HTML
+		if !strings.Contains(html, test.want) {
+			_, got, _ := strings.Cut(html, "<main>")
+			t.Errorf("%s: got %s\nwant %s", name, got, test.want)
+		}
+	}
+}

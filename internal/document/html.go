@@ -1,0 +1,299 @@
+package document
+
+import (
+	"cmp"
+	_ "embed"
+	"html"
+	"net/url"
+	"strings"
+	"sync"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/internal/pdffile"
+	"presswork/themes"
+)
+
+// The shared sheets: typography, the machinery of the page, the elements of the
+// extended syntax, and the setting of books.
+var (
+	//go:embed print.css
+	printCSS string
+	//go:embed paper.css
+	paperCSS string
+	//go:embed syntax.css
+	syntaxCSS string
+	//go:embed book.css
+	bookCSS string
+)
+
+// sharedSheet is all of them, of which a page gets what it uses.
+var sharedSheet = sync.OnceValue(func() *themes.Stylesheet { return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + bookCSS) })
+
+// policy forbids a page that is shown elsewhere everything but showing what is in
+// it, should some reference ever get past the sanitisers. The printer has its own.
+const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+// unseen spares the printer, whose window is one pixel wide, the layout for that
+// window. In a style element of its own, so that the others need not be read anew
+// for the page.
+const unseen = "<style>@media (max-width:9px){body{display:none!important}}</style>\n"
+
+// charset is the head's first element.
+const charset = `<meta charset="utf-8">` + "\n"
+
+// Standalone is the page for another program than the Printer: with a policy of
+// its own that lets it fetch nothing.
+func (d Composed) Standalone() string {
+	at := d.layout.charset
+	return d.Page.HTML[:at] + `<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n" + d.Page.HTML[at:]
+}
+
+// layout is where the parts of a page are, by offsets in its HTML.
+type layout struct {
+	charset int // the end of that element
+	// facing and banners are the rules of those names in the stylesheet, head is the end of
+	// the last stylesheet.
+	facing, banners [2]int
+	head            int
+	// start is the end of the body's start tag, cover the end of the cover, main the content
+	// of the main element.
+	start, cover int
+	main         [2]int
+}
+
+// page is everything a document's HTML is made of.
+type page struct {
+	options presswork.Options
+	theme   themes.Theme
+	sheet   sheet
+	meta    pdffile.Meta
+	lang    string
+	upright bool // some letters are never slanted
+	body    string
+	// text is the typeset body, nil for slides, covers and screens.
+	text *typesetter
+	// rightToLeft reports that some text is read from right to left.
+	rightToLeft bool
+	// lastStyle is a stylesheet after all others, "" for none.
+	lastStyle string
+	// subtitle takes the subject's place on the cover, date is as it is shown.
+	subtitle, date string
+	// slides reports that the body is one of slides.
+	slides bool
+	// chapters are the headings whose pages must be known, for header, footer or white
+	// pages before them; none when not asked for.
+	chapters []markdown.Heading
+	book     bookSetting
+	headings []markdown.Heading
+}
+
+// root is the start tag of the html element of a page that holds names.
+func (p page) root(names themes.Names) string {
+	root := `<html lang="` + html.EscapeString(p.lang) + `" dir="` + markdown.Direction(p.lang) + `"`
+	var classes []string
+	if p.upright {
+		classes = append(classes, "upright-script")
+	}
+	if p.runsBothWays(names) {
+		classes = append(classes, "both-ways")
+	}
+	if len(classes) > 0 {
+		root += ` class="` + strings.Join(classes, " ") + `"`
+	}
+	return root + ` data-theme="` + html.EscapeString(p.theme.Name) + `">`
+}
+
+// runsBothWays reports whether text may run from right to left somewhere. Elsewhere
+// nothing is isolated from the text around it: a paragraph of isolated pieces
+// takes Chromium a thirtieth longer.
+func (p page) runsBothWays(names themes.Names) bool {
+	return markdown.Direction(p.lang) == "rtl" || names.Attribute("dir") || p.rightToLeft
+}
+
+func (p page) html() (string, layout, themes.Names) {
+	const stylesheets = 16 << 10 // at most, in most documents
+	content, l := p.content()
+	names := themes.NamesIn(content + p.arranged())
+	root := p.root(names)
+	names = names.With(themes.NamesIn(root))
+	var b strings.Builder
+	b.Grow(len(content) + stylesheets)
+	b.WriteString("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
+	l.charset = b.Len()
+	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
+	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
+	shared := sharedSheet
+	if p.slides {
+		shared = slideSheet // they are measured in the printer's window
+	} else {
+		b.WriteString(unseen)
+	}
+	for i, sheet := range p.stylesheets(names, shared()) {
+		if sheet = strings.TrimSpace(sheet); sheet != "" {
+			b.WriteString("<style>\n")
+			if i == 0 {
+				facing := b.Len() + len(p.rulesBefore(p.inkTheme()))
+				l.facing = [2]int{facing, facing + len(p.facing())}
+				l.banners = [2]int{l.facing[1], l.facing[1] + len(p.banners(thisPage, allPages))}
+			}
+			b.WriteString(sheet + "\n</style>\n")
+		}
+	}
+	if p.fillsStyle() {
+		b.WriteString("<style data-fill></style>\n")
+	}
+	b.WriteString(p.lastStyle)
+	l.head = b.Len()
+	b.WriteString("</head>\n")
+	l.start, l.cover = l.start+b.Len(), l.cover+b.Len()
+	l.main = [2]int{l.main[0] + b.Len(), l.main[1] + b.Len()}
+	b.WriteString(content + "</html>\n")
+	return b.String(), l, names
+}
+
+// content is the body element.
+func (p page) content() (string, layout) {
+	var b strings.Builder
+	b.Grow(len(p.body) + 4<<10)
+	b.WriteString("<body")
+	var classes []string
+	if p.text != nil && p.text.turns {
+		classes = append(classes, "turns")
+	}
+	if p.book.text {
+		classes = append(classes, "book")
+	}
+	if len(classes) > 0 {
+		b.WriteString(` class="` + strings.Join(classes, " ") + `"`)
+	}
+	b.WriteString(">\n")
+	l := layout{start: b.Len()}
+	if isTrue(p.options.Cover) {
+		p.writeCover(&b)
+	}
+	l.cover = b.Len()
+	p.writeAnchors(&b)
+	b.WriteString("<main>\n")
+	l.main = [2]int{b.Len(), b.Len() + len(p.body)}
+	b.WriteString(p.body + "</main>\n</body>\n")
+	return b.String(), l
+}
+
+// inkTheme is the theme, as ink_saver has it.
+func (p page) inkTheme() themes.Theme {
+	if isTrue(p.options.InkSaver) {
+		return p.theme.InkSaver()
+	}
+	return p.theme
+}
+
+// background is the colour of the pages.
+func (p page) background() string { return p.inkTheme().Token("--base-100") }
+
+// stylesheets lists the layers for a page that holds names, each in a style
+// element of its own, so that nothing left open in one reaches the next. Of ours,
+// the shared ones, it gets the rules that could match something.
+func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []string {
+	theme, last := p.inkTheme(), ""
+	if isTrue(p.options.InkSaver) {
+		last = theme.Tokens()
+	}
+	code := ""
+	if p.options.CodeTheme != "" {
+		code, _ = markdown.CodeCSS(p.options.CodeTheme)
+	}
+	// Chromium lets a later @page rule win over an earlier named one, so the
+	// sheet goes before the print sheet with its cover page.
+	paper := p.facing() + p.banners(thisPage, allPages) + bareCSS(names)
+	if ownSheets(p.options, theme) {
+		return []string{p.rulesBefore(theme) + paper + theme.Fit(names, shared, p.sheet.properties()), code}
+	}
+	// Another's stylesheet may use any property, and set it anywhere.
+	extra, _ := themes.FilterCSS(p.options.CSS)
+	return []string{p.rulesBefore(theme) + paper, shared.Fit(names), p.theme.CSS(), last, code, extra}
+}
+
+// rulesBefore are the rules before those of facing pages, of header and footer.
+func (p page) rulesBefore(theme themes.Theme) string {
+	if ownSheets(p.options, theme) {
+		return p.sheet.css()
+	}
+	return theme.Tokens() + p.sheet.properties().Rule() + p.sheet.css()
+}
+
+// ownSheets reports whether all of a page's stylesheets are ours, a code theme
+// left aside.
+func ownSheets(o presswork.Options, theme themes.Theme) bool { return o.CSS == "" && !theme.Custom }
+
+// A page's number and how many there are, as values of the content property, where all
+// pages are printed at once.
+const (
+	thisPage = "counter(page)"
+	allPages = "counter(pages)"
+)
+
+// banners are the header and footer as a style sheet, with a page's number and how
+// many there are as such values. Without a word about them, pages are numbered at the
+// foot.
+func (p page) banners(number, total string) string {
+	header, footer := "", p.folio()
+	if p.options.HeaderText != nil {
+		header = *p.options.HeaderText
+	}
+	if p.options.FooterText != nil {
+		footer = *p.options.FooterText
+	}
+	head := p.bannerContent(header, p.sheet.top, number, total)
+	if p.runningHeads() && len(p.chapters) > 0 && p.sheet.capacity(p.sheet.top) > 0 {
+		head = "counter(page," + runningStyle + ")"
+	}
+	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + p.bannerContent(footer, p.sheet.bottom, number, total) + "}}\n"
+}
+
+// noBanners leaves header and footer away.
+const noBanners = "@page{@top-center{content:" + noContent + "}@bottom-center{content:" + noContent + "}}\n"
+
+// folio is the footer of a page that nobody chose: its theme's, of a book the number
+// alone.
+func (p page) folio() string {
+	text := strings.Trim(p.theme.Token("--folio-text"), `"`)
+	if text == "" || checkBanner("folio", text) != nil {
+		text = "{page} / {total}"
+	}
+	if p.book.pages && (strings.Contains(text, "{total}") || strings.Contains(text, "{title}")) {
+		text = "{page}"
+	}
+	return text
+}
+
+// writeAnchors writes links to the chapters, unseen: Chromium writes the place of
+// what a link points to.
+func (p page) writeAnchors(b *strings.Builder) {
+	if len(p.chapters) == 0 {
+		return
+	}
+	b.WriteString("<nav hidden>")
+	for _, c := range p.chapters {
+		b.WriteString(`<a href="#` + url.PathEscape(c.ID) + `"></a>`)
+	}
+	b.WriteString("</nav>\n")
+}
+
+// writeCover writes the title page. Its title is no heading, so that outline
+// and structure hold the document's own headings once.
+func (p page) writeCover(b *strings.Builder) {
+	line := func(class, text string) {
+		if text != "" {
+			b.WriteString(`<p class="` + class + `">` + html.EscapeString(text) + "</p>\n")
+		}
+	}
+	subject := cmp.Or(p.subtitle, markdown.SetLine(pdffile.OneLine(p.options.Subject), p.lang))
+	b.WriteString(`<section class="` + coverClass(p.sheet, isTrue(p.options.InkSaver)) + `" style="` + coverStyle(p.sheet, p.meta.Title, subject) + "\">\n<div class=\"cover-head\">\n")
+	line("cover-title", p.meta.Title)
+	line("cover-subject", subject)
+	b.WriteString("</div>\n<div class=\"cover-foot\">\n")
+	line("cover-author", p.meta.Author)
+	line("cover-date", p.date)
+	b.WriteString("</div>\n</section>\n")
+}

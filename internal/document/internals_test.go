@@ -1,0 +1,21 @@
+package document
+
+import (
+	"context"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/internal/pdffile"
+)
+
+// Inspect looks through a print as Converter.Print does.
+func Inspect(ctx context.Context, d Composed, printed []byte) ([]presswork.Warning, error) {
+	return d.preflight.inspect(ctx, d.Page.HTML, func() (*pdffile.File, error) { return pdffile.Read(printed) })
+}
+
+// Oversized is a document that must be divided, as if it had more parts than are
+// printed at once.
+func Oversized(d Composed) Composed {
+	d.parts = markdown.MaxParts + 1
+	return d
+}

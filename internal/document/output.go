@@ -1,0 +1,111 @@
+package document
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork"
+	"presswork/internal/document/raster"
+	"presswork/internal/input"
+	"presswork/internal/markdown"
+)
+
+// CheckOutput refuses an output that does not exist, and one that cannot keep
+// what the options, or the front matter below them, ask for: a document that asks
+// for a password never goes out without one. Errors: InvalidOption,
+// FrontMatterInvalid.
+func CheckOutput(output presswork.Output, matter markdown.Matter, o presswork.Options) error {
+	var names []string
+	for _, known := range presswork.Outputs() {
+		names = append(names, string(known))
+	}
+	if output != "" && !slices.Contains(names, string(output)) {
+		return presswork.Errorf(presswork.InvalidOption, "output %q does not exist%s; allowed: %s", short(string(output)),
+			input.DidYouMean(string(output), names), strings.Join(names, ", ")).WithParam("output")
+	}
+	switch {
+	case output == "" || output == presswork.PDF:
+		return nil
+	case o.Password != "":
+		return invalid("password", "password goes with the output pdf only: %s cannot be encrypted", output)
+	case matter.Options.Password != "":
+		return presswork.Errorf(presswork.FrontMatterInvalid, "front matter, line %d: password goes with the output pdf only: %s cannot be encrypted",
+			matter.Lines["password"], output).WithParam("content")
+	}
+	return nil
+}
+
+// Made is a finished document.
+type Made struct {
+	// Data is the file.
+	Data []byte
+	// Pictures are the pages, PNGs, which Data holds as a zip archive.
+	Pictures [][]byte
+	// Pages is how many there are, 0 for HTML and EPUB.
+	Pages int
+	// Warnings are those of Composed and those found since.
+	Warnings []presswork.Warning
+}
+
+// Make makes a composed document into its output. Errors: Print's, those of
+// Options.Picture.
+func (c *Converter) Make(ctx context.Context, d Composed) (Made, error) {
+	switch d.Output {
+	case presswork.HTML:
+		return Made{Data: []byte(d.Page.HTML), Warnings: d.Warnings}, nil
+	case presswork.EPUB:
+		return c.makeBook(ctx, d)
+	}
+	printed, err := c.Print(ctx, d)
+	made := Made{Data: printed.PDF, Pages: printed.Pages, Warnings: printed.Warnings}
+	if err != nil || d.Output != presswork.PNG {
+		return made, err
+	}
+	if c.script == nil {
+		return Made{}, presswork.Errorf(presswork.InvalidOption, "pictures of pages are not made here: that takes a browser").WithParam("output")
+	}
+	sheet := d.Page.Sheet
+	if made.Pictures, err = raster.Pages(ctx, c.script, printed.PDF, printed.Pages, d.resolution, sheet.Width*sheet.Height); err == nil {
+		made.Data, err = archive(made.Pictures)
+	}
+	return made, err
+}
+
+// archive packs pictures, named by their pages so that they sort.
+func archive(pictures [][]byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for i, picture := range pictures {
+		f, err := z.CreateHeader(&zip.FileHeader{Name: PictureName("page", i+1, len(pictures)), Method: zip.Store})
+		if err == nil {
+			_, err = f.Write(picture)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("pdf: %w", err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("pdf: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// PictureName names the picture of a page of so many: page-07.png.
+func PictureName(name string, page, pages int) string {
+	return fmt.Sprintf("%s-%0*d.png", name, len(strconv.Itoa(pages)), page)
+}
+
+// defaultResolution is that of pictures of pages, in pixels to the inch.
+const defaultResolution = 150
+
+func resolutionOf(o presswork.Options) int {
+	if o.Resolution != nil {
+		return *o.Resolution
+	}
+	return defaultResolution
+}

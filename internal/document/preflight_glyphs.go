@@ -1,0 +1,142 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"presswork"
+	"presswork/internal/chromium/fonts"
+)
+
+// maxWanted is how many different characters are looked for.
+const maxWanted = 20_000
+
+// beyondFonts lists the characters of a page that are in none of our fonts, so
+// that it depends on the machine's whether they can be printed.
+func beyondFonts(html string) (wanted []rune) {
+	seen := map[rune]bool{}
+	for _, r := range html {
+		if r >= 0x7f && !seen[r] && !fonts.Covers(r) && !inkless(r) && len(wanted) < maxWanted {
+			seen[r] = true
+			wanted = append(wanted, r)
+		}
+	}
+	return wanted
+}
+
+// inkless characters need no glyph: they are printed as nothing or as a gap.
+func inkless(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) || r == '\u034f'
+}
+
+// remedy is a Debian package that has a kind of character, and what to print of
+// them.
+type remedy struct {
+	of     func(rune) bool
+	advice string
+}
+
+func remedies() []remedy {
+	in := func(tables ...*unicode.RangeTable) func(rune) bool {
+		return func(r rune) bool { return unicode.In(r, tables...) }
+	}
+	const rare = 0x20000 // the ideographs from here on
+	return []remedy{
+		{func(r rune) bool { return r >= rare && unicode.Is(unicode.Han, r) }, "; the package fonts-hanazono has rare ideographs"},
+		{in(cjk(), unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo), "; the package fonts-noto-cjk has such characters"},
+		{in(pictographs()), "; the package fonts-noto-color-emoji has such characters"},
+		{in(unicode.Co), ": they are for private use, and only the font they were made for has them"},
+		{in(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S), "; the packages fonts-noto-core and fonts-noto-extra have many scripts"},
+		{func(rune) bool { return true }, ": they stand for nothing in Unicode"},
+	}
+}
+
+// cjk are the punctuation and the forms of Chinese, Japanese and Korean.
+func cjk() *unicode.RangeTable {
+	return &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2e80, Hi: 0x33ff, Stride: 1}, {Lo: 0xfe30, Hi: 0xfe4f, Stride: 1}, {Lo: 0xff00, Hi: 0xffef, Stride: 1}}}
+}
+
+// pictographs are the blocks that emoji lie in.
+func pictographs() *unicode.RangeTable {
+	return &unicode.RangeTable{
+		R16: []unicode.Range16{{Lo: 0x2600, Hi: 0x27bf, Stride: 1}},
+		R32: []unicode.Range32{{Lo: 0x1f000, Hi: 0x1faff, Stride: 1}},
+	}
+}
+
+// glyphsMissing words what no font had, a warning for each thing to do about it.
+func (p preflight) glyphsMissing(missing []string) (warnings []presswork.Warning) {
+	list := remedies()
+	groups := make([][]string, len(list))
+	for _, text := range missing {
+		wanting := wantingIn(text)
+		if wanting == "" {
+			continue
+		}
+		first := []rune(wanting)[0]
+		for n, r := range list {
+			if r.of(first) {
+				groups[n] = append(groups[n], text)
+				break
+			}
+		}
+	}
+	for n, texts := range groups {
+		if len(texts) == 0 {
+			continue
+		}
+		const shown = 5
+		var b strings.Builder
+		for i, text := range texts[:min(len(texts), shown)] {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(named(text))
+		}
+		if more := len(texts) - shown; more > 0 {
+			fmt.Fprintf(&b, " and %d more", more)
+		}
+		w := presswork.Warning{Code: presswork.GlyphMissing, Message: "no font has " + b.String() + list[n].advice}
+		p.locate(&w, texts[:min(len(texts), shown)]...)
+		warnings = append(warnings, w)
+	}
+	return warnings
+}
+
+// wantingIn is what in a text needs ink; of that, what our fonts do not have,
+// if there is any.
+func wantingIn(text string) string {
+	inked := strings.Map(func(r rune) rune {
+		if inkless(r) {
+			return -1
+		}
+		return r
+	}, text)
+	foreign := strings.Map(func(r rune) rune {
+		if fonts.Covers(r) {
+			return -1
+		}
+		return r
+	}, inked)
+	if foreign != "" {
+		return foreign
+	}
+	return inked
+}
+
+// named shows a character with its code: 漢 (U+6F22).
+func named(text string) string {
+	var codes []string
+	for _, r := range text {
+		codes = append(codes, fmt.Sprintf("%U", r))
+	}
+	const most = 4
+	if len(codes) > most {
+		codes = append(codes[:most], "…")
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && !inkless(r) }) {
+		return strings.Join(codes, " ")
+	}
+	return text + " (" + strings.Join(codes, " ") + ")"
+}

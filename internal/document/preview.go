@@ -1,0 +1,66 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"presswork"
+	"presswork/themes"
+)
+
+// Preview composes the sample document in a theme. Its Key depends on the
+// release and the theme alone, not on the browser or the day: every node makes
+// the same of it. Errors: ThemeNotFound, ctx's cause.
+func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error) {
+	plain := Converter{
+		themes: c.themes, log: c.log, markdown: c.markdown,
+		now: func() time.Time { return time.Date(2026, time.March, 21, 0, 0, 0, 0, time.UTC) },
+	}
+	composed, err := plain.compose(ctx, sampleIn(theme))
+	undrawn := func(w presswork.Warning) bool { return w.Code == presswork.DiagramFailed }
+	if err != nil || c.diagrams == nil || !slices.ContainsFunc(composed.Warnings, undrawn) {
+		return composed, err
+	}
+	key := composed.Key
+	plain.diagrams = c.diagrams
+	composed, err = plain.compose(ctx, sampleIn(theme))
+	composed.Key = key
+	return composed, err
+}
+
+// PreviewSheet is the sample's first page of text, for a picture. Errors:
+// Preview's.
+func (c *Converter) PreviewSheet(ctx context.Context, theme string) (presswork.Page, error) {
+	return c.FirstSheet(ctx, sampleIn(theme))
+}
+
+func sampleIn(theme string) Document {
+	return Document{Content: themes.Sample(), Theme: theme, Filename: "sample.md"}
+}
+
+// FirstSheet composes a document for a picture of its first page of text, as the
+// browser shows it without printing: cover and contents are left out, and the
+// margins are the page's own. Errors: Compose's.
+func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page, error) {
+	d.Options.Cover, d.Options.TOC, d.Options.Strict = new(false), new(presswork.Depth), new(false)
+	composed, err := c.Compose(ctx, d)
+	if err != nil {
+		return presswork.Page{}, err
+	}
+	page, paper := composed.Page, composed.preflight.sheet
+	at := composed.layout.head
+	page.HTML = page.HTML[:at] + "<style>" + paper.pictureCSS(composed.background) + "</style>\n" + page.HTML[at:]
+	return page, nil
+}
+
+// pictureCSS does for a picture what @page does for a print. The text runs in
+// columns as large as the page's area, of which only the first is in sight: so
+// it breaks where the printed page does.
+func (s sheet) pictureCSS(background string) string {
+	return fmt.Sprintf(`html{margin:0;overflow:hidden;background:%s}
+body{margin:0;max-width:none;padding:0;position:absolute;top:%gmm;left:%gmm;width:%gmm;height:%gmm;columns:1;column-gap:%gmm;column-fill:auto}
+.page-break{break-after:column}`, background,
+		round(s.top), round(s.left), round(s.width-s.left-s.right), round(s.height-s.top-s.bottom), round(s.left+s.right))
+}

@@ -1,0 +1,128 @@
+package document
+
+import (
+	"strconv"
+
+	"presswork/internal/document/sections"
+	"presswork/internal/markdown"
+	"presswork/internal/pdffile"
+)
+
+// revision is what a page can only hold once it has been printed: the numbers of
+// its contents, the titles of the chapters that run over its pages.
+type revision struct {
+	// chapters are those that header or footer name; none when they do not.
+	chapters []markdown.Heading
+	// sections are those that running heads name, tops the chapters among them, and
+	// opening reports that chapters begin on pages of their own.
+	sections []markdown.Heading
+	tops     map[string]bool
+	opening  bool
+	// leaves are white pages that may be wanted; shown are those in the print that was
+	// read last, by id, and blank the pages that they are.
+	leaves []leaf
+	shown  map[string]bool
+	blank  map[int]bool
+	// contents are the entries of the table of contents, of the lists and of the
+	// index, in the order of the page.
+	contents []pageOf
+}
+
+// revision is nil when the page has nothing of the kind.
+func (p page) revision() *revision {
+	contents := p.text.pages
+	if !p.fillsStyle() && len(contents) == 0 {
+		return nil
+	}
+	r := &revision{contents: contents, leaves: p.text.leaves, opening: p.book.start != ""}
+	if namesChapter(p.options) {
+		r.chapters = p.chapters
+	}
+	if p.runningHeads() {
+		r.sections, r.tops = sectionsOf(p.headings)
+	}
+	return r
+}
+
+// fillsStyle reports whether the page has a style element whose rules are known
+// once it has been printed.
+func (p page) fillsStyle() bool { return len(p.chapters) > 0 }
+
+// texts reads a print of all pages: what goes into the page's elements with a
+// data-fill attribute, in document order.
+func (r *revision) texts(printed []byte) ([]string, error) {
+	f, err := pdffile.Read(printed)
+	if err != nil {
+		return nil, err
+	}
+	total, err := f.Pages()
+	if err != nil {
+		return nil, err
+	}
+	pages, err := f.Anchors()
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	css, pages, total := r.placeLeaves(pages, total)
+	for _, style := range r.running(pages, total, r.blank) {
+		css += style.CSS()
+	}
+	if css != "" {
+		texts = append(texts, css)
+	}
+	return append(texts, r.numbers(pages)...), nil
+}
+
+// running are what header and footer show on each page, chapters and sections.
+func (r *revision) running(pages map[string]int, total int, blank map[int]bool) (styles []sections.CounterStyle) {
+	if len(r.chapters) > 0 {
+		styles = append(styles, sections.CounterStyle{Name: chapterStyle, Texts: runningTitles(r.chapters, pages, total)})
+	}
+	if len(r.sections) > 0 {
+		styles = append(styles, sections.CounterStyle{Name: runningStyle, Texts: r.runningHeads(pages, total, blank)})
+	}
+	return styles
+}
+
+// numbers are the page numbers of the entries.
+func (r *revision) numbers(pages map[string]int) (texts []string) {
+	for i := 0; i < len(r.contents); {
+		end := i + 1
+		for r.contents[i].indexed && end < len(r.contents) && r.contents[end].indexed && !r.contents[end].begins {
+			end++
+		}
+		texts = append(texts, pageTexts(r.contents[i:end], pages)...)
+		i = end
+	}
+	return texts
+}
+
+// pageTexts are the page numbers of one entry: each page once, and those that follow
+// one another as a range.
+func pageTexts(entry []pageOf, pages map[string]int) []string {
+	texts := make([]string, len(entry))
+	before := 0 // the page before
+	for i, e := range entry {
+		page := pages[e.anchor]
+		if page == 0 || page == before {
+			continue
+		}
+		next := 0 // the page after it
+		for _, later := range entry[i:] {
+			if next = pages[later.anchor]; next > page {
+				break
+			}
+		}
+		switch {
+		case before == 0:
+			texts[i] = strconv.Itoa(page)
+		case page != before+1:
+			texts[i] = ", " + strconv.Itoa(page)
+		case next != page+1:
+			texts[i] = "–" + strconv.Itoa(page)
+		}
+		before = page
+	}
+	return texts
+}

@@ -1,0 +1,135 @@
+package sections
+
+import (
+	"context"
+	"errors"
+	"html"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"presswork/internal/pdffile"
+)
+
+// leastLaidOut is the size of HTML, in bytes, of a document whose sections are found by
+// layout passes: some 300 pages. The passes take half as long as the prints, so with fewer
+// sections than four there is nothing to gain.
+const leastLaidOut = 512 << 10
+
+// mostPlaces bounds the blocks of which a layout pass tells the place: Chromium looks for each
+// on every page.
+const mostPlaces = 100
+
+// cutPrefix begins the id, in a layout pass, of a block that may begin a section.
+const cutPrefix = "presswork-cut:"
+
+// nextSection makes the next section of a document, nil when there is none left. Where
+// no page ends in any case it is a layout pass of its pages that tells where it does, while
+// others print the sections before it; all the rest where it tells of none. Errors: the
+// Printer's, and of a document whose first pages all begin within a block, a long list perhaps.
+func (d *division) nextSection(ctx context.Context) (*section, error) {
+	d.finding.Lock()
+	defer d.finding.Unlock()
+	from, end := 0, len(d.blocks)
+	if n := len(d.sections); n > 0 {
+		from = d.sections[n-1].from + len(d.sections[n-1].blocks)
+	}
+	switch n := len(d.sections) + 1; {
+	case from == end || d.reached():
+		return nil, nil
+	case n < len(d.starts):
+		return d.add(from, d.starts[n]), nil
+	case len(d.starts) > 1:
+		return d.add(from, end), nil
+	}
+	to, size := from, 0
+	for ; to < end && size < leastSection; to++ {
+		size += len(d.blocks[to].HTML)
+	}
+	rest := size
+	for _, b := range d.blocks[to:] {
+		rest += len(b.HTML)
+	}
+	if rest < leastSection*3/2 {
+		return d.add(from, end), nil // sooner printed than found out about
+	}
+	at, pages, places, err := d.lastPageEnd(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if at == 0 && from == 0 {
+		return nil, errors.New("no page begins with a block")
+	}
+	if at == 0 {
+		return d.add(from, end), nil
+	}
+	s := d.add(from, at)
+	s.wanted = pages
+	if d.ranges != nil { // all that must be known of it if it is not asked for
+		s.pages, s.places = pages, map[string]int{}
+		for id, place := range places {
+			if place.Page <= pages {
+				s.places[id] = place.Page
+			}
+		}
+	}
+	return s, nil
+}
+
+// lastPageEnd lays out some blocks, the first of which begins a page. It returns
+// the last block, 0 if there is none, that begins a page, too, and may begin a section,
+// how many pages are before that, and the places of anchors. The pass has no tags and shows nothing, so it
+// takes half of what the print does.
+func (d *division) lastPageEnd(ctx context.Context, from, to int) (at, pages int, places map[string]pdffile.Place, err error) {
+	layout := newSection(d.blocks, from, to)
+	layout.blocks, layout.untagged = slices.Clone(layout.blocks), true
+	layout.style = "<style>main{visibility:hidden}</style>"
+	var asked []int
+	for n := to - 1; n > from && len(asked) < mostPlaces; n-- {
+		if !d.mayBegin(n) {
+			continue
+		}
+		asked = append(asked, n)
+		id := cutPrefix + strconv.Itoa(n)
+		at := d.blocks[n].NameEnd
+		// Of two ids of an element the first counts.
+		layout.blocks[n-from].HTML = d.blocks[n].HTML[:at] + ` id="` + id + `"` + d.blocks[n].HTML[at:]
+		layout.asked += `<a href="#` + html.EscapeString(url.PathEscape(id)) + `"></a>`
+	}
+	printed, err := d.print(ctx, d.page(layout))
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	var last int
+	f, err := pdffile.Read(printed)
+	if err == nil {
+		last, err = f.Pages()
+	}
+	if err == nil {
+		places, err = f.Places()
+	}
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	for _, n := range asked {
+		const tolerance = 1 // point
+		// What begins the last page may have room on the one before, with what follows.
+		place, ok := places[cutPrefix+strconv.Itoa(n)]
+		if ok && place.Page > 1 && place.Page < last && math.Abs(place.Top-d.Top) < tolerance {
+			return n, place.Page - 1, places, nil
+		}
+	}
+	return 0, 0, nil, nil
+}
+
+// mayBegin reports whether a block looks the same at the head of a section as at the head of
+// a page, after the block before it: no rule asks for that one but those that
+// section.follows is for.
+func (d *division) mayBegin(n int) bool {
+	b, before := d.blocks[n], d.blocks[n-1]
+	if before.Anchor || !b.MayBegin { // the anchor may be this block's
+		return false
+	}
+	return !b.Paragraph || before.Heading == 0 && !before.Pictures
+}

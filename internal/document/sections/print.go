@@ -1,0 +1,271 @@
+package sections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"presswork"
+	"presswork/internal/pdffile"
+	"presswork/themes"
+)
+
+// Print prints a document in sections and joins them. It returns nil without an error when the
+// document is to be printed at once: that takes no longer, or its sections cannot be joined.
+// Errors: the Printer's, ctx's cause.
+func Print(ctx context.Context, p Plan, printer Printer) (*pdffile.File, error) {
+	d := divide(p)
+	if d == nil {
+		return nil, nil
+	}
+	d.printer = printer
+	whole, err := d.printAll(ctx)
+	if err != nil && !d.failed.Load() && ctx.Err() == nil {
+		printer.Log.WarnContext(ctx, "the document is printed in one piece: its sections could not be joined", "error", err)
+		return nil, nil
+	}
+	return whole, err
+}
+
+// print prints a page. Its errors are those of the whole document: others have it printed in
+// one piece.
+func (d *division) print(ctx context.Context, page presswork.Page) ([]byte, error) {
+	printed, err := d.printer.Print(ctx, page)
+	if err != nil {
+		d.failed.Store(true)
+	}
+	return printed, err
+}
+
+// printAll prints the sections until the numbers in them are those of their
+// pages, then header and footer of all pages, and joins them.
+func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
+	err := d.eachIdle(ctx, len(d.blocks), func(ctx context.Context, _ int) error {
+		s, err := d.nextSection(ctx)
+		if s == nil || err != nil {
+			return err
+		}
+		s.untagged = d.ranges != nil || (d.Numbers != nil || d.Running != nil) && len(s.held) > 0
+		if s.pages > 0 {
+			return nil // known by the layout pass that found its end
+		}
+		return d.printSection(ctx, s)
+	})
+	var pages map[string]int
+	var total int
+	for tries := 0; err == nil; tries++ {
+		pages, total = d.pagesInWhole()
+		todo := d.outdated(pages)
+		const most = 3 // as chromium.Browser.PrintRevised has it
+		if len(todo) == 0 {
+			break
+		}
+		if tries == most {
+			d.printer.Log.WarnContext(ctx, "some page numbers in the contents may be wrong: each print moved the headings")
+			break
+		}
+		err = d.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error {
+			s := todo[i]
+			if s.ranges != "" && s.wanted > 0 { // not all of it will be seen
+				s.ranges, s.untagged = "", true
+				err := d.printSection(ctx, s)
+				if s.ranges, _ = d.asked(s.at, s.pages); err != nil {
+					return err
+				}
+				s.untagged = false
+			}
+			return d.printSection(ctx, s)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, asked := d.asked(1, total); !asked {
+		return nil, fmt.Errorf("there are only %d pages", total)
+	}
+	for _, s := range d.sections {
+		if s.wanted > 0 && s.wanted != s.pages {
+			return nil, fmt.Errorf("a section has %d pages, and %d in the whole", s.pages, s.wanted)
+		}
+	}
+	banners, err := d.printBanners(ctx, pages, total)
+	if err != nil {
+		return nil, err
+	}
+	sections, err := d.joined(ctx)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := pdffile.Join(sections, banners)
+	if err != nil {
+		return nil, err
+	}
+	d.printer.Log.DebugContext(ctx, "printed in sections", "sections", len(sections), "pages", total)
+	return whole, nil
+}
+
+// joined are the prints that make the whole.
+func (d *division) joined(ctx context.Context) (prints []*pdffile.File, err error) {
+	var white []byte
+	for _, s := range d.sections {
+		if _, asked := d.asked(s.at-1, 1); s.white && asked {
+			if white == nil {
+				if white, err = d.print(ctx, d.whitePage()); err != nil {
+					return nil, err
+				}
+			}
+			f, err := pdffile.Read(white)
+			if err != nil {
+				return nil, err
+			}
+			prints = append(prints, f)
+		}
+		if s.file != nil {
+			prints = append(prints, s.file)
+		}
+	}
+	return prints, nil
+}
+
+// eachIdle does so many prints, as many at a time as there are tabs to spare.
+func (d *division) eachIdle(ctx context.Context, count int, print func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(max(d.printer.Idle(), 1), count) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < count && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := print(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func (d *division) printSection(ctx context.Context, s *section) error {
+	printed, err := d.print(ctx, d.page(s))
+	if err != nil {
+		return err
+	}
+	f, err := pdffile.Read(printed)
+	if err == nil && s.ranges == "" {
+		s.places, err = f.Anchors()
+	}
+	if err == nil && s.ranges == "" {
+		s.pages, err = f.Pages()
+	}
+	if d.ranges == nil || s.ranges != "" {
+		s.file = f
+	}
+	return err
+}
+
+// bannersAtOnce is how many pages of banners are printed at once: what one takes
+// grows with how many there are. Even, so that left pages are left ones in each print.
+const bannersAtOnce = 64
+
+// numberStyle is the counter style of page numbers in a print of some pages.
+const numberStyle = "presswork-number"
+
+// printBanners prints the headers and footers of all pages upon nothing; none when
+// there are none. Only now is it known how many pages there are, and which chapters
+// are on them.
+func (d *division) printBanners(ctx context.Context, pages map[string]int, total int) ([]*pdffile.File, error) {
+	if d.Head.Banners == d.NoBanners {
+		return nil, nil
+	}
+	// In their place: another rule for all pages would win over those with a name.
+	head := d.Head.Before + d.Head.Facing + d.Banners("counter(page,"+numberStyle+")", themes.QuoteCSS(strconv.Itoa(total))) + d.Head.After
+	classes := slices.Repeat([]string{"banner"}, total)
+	blank := map[int]bool{}
+	for _, s := range d.sections {
+		if s.white {
+			blank[s.at-1] = true
+			classes[s.at-2] = "banner blank"
+		}
+		if s.file == nil {
+			continue
+		}
+		sizes, err := s.file.Sizes()
+		if err != nil {
+			return nil, err
+		}
+		for i := range s.pages {
+			if _, asked := d.asked(s.at+i, 1); !asked {
+				continue
+			}
+			if len(sizes) == 0 {
+				return nil, errors.New("pages are missing")
+			}
+			if (sizes[0][0] > sizes[0][1]) != (d.Sheet.Width > d.Sheet.Height) {
+				classes[s.at-1+i] = "banner turned"
+			}
+			sizes = sizes[1:]
+		}
+	}
+	if d.Cover != "" {
+		classes[0] = "banner first"
+		if d.blocks[0].Leaf && total > 1 {
+			classes[1], blank[2] = "banner blank", true
+		}
+	}
+	sheet := d.Sheet
+	sheet.Tagged, sheet.Outline = false, false
+	var running []CounterStyle
+	if d.Running != nil {
+		running = d.Running(pages, total, blank)
+	}
+	banners := make([]*pdffile.File, (total+bannersAtOnce-1)/bannersAtOnce)
+	err := d.eachIdle(ctx, len(banners), func(ctx context.Context, i int) error {
+		first := i * bannersAtOnce
+		last := min(first+bannersAtOnce, total)
+		ranges, asked := d.asked(first+1, last-first)
+		if !asked {
+			return nil
+		}
+		var out strings.Builder
+		numbers := make([]string, last-first)
+		for n := range numbers {
+			numbers[n] = strconv.Itoa(first + n + 1)
+		}
+		out.WriteString(head + "<style>" + CounterStyle{numberStyle, numbers}.CSS())
+		for _, r := range running {
+			out.WriteString(CounterStyle{r.Name, r.Texts[first:last]}.CSS())
+		}
+		out.WriteString("@page{background:none}@page cover{background:none}.banner{height:1mm;break-after:page}" +
+			".banner.turned{page:turned}.banner.blank{page:leaf}.banner.first{page:cover}.banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
+		for _, class := range classes[first:last] {
+			out.WriteString(`<div class="` + class + "\"></div>\n")
+		}
+		out.WriteString("</body>\n</html>\n")
+		sheet := sheet
+		sheet.PageRanges = ranges
+		data, err := d.print(ctx, presswork.Page{HTML: out.String(), Sheet: sheet})
+		if err != nil {
+			return err
+		}
+		banners[i], err = pdffile.Read(data)
+		return err
+	})
+	return slices.DeleteFunc(banners, func(f *pdffile.File) bool { return f == nil }), err
+}
+
+// CSS defines the counter style. Chromium has no string-set, but counter(page) takes a style.
+func (c CounterStyle) CSS() string {
+	var b strings.Builder
+	b.WriteString("@counter-style " + c.Name + "{system:fixed 1;symbols:")
+	for _, text := range c.Texts {
+		b.WriteString(themes.QuoteCSS(text))
+	}
+	b.WriteString("}")
+	return b.String()
+}

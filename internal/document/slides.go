@@ -1,0 +1,342 @@
+package document
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	xhtml "golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"presswork"
+	"presswork/internal/imagetype"
+	"presswork/internal/markdown"
+	"presswork/internal/pdffile"
+	"presswork/themes"
+)
+
+var (
+	//go:embed slides.css
+	slidesCSS string
+	// slidesWebCSS is for slides that are read in a browser.
+	//go:embed slidesweb.css
+	slidesWebCSS string
+)
+
+var slideSheet = sync.OnceValue(func() *themes.Stylesheet {
+	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + slidesCSS)
+})
+
+var slideWebSheet = sync.OnceValue(func() *themes.Stylesheet {
+	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + webCSS + slidesCSS + slidesWebCSS)
+})
+
+// fitSlides makes the text of each slide as small as it takes, within reason.
+//
+//go:embed slides.js
+var fitSlides string
+
+// The two sizes of slides that programs agree on: 13.333 and 10 by 7.5 inches.
+const (
+	wideSlide   = "338.667mm x 190.5mm"
+	narrowSlide = "254mm x 190.5mm"
+)
+
+// asSlides reports whether a document is a deck of slides.
+func asSlides(o presswork.Options) bool { return o.As == "slides" }
+
+// deckOptions are the options of a document that may be a deck: of one for Marp
+// what its front matter says, of any the size of slides.
+func deckOptions(o presswork.Options, deck markdown.Deck) presswork.Options {
+	if o.As == "" && deck.Marp == "true" {
+		o.As = "slides"
+	}
+	if !asSlides(o) {
+		return o
+	}
+	if o.PageSize == "" && o.Landscape == nil {
+		o.PageSize = wideSlide
+		if deck.Size == "4:3" {
+			o.PageSize = narrowSlide
+		}
+	}
+	o.MarginPreset, o.Margins, o.Scale = "none", presswork.Margins{}, nil
+	if deck.Marp == "true" {
+		if o.HeaderText == nil && deck.Header != "" {
+			o.HeaderText = new(strings.NewReplacer("{", "(", "}", ")").Replace(deck.Header))
+		}
+		if o.FooterText == nil && deck.Footer != "" {
+			o.FooterText = new(strings.NewReplacer("{", "(", "}", ")").Replace(deck.Footer))
+		}
+	}
+	return o
+}
+
+// slide is one slide on its way.
+type slide struct {
+	markdown.Slide
+	number  int
+	root    *xhtml.Node // its content
+	heading []*xhtml.Node
+	kind    string
+	bg      string // the pictures behind it, HTML
+	side    string // where they stand: "", left or right
+	share   string // of the width
+}
+
+// deck is a document as slides.
+type deck struct {
+	page   page
+	head   titleBlock
+	marp   markdown.Deck
+	slides []slide
+}
+
+// deckOf cuts a rendered document into slides.
+func deckOf(p page, head titleBlock, marp markdown.Deck, body markdown.Document) deck {
+	d := deck{page: p, head: head, marp: marp}
+	parts := body.SlideHTML()
+	for i, part := range parts {
+		s := slide{root: &xhtml.Node{Type: xhtml.ElementNode, Data: "div", DataAtom: atom.Div}}
+		if i < len(body.Slides) {
+			s.Slide = body.Slides[i]
+		}
+		if len(s.Classes) == 0 {
+			s.Classes = markdown.SlideClasses(marp.Class)
+		}
+		// Content that has been rendered can be parsed.
+		nodes, _ := xhtml.ParseFragment(strings.NewReader(part), &xhtml.Node{Type: xhtml.ElementNode, Data: "body", DataAtom: atom.Body})
+		for _, n := range nodes {
+			s.root.AppendChild(n)
+		}
+		s.takePictures()
+		if s.bg == "" && s.empty() && s.Notes == "" {
+			continue
+		}
+		s.number = len(d.slides) + 1
+		s.sort(s.number == 1)
+		d.slides = append(d.slides, s)
+	}
+	return d
+}
+
+func (s *slide) empty() bool { return len(blocksOf(s.root)) == 0 }
+
+// blocksOf are the elements of a slide's content.
+func blocksOf(root *xhtml.Node) (blocks []*xhtml.Node) {
+	for c := range root.ChildNodes() {
+		if c.Type == xhtml.ElementNode {
+			blocks = append(blocks, c)
+		}
+	}
+	return blocks
+}
+
+var (
+	pictureShare = regexp.MustCompile(`^(left|right)(?::([1-9][0-9]?)%)?$`)
+	pictureSize  = regexp.MustCompile(`^(w|width|h|height):([0-9]{1,4})(?:px)?$`)
+)
+
+// takePictures follows what Marp writes into the descriptions of images: bg puts
+// one behind the slide or beside its text, w:300 and h:200 are its size.
+func (s *slide) takePictures() {
+	var behind []*xhtml.Node
+	fit := ""
+	for n := range s.root.Descendants() {
+		if n.DataAtom != atom.Img {
+			continue
+		}
+		sized(n)
+		words := strings.Fields(attributeOf(n, "alt"))
+		var rest []string
+		bg := false
+		for _, w := range words {
+			side, size := pictureShare.FindStringSubmatch(w), pictureSize.FindStringSubmatch(w)
+			switch {
+			case w == "bg":
+				bg = true
+			case bg && side != nil:
+				s.side, s.share = side[1], side[2]
+			case bg && (w == "fit" || w == "contain"):
+				fit = " contain"
+			case bg && (w == "cover" || w == "auto" || w == "vertical"):
+			case size != nil && size[1][0] == 'w':
+				setAttribute(n, "width", size[2])
+				dropAttribute(n, "height")
+			case size != nil:
+				setAttribute(n, "height", size[2])
+				dropAttribute(n, "width")
+			default:
+				rest = append(rest, w)
+			}
+		}
+		setAttribute(n, "alt", strings.Join(rest, " "))
+		if bg {
+			behind = append(behind, n)
+		}
+	}
+	for _, n := range behind {
+		parent := n.Parent
+		parent.RemoveChild(n)
+		for parent != s.root && parent.FirstChild == nil || parent.DataAtom == atom.P && strings.TrimSpace(textOfNode(parent)) == "" && parent.FirstChild == nil {
+			up := parent.Parent
+			up.RemoveChild(parent)
+			parent = up
+		}
+		s.bg += rendered(n)
+	}
+	if s.bg != "" {
+		style := ""
+		if s.share != "" {
+			style = ` style="--bg:` + s.share + `%"`
+		}
+		s.bg = `<div class="slide-bg` + fit + " " + s.side + `"` + style + ">" + s.bg + "</div>"
+	}
+}
+
+// sized gives an image the proportions that its bytes have: the text is measured
+// before it is decoded.
+func sized(n *xhtml.Node) {
+	src := attributeOf(n, "src")
+	if attributeOf(n, "width") != "" || attributeOf(n, "height") != "" || !strings.HasPrefix(src, "data:") {
+		return
+	}
+	data, err := imagetype.ReadDataURI(src)
+	if err != nil {
+		return
+	}
+	if info, err := imagetype.Inspect(data); err == nil && info.Width > 0 && info.Height > 0 {
+		setAttribute(n, "width", strconv.FormatUint(info.Width, 10))
+		setAttribute(n, "height", strconv.FormatUint(info.Height, 10))
+	}
+}
+
+// sort finds out what kind of slide it is, and takes its heading out.
+func (s *slide) sort(first bool) {
+	blocks := blocksOf(s.root)
+	for len(blocks) > 0 && isHeadingNode(blocks[0]) && len(s.heading) == 0 {
+		s.heading = append(s.heading, blocks[0])
+		s.root.RemoveChild(blocks[0])
+		blocks = blocks[1:]
+	}
+	short := func(n *xhtml.Node, most int) bool { return len([]rune(textOfNode(n))) <= most }
+	onlyText := true
+	for _, b := range blocks {
+		onlyText = onlyText && (b.DataAtom == atom.P || isHeadingNode(b)) && !holdsImage(b)
+	}
+	switch {
+	case first && len(s.heading) == 1 && s.heading[0].DataAtom == atom.H1 && onlyText && len(blocks) <= 4 && s.bg == "":
+		s.kind = "cover"
+	case len(s.heading) == 1 && (len(blocks) == 0 || len(blocks) == 1 && onlyText && s.heading[0].DataAtom == atom.H1 && short(blocks[0], 140)) && s.bg == "":
+		s.kind = "section"
+	case len(blocks) == 1 && holdsImage(blocks[0]) && strings.TrimSpace(captionless(blocks[0])) == "" && len(s.heading) == 0 && s.bg == "":
+		s.kind = "full"
+	case len(blocks) == 1 && (holdsImage(blocks[0]) && strings.TrimSpace(captionless(blocks[0])) == "" || hasClassOf(blocks[0], "diagram")):
+		s.kind = "image"
+	case len(blocks) == 1 && len(s.heading) == 0 && (blocks[0].DataAtom == atom.Blockquote || blocks[0].DataAtom == atom.P) && short(blocks[0], 260) && !holdsImage(blocks[0]):
+		s.kind = "statement"
+	case len(blocks) == 1 && (blocks[0].DataAtom == atom.Pre || hasClassOf(blocks[0], "code-figure")):
+		s.kind = "code"
+	case len(blocks) == 1 && blocks[0].DataAtom == atom.Table:
+		s.kind = "table"
+	default:
+		s.kind = "content"
+	}
+}
+
+func holdsImage(n *xhtml.Node) bool {
+	for d := range n.Descendants() {
+		if d.DataAtom == atom.Img {
+			return true
+		}
+	}
+	return n.DataAtom == atom.Img
+}
+
+// captionless is the text of a block beside a caption.
+func captionless(n *xhtml.Node) string {
+	var b strings.Builder
+	for c := range n.ChildNodes() {
+		if c.DataAtom != atom.Figcaption {
+			b.WriteString(textOfNode(c))
+			if c.Type == xhtml.TextNode {
+				b.WriteString(c.Data)
+			}
+		}
+	}
+	return b.String()
+}
+
+// notes are those that become comments on their slides' pages.
+func (d deck) notes() (notes []pdffile.Note) {
+	for _, s := range d.slides {
+		if s.Notes != "" {
+			notes = append(notes, pdffile.Note{Anchor: "slide-" + strconv.Itoa(s.number), Text: s.Notes})
+		}
+	}
+	return notes
+}
+
+// crowded words the slides that go on on another page.
+func (d Composed) crowded(printed []byte, total int) (warnings []presswork.Warning) {
+	f, err := pdffile.Read(printed)
+	if err != nil {
+		return nil
+	}
+	pages, err := f.Anchors()
+	if err != nil {
+		return nil
+	}
+	for n := 1; n <= d.slides; n++ {
+		begins, ends := max(1, pages["slide-"+strconv.Itoa(n)]), total+1
+		if n < d.slides {
+			ends = pages["slide-"+strconv.Itoa(n+1)]
+		}
+		if d.noted[n] {
+			ends--
+		}
+		if ends-begins > 1 {
+			warnings = append(warnings, presswork.Warning{Code: presswork.SlideOverflow,
+				Message: fmt.Sprintf("slide %d holds more than fits in the smallest type, and goes on on another page", n)})
+		}
+	}
+	return warnings
+}
+
+// slides makes a deck of a rendered document.
+func (c *Converter) slides(d Document, p page, head titleBlock, matter markdown.Matter, body markdown.Document) Composed {
+	deck := deckOf(p, head, matter.Deck, body)
+	if len(deck.slides) == 0 || deck.slides[0].kind != "cover" && matter.Deck.Marp != "true" && (matter.Options.Title != "" || isTrue(p.options.Cover)) {
+		deck.addCover()
+	}
+	p.options.Cover = nil
+	composed := Composed{Output: d.Output, Meta: p.meta, Theme: p.theme.Name, Warnings: body.Warnings, strict: isTrue(p.options.Strict)}
+	if d.Output == presswork.HTML {
+		p.body = deck.body(false)
+		p.rightToLeft = markdown.IsRightToLeft(p.body)
+		composed.Page.HTML, composed.layout = p.webDocument()
+		return c.keyed(composed)
+	}
+	noted := map[int]bool{}
+	if p.options.SpeakerNotes == "pages" {
+		for _, s := range deck.slides {
+			if s.Notes != "" {
+				noted[s.number] = true
+			}
+		}
+	}
+	p.body = deck.body(len(noted) > 0)
+	p.rightToLeft = markdown.IsRightToLeft(p.body)
+	composed.Page = presswork.Page{Sheet: p.sheet.forPrinter(), Prepare: fitSlides}
+	composed.Page.HTML, composed.layout, _ = p.html()
+	composed.Finish = finishOf(d, p.options, body, c.epoch)
+	if p.options.SpeakerNotes == "" || p.options.SpeakerNotes == "comments" {
+		composed.Finish.Notes = deck.notes()
+	}
+	composed.slides, composed.noted, composed.background = len(deck.slides), noted, p.background()
+	composed.resolution = resolutionOf(p.options)
+	return c.keyed(composed)
+}

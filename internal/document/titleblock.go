@@ -1,0 +1,90 @@
+package document
+
+import (
+	"context"
+	"html"
+	"strings"
+
+	"presswork"
+	"presswork/internal/markdown"
+	"presswork/internal/markdown/block"
+	"presswork/internal/pdffile"
+)
+
+// titleBlock is what stands above the text of a document that has its title in
+// the front matter alone.
+type titleBlock struct {
+	title, subtitle, author, date string
+	// abstract is HTML. It is printed under any title.
+	abstract string
+}
+
+// titleAbove returns the title to be set above the text, "" for none: a cover has
+// it already.
+func titleAbove(matter markdown.Matter, o presswork.Options) string {
+	if matter.Options.Title == "" || isTrue(o.Cover) || asSlides(o) {
+		return ""
+	}
+	return pdffile.OneLine(o.Title)
+}
+
+// abstract renders the abstract of the front matter, if there is one.
+func (c *Converter) abstract(ctx context.Context, matter markdown.Matter, lang string) (string, error) {
+	if matter.Abstract == "" {
+		return "", nil
+	}
+	body, err := c.markdown.Parse(ctx, []byte(matter.Abstract), markdown.Options{FirstLine: matter.Lines["abstract"], EscapeHTML: true, Lang: lang})
+	return `<div class="abstract">` + "\n" + body.HTML + "</div>\n", err
+}
+
+// place puts the block under the title, which the body begins with if it has one
+// for itself. One whose level-1 headings are its chapters has none: the title is
+// no heading then, so that the outline keeps the document's own.
+func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []block.Block {
+	lines := ""
+	switch {
+	case t.title == "":
+	case len(headings) > 0 && headings[0].Line == 0:
+		lines = t.lines()
+	case hasChapters(headings, t.title):
+		title := `<p class="title">` + html.EscapeString(t.title) + "</p>\n"
+		return append(block.Read(title+t.lines()+t.abstract), blocks...)
+	}
+	if len(blocks) > 0 && isTitle(blocks[0]) {
+		return underTitle(blocks, block.Read(lines+t.abstract)...)
+	}
+	return append(block.Read(t.abstract), blocks...)
+}
+
+// hasChapters reports whether several headings are of level 1 and none is the
+// title.
+func hasChapters(headings []markdown.Heading, title string) bool {
+	n := 0
+	for _, h := range headings {
+		if h.Level == 1 {
+			n++
+			if strings.EqualFold(h.Text, title) {
+				return false
+			}
+		}
+	}
+	return n > 1
+}
+
+// rightToLeft reports whether some of it is read from right to left.
+func (t titleBlock) rightToLeft() bool {
+	return markdown.IsRightToLeft(t.title + t.subtitle + t.author + t.date + t.abstract)
+}
+
+func (t titleBlock) lines() string {
+	var b strings.Builder
+	for _, line := range [][2]string{{"subtitle", t.subtitle}, {"authors", t.author}, {"issued", t.date}} {
+		if line[1] != "" {
+			b.WriteString(`<p class="` + line[0] + `">` + html.EscapeString(line[1]) + "</p>\n")
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return `<div class="byline">` + "\n" + b.String() + "</div>\n"
+}

@@ -1,0 +1,358 @@
+package document
+
+import (
+	"strconv"
+	"strings"
+
+	"presswork/internal/markdown/block"
+)
+
+// narrowLetter is the mean width of a letter in em in the narrower typefaces.
+const narrowLetter = 0.44
+
+// made is a piece of a page that this package writes: contents, a list, an index.
+type made struct {
+	html string
+	// numbers are the offsets in html of its places for page numbers, pages what goes into them.
+	numbers []int
+	pages   []pageOf
+	// ownPage reports that a page ends with it.
+	ownPage bool
+}
+
+// pieces are the made pieces by the class of the place where they stand.
+type pieces map[string][]made
+
+// place is a block that a made piece takes the place of.
+func place(class string) block.Block {
+	return block.Block{Kind: block.Place, Classes: []string{class}, Rich: true}
+}
+
+// typesetter writes the blocks of a document for paper. Its zero value of book opens no
+// chapters.
+type typesetter struct {
+	out      strings.Builder
+	pieces   pieces
+	sheet    sheet
+	codeSize float64 // of code with short lines, in points
+	perLine  int     // letters of a paragraph
+	book     bookSetting
+	begins   map[string]bool // the headings that begin chapters
+	caps     bool            // the language has drop caps
+
+	// capNext reports that a paragraph may have a drop cap if it comes next.
+	capNext bool
+	folded  int // diagrams with a sheet that folds out
+
+	leaves  []leaf
+	pages   []pageOf // what the places for page numbers are
+	numbers []int    // where they are
+	notes   [][2]int // where footnotes are
+	done    []finished
+
+	doubtful, footnotes, arranged, turns, dropCaps bool
+}
+
+// finished is a topmost element of a typeset body, from one offset to another.
+type finished struct {
+	from, to int
+	kind     block.Kind
+	level    int // of a heading
+	nameEnd  int // where its tag takes another attribute
+	// plain reports that it is a paragraph that only this package gave attributes.
+	plain bool
+	// made reports that it is a made piece, anchor that it is an a element.
+	made, anchor bool
+	// breaks reports that a page ends with it, chapter that one begins.
+	breaks, chapter bool
+	// leaf reports that it is a white page that may be wanted before a chapter.
+	leaf bool
+	// pictures reports that it is a paragraph of images, arranged that it holds images or
+	// diagrams.
+	pictures, arranged bool
+	// unsound and leaks are the Block's.
+	unsound, leaks bool
+}
+
+// area is where blocks stand.
+type area struct {
+	sheet sheet
+	// topmost reports that they stand in no other, page that they are the first on their
+	// page.
+	topmost, page bool
+	// turned reports that their page is turned, table that they stand in a table.
+	turned, table bool
+}
+
+// within is the area of what stands in one of them.
+func (a area) within() area { return area{sheet: a.sheet, turned: a.turned, table: a.table} }
+
+// neighbour is a block and how it is set among those that stand next to it.
+type neighbour struct {
+	*block.Block
+	after string // what stands between it and the next
+	// until, if not 0, is the index after the one that it shares a turned page with.
+	until int
+	// wrapper is the start tag of the turned page that ends with it, rule a style element
+	// in there.
+	wrapper, rule string
+	tag           string // the start tag of a table
+	height        string // of a diagram, an attribute
+}
+
+// typeset makes the body of blocks.
+func (p *page) typeset(blocks []block.Block, made pieces) {
+	t := &typesetter{pieces: made, sheet: p.sheet, codeSize: normalCodeSize(p.theme.Token("--code-size")),
+		perLine: max(1, int((p.sheet.width-p.sheet.left-p.sheet.right)/p.sheet.scale/(bodySize*narrowLetter))),
+		book:    p.book, begins: p.book.chapterIDs(p.headings), caps: dropCaps(p.lang)}
+	t.typeset(blocks)
+	p.text, p.body = t, t.out.String()
+	t.out, t.pieces, t.begins = strings.Builder{}, nil, nil
+}
+
+// typeset writes the blocks of a document.
+func (t *typesetter) typeset(blocks []block.Block) {
+	t.capNext = t.book.text && t.caps
+	list := make([]neighbour, len(blocks))
+	for i := range blocks {
+		list[i] = neighbour{Block: &blocks[i], after: blocks[i].After()}
+	}
+	t.write(list, area{sheet: t.sheet, topmost: true, page: true})
+}
+
+// write writes neighbours.
+func (t *typesetter) write(list []neighbour, a area) {
+	t.fit(list, a)
+	for i := 0; i < len(list); i++ {
+		if a.topmost {
+			t.begin(&list[i])
+		}
+		if until := list[i].until; until > 0 {
+			t.together(list[i:until], a)
+			i = until - 1
+		} else {
+			t.element(&list[i], a)
+		}
+		t.space(list[i].after)
+		if a.topmost {
+			t.done[len(t.done)-1].to = t.out.Len()
+		}
+	}
+	t.capNext = false
+}
+
+// begin notes that a topmost element begins.
+func (t *typesetter) begin(s *neighbour) {
+	f := finished{from: t.out.Len(), kind: s.Kind, level: s.Level, anchor: s.Anchor, unsound: s.Unsound, leaks: s.Leaks, arranged: s.Pictures || s.Drawings,
+		nameEnd: s.NameEnd(), breaks: len(s.Classes) == 1 && s.Classes[0] == "page-break"}
+	t.done = append(t.done, f)
+	t.arranged = t.arranged || f.arranged
+}
+
+// space writes what stands between two neighbours.
+func (t *typesetter) space(text string) {
+	t.capNext = t.capNext && strings.TrimLeft(text, "\n ") == ""
+	t.out.WriteString(text)
+}
+
+// together writes neighbours on a turned page.
+func (t *typesetter) together(list []neighbour, a area) {
+	last := &list[len(list)-1]
+	if a.topmost {
+		f := &t.done[len(t.done)-1]
+		*f = finished{from: f.from, kind: block.Division, nameEnd: len("<div"), breaks: true}
+		for i := range list {
+			f.arranged = f.arranged || list[i].Pictures || list[i].Drawings
+			f.unsound, f.leaks = f.unsound || list[i].Unsound, f.leaks || list[i].Leaks
+		}
+		t.arranged = t.arranged || f.arranged
+	}
+	t.capNext, t.turns = false, true
+	t.out.WriteString(last.wrapper + "\n")
+	for i := range list {
+		t.element(&list[i], a.within())
+		if i < len(list)-1 {
+			t.space(list[i].after)
+		}
+	}
+	t.out.WriteString(last.rule + "\n</div>")
+}
+
+// element writes a block without what follows it.
+func (t *typesetter) element(s *neighbour, a area) {
+	next := t.capNext
+	t.capNext = false
+	switch s.Kind {
+	case block.Place:
+		t.place(s, a)
+	case block.Heading:
+		t.heading(s.Block, a)
+	case block.Paragraph:
+		t.paragraph(s.Block, a, next)
+	case block.Table:
+		t.table(s, a)
+	case block.Code:
+		t.code(s.Block, a)
+	case block.Diagram:
+		t.diagram(s)
+	case block.Division:
+		t.division(s.Block, a)
+	case block.Note:
+		from := t.out.Len()
+		t.plain(s.Block, a)
+		t.notes = append(t.notes, [2]int{from, t.out.Len()})
+	default:
+		t.footnotes = t.footnotes || s.Kind == block.Footnotes
+		t.plain(s.Block, a)
+	}
+}
+
+// plain writes a block with the start tag that it has.
+func (t *typesetter) plain(b *block.Block, a area) {
+	t.out.WriteString(b.Tag())
+	t.inner(b, a.within())
+}
+
+// inner writes all of a block that follows its start tag.
+func (t *typesetter) inner(b *block.Block, a area) {
+	text := b.Element()
+	at := len(b.Tag())
+	if len(b.Blocks) == 0 {
+		t.text(text[at:], a)
+		return
+	}
+	list := make([]neighbour, len(b.Blocks))
+	for i := range b.Blocks {
+		within := &b.Blocks[i]
+		list[i].Block = within
+		next := len(text)
+		if i+1 < len(b.Blocks) {
+			next = b.Blocks[i+1].At
+		}
+		if list[i].after = text[within.At+len(within.HTML) : next]; a.table {
+			list[i].after = block.FillCells(list[i].after)
+		}
+	}
+	t.text(text[at:b.Blocks[0].At], a)
+	t.write(list, a)
+}
+
+// text writes what holds no blocks.
+func (t *typesetter) text(text string, a area) {
+	if a.table {
+		text = block.FillCells(text)
+	}
+	t.out.WriteString(text)
+}
+
+// place writes the pieces that stand at a place. They stand at the first of its kind.
+func (t *typesetter) place(s *neighbour, a area) {
+	list, known := t.pieces[s.Classes[0]]
+	if !known {
+		t.plain(s.Block, a)
+		return
+	}
+	t.pieces[s.Classes[0]] = nil
+	for i, m := range list {
+		if a.topmost {
+			if i > 0 {
+				t.done[len(t.done)-1].to = t.out.Len()
+				t.done = append(t.done, finished{from: t.out.Len()})
+			}
+			f := &t.done[len(t.done)-1]
+			f.made, f.breaks = true, m.ownPage
+		}
+		for _, at := range m.numbers {
+			t.numbers = append(t.numbers, t.out.Len()+at)
+		}
+		t.pages = append(t.pages, m.pages...)
+		t.out.WriteString(m.html)
+	}
+}
+
+// heading writes a heading, and before one that begins a chapter on the right the white page
+// that may be wanted.
+func (t *typesetter) heading(b *block.Block, a area) {
+	begins := t.begins[b.ID]
+	at := 0
+	if begins && t.book.start != "" {
+		if t.book.start == "right" {
+			t.leaf(b.ID, a)
+		}
+		at = b.NameEnd()
+		t.out.WriteString(b.HTML[:at] + " data-chapter")
+		if a.topmost {
+			t.done[len(t.done)-1].chapter = true
+		}
+	}
+	t.out.WriteString(b.Tag()[at:])
+	t.inner(b, a.within())
+	t.capNext = begins && t.book.text && t.caps
+}
+
+// leaf writes a white page that may be wanted before a chapter.
+func (t *typesetter) leaf(chapter string, a area) {
+	l := leaf{id: "leaf-" + strconv.Itoa(len(t.leaves)+1), chapter: chapter}
+	t.leaves = append(t.leaves, l)
+	t.out.WriteString(`<div class="leaf" id="` + l.id + `"></div>`)
+	if a.topmost {
+		f := &t.done[len(t.done)-1]
+		heading := *f
+		*f = finished{from: f.from, to: t.out.Len(), kind: block.Division, leaf: true}
+		heading.from = t.out.Len()
+		t.done = append(t.done, heading)
+	}
+}
+
+// paragraph writes a paragraph. It marks those that may go on on the next page, those that
+// lead to what follows and stay with it, and those of pictures alone. Chromium would break
+// the others as well, and leave one line of four alone there: it heeds widows only where
+// there are lines enough for orphans too.
+func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
+	const whole = 3 // lines of a paragraph that stays in one piece
+	at := b.NameEnd()
+	t.out.WriteString(b.HTML[:at])
+	pictures := false
+	if ends := b.Closed && !b.HoldsParagraphs(); ends {
+		if pictures = b.PicturesOnly(); pictures {
+			t.out.WriteString(" data-pictures")
+		}
+		if b.Lines(t.perLine) > whole {
+			t.out.WriteString(" data-long")
+		}
+		if b.Leads() {
+			t.out.WriteString(" data-lead")
+		}
+	}
+	plain := b.Tag() == "<p>"
+	if capNext && plain && dropCap(b) {
+		t.out.WriteString(` class="drop-cap"`)
+		t.dropCaps, plain = true, false
+	}
+	if a.topmost {
+		f := &t.done[len(t.done)-1]
+		f.plain, f.pictures = plain, pictures
+	}
+	t.out.WriteString(b.Tag()[at:])
+	t.inner(b, a.within())
+}
+
+// division writes a div. One for pages of the other orientation gets them.
+func (t *typesetter) division(b *block.Block, a area) {
+	other := "landscape"
+	if t.sheet.width > t.sheet.height {
+		other = "portrait"
+	}
+	if a.turned || !b.HasClass(other) {
+		t.plain(b, a)
+		return
+	}
+	if a.topmost {
+		t.done[len(t.done)-1].breaks = true
+	}
+	t.turns = true
+	t.out.WriteString(turnedStart + "\n" + b.Tag())
+	a.sheet.width, a.sheet.height = a.sheet.height, a.sheet.width
+	t.inner(b, area{sheet: a.sheet, turned: true, page: true, table: a.table})
+	t.out.WriteString("\n</div>")
+}

@@ -1,0 +1,128 @@
+package audio_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+	"time"
+
+	"presswork/internal/inference/audio"
+	"presswork/internal/test/hostmemory"
+	"presswork/internal/test/wait"
+)
+
+// longWave is a WAV file of so many bytes of silence, which takes no memory.
+type longWave struct {
+	head []byte
+	size int64
+}
+
+func newLongWave(size int64) longWave {
+	head := wave(16000, 1, 0, nil) // a length of 0 lasts until the end
+	return longWave{head: head, size: int64(len(head)) + size}
+}
+
+// ReadAt reads the head, and zeros after it.
+func (w longWave) ReadAt(b []byte, at int64) (int, error) {
+	n := int(max(min(int64(len(b)), w.size-at), 0))
+	clear(b[:n])
+	if at < int64(len(w.head)) {
+		copy(b[:n], w.head[at:])
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// measuring measures the memory of the machine and of this process at the first byte.
+type measuring struct {
+	t    *testing.T
+	took int64
+}
+
+func (m *measuring) Write(b []byte) (int, error) {
+	if m.took == 0 {
+		m.took = allMemory(m.t)
+	}
+	return len(b), nil
+}
+
+// allMemory is the machine's, with the heap of this process, in MiB.
+func allMemory(t *testing.T) int64 {
+	runtime.GC()
+	var own runtime.MemStats
+	runtime.ReadMemStats(&own)
+	return hostmemory.MiB(t) + int64(own.HeapInuse>>20)
+}
+
+// TestARecordingIsInMemoryOnce while it is converted. It is not parallel: it measures the machine.
+func TestARecordingIsInMemoryOnce(t *testing.T) {
+	const size = 400
+	convert := box(t)
+	source := newLongWave(size << 20)
+	out := &measuring{t: t}
+	before := allMemory(t)
+	if err := convert(t.Context(), source, source.size, "wav", 4*time.Hour, out); err != nil {
+		t.Fatal(err)
+	}
+	if took := out.took - before; took < size/2 || took > size*3/2 {
+		t.Errorf("a recording of %d MiB takes %d MiB while it is converted", size, took)
+	}
+}
+
+func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
+	t.Parallel()
+	const seconds = 60
+	flac := append([]byte("fLaC"), make([]byte, 100)...)
+	read := func(ctx context.Context, r *audio.Reader) (*audio.Recording, error) {
+		return r.Read(ctx, bytes.NewReader(flac), int64(len(flac)), audio.Wanted{Part: time.Hour})
+	}
+	for name, test := range map[string]struct {
+		length int // of what is decoded, in seconds
+		second bool
+	}{
+		"a long one leaves no room": {seconds, false},
+		"a short one does":          {1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			length := test.length
+			r := audio.NewReader(audio.Options{MaxDuration: seconds * time.Second, Decoded: (seconds + 10) * 32000,
+				Convert: func(_ context.Context, _ io.ReaderAt, _ int64, _ string, _ time.Duration, w io.Writer) error {
+					_, err := w.Write(make([]byte, length*32000))
+					return err
+				}})
+			first, err := read(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			patience := wait.Patience
+			if !test.second {
+				patience = 200 * time.Millisecond
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			second, err := read(ctx, r)
+			if test.second != (err == nil) || !test.second && !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("the second: %v", err)
+			}
+			if second != nil {
+				second.Close()
+			}
+			if err := first.Close(); err != nil {
+				t.Fatal(err)
+			}
+			third, err := read(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := third.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

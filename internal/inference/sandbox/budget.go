@@ -1,0 +1,103 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// share returns the most memory that one session takes, in bytes: its processes and its files.
+func (o PoolOptions) share() int64 {
+	l, _ := (Limits{Memory: o.Memory}).withDefaults() // Memory is checked
+	return l.total()
+}
+
+// withBudget returns o with its default budget, and checks that one session fits.
+func (o PoolOptions) withBudget() (PoolOptions, error) {
+	share := o.share()
+	o.Budget = cmp.Or(o.Budget, max(machineMemory()/4, share))
+	if o.Budget < share {
+		return o, fmt.Errorf("sandbox: the budget of all sessions is %s; one session takes up to %s (its Memory and its files): "+
+			"raise the budget, or lower the memory of one session",
+			size(o.Budget), size(share))
+	}
+	return o, nil
+}
+
+// budget is the memory that the sessions of a pool may take together. A session whose cell runs
+// has reserved its whole share. Between cells it keeps what its interpreter has.
+type budget struct {
+	mu   sync.Mutex
+	free int64
+	// idle are the sessions with an interpreter and without a running cell, the longest idle first.
+	idle []*Session
+	// changed is closed, and replaced, when free or idle grows.
+	changed chan struct{}
+}
+
+// reserve takes a share for the session, which is no longer idle. Where the budget lacks it, reserve ends the
+// interpreters that have been idle longest, and then waits for cells that run. The
+// error is that of ctx.
+func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
+	b.mu.Lock()
+	b.idle = slices.DeleteFunc(b.idle, func(other *Session) bool { return other == s })
+	b.mu.Unlock()
+
+	for {
+		b.mu.Lock()
+		if want := share - s.held; b.free >= want {
+			b.free -= want
+			s.held = share
+			b.mu.Unlock()
+			return nil
+		}
+		if len(b.idle) > 0 {
+			longest := b.idle[0]
+			b.idle = b.idle[1:]
+			in, held := longest.in, longest.held
+			longest.in, longest.held, longest.lost = nil, 0, true
+			b.mu.Unlock()
+			in.stop()
+			b.add(held)
+			continue
+		}
+		changed := b.changed
+		b.mu.Unlock()
+
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// keep gives back all of the session's memory but held, and lists it as idle when it holds any.
+func (b *budget) keep(s *Session, held int64) {
+	b.mu.Lock()
+	given := s.held - held
+	s.held = held
+	if held > 0 {
+		b.idle = append(b.idle, s)
+	}
+	b.mu.Unlock()
+	b.add(given)
+}
+
+// add gives memory back and wakes the sessions that wait for it.
+func (b *budget) add(bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.free += bytes
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// leave takes the session from the idle ones.
+func (b *budget) leave(s *Session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.idle = slices.DeleteFunc(b.idle, func(other *Session) bool { return other == s })
+}

@@ -1,0 +1,137 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// serverGroup is the control group of this process and its other children: the kernel gives
+	// memory limits to groups only where no process is in their parent.
+	serverGroup = "server"
+	// groupSlack is what the kernel may need for a sandbox on top of its limits, in bytes: page
+	// tables, stacks, descriptors.
+	groupSlack = 32 << 20
+)
+
+// delegatedGroup prepares the control group below root that is this process' to divide, and
+// returns its folder; "" where there is none. own is the content of /proc/self/cgroup.
+func delegatedGroup(root, own string) string {
+	var name string
+	for line := range strings.Lines(own) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			name = path.Clean("/" + rest)
+		}
+	}
+	if path.Base(name) == serverGroup {
+		name = path.Dir(name) // this process has been here before
+	}
+	dir := path.Join(root, name)
+	controllers, err := os.ReadFile(path.Join(dir, "cgroup.controllers"))
+	if name == "" || err != nil || !strings.Contains(" "+string(controllers), " memory") || !isDelegated(dir, name) {
+		return ""
+	}
+	if divide(dir) != nil {
+		return ""
+	}
+	return dir
+}
+
+// isDelegated reports whether systemd has delegated the group, or it is a container's own. Only the
+// machine's own first group has no limit file.
+func isDelegated(dir, name string) bool {
+	value := make([]byte, 1)
+	for _, attribute := range []string{"user.delegate", "trusted.delegate"} {
+		if n, err := unix.Getxattr(dir, attribute, value); n == 1 && err == nil && value[0] == '1' {
+			return true
+		}
+	}
+	_, err := os.Stat(path.Join(dir, "memory.max"))
+	return name == "/" && err == nil
+}
+
+// divide moves the processes of a group into serverGroup, and lets its children have memory limits.
+func divide(dir string) error {
+	if err := os.Mkdir(path.Join(dir, serverGroup), 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	var err error
+	for range 10 { // a process may start another meanwhile
+		procs, _ := os.ReadFile(path.Join(dir, "cgroup.procs"))
+		for pid := range strings.FieldsSeq(string(procs)) {
+			_ = os.WriteFile(path.Join(dir, serverGroup, "cgroup.procs"), []byte(pid), 0o600) // it may have ended
+		}
+		if err = os.WriteFile(path.Join(dir, "cgroup.subtree_control"), []byte("+memory"), 0o600); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// group is the control group of one sandbox.
+type group struct {
+	dir string
+	// procs is open since before its thread became another user, who may not write to it.
+	procs *os.File
+}
+
+// newGroup makes a group with the limits; nil where none is delegated.
+func (w *wall) newGroup(l Limits) (*group, error) {
+	if w.groups == "" {
+		return nil, nil
+	}
+	dir, err := os.MkdirTemp(w.groups, "sandbox-*")
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	g := &group{dir: dir}
+	for _, setting := range [][2]string{
+		{"memory.max", fmt.Sprint(l.total() + groupSlack)}, {"memory.swap.max", "0"}, {"memory.oom.group", "1"},
+	} {
+		err = os.WriteFile(path.Join(dir, setting[0]), []byte(setting[1]), 0o600)
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel without swap has no limit on it
+			g.remove()
+			return nil, fmt.Errorf("sandbox: %w", err)
+		}
+	}
+	if g.procs, err = os.OpenFile(path.Join(dir, "cgroup.procs"), os.O_WRONLY, 0); err != nil {
+		g.remove()
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return g, nil
+}
+
+// add puts a process and all that it will start into the group.
+func (g *group) add(pid int) error {
+	_, err := fmt.Fprint(g.procs, pid)
+	return err
+}
+
+// full reports whether the kernel has ended a process of the group for its memory.
+func (g *group) full() bool {
+	events, _ := os.ReadFile(filepath.Join(g.dir, "memory.events"))
+	_, after, found := strings.Cut(string(events), "\noom_kill ")
+	return found && !strings.HasPrefix(after, "0\n")
+}
+
+// remove deletes the group once its last process has ended.
+func (g *group) remove() {
+	if g.procs != nil {
+		g.procs.Close()
+	}
+	for range 100 {
+		if err := os.Remove(g.dir); !errors.Is(err, unix.EBUSY) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond) // bwrap ends before what it ends
+	}
+}

@@ -1,0 +1,104 @@
+//go:build amd64 || arm64
+
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork/internal/inference/sandbox"
+	"presswork/internal/test/wait"
+)
+
+func TestControlGroupsAreDividedOnlyWhereDelegated(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		own, group, controllers string
+		limited                 bool
+		want                    string
+	}{
+		"a container's own":           {"0::/\n", "", "cpu memory pids\n", true, "."},
+		"a container's, once divided": {"0::/server\n", "", "cpu memory pids\n", true, "."},
+		"the machine's first":         {"0::/\n", "", "cpu memory pids\n", false, ""},
+		"of a terminal":               {"0::/user.slice/session-1.scope\n", "user.slice/session-1.scope", "memory\n", true, ""},
+		"without memory":              {"0::/\n", "", "cpu pids\n", true, ""},
+		"version 1":                   {"4:memory:/\n0::/\n", "", "hugetlb\n", true, ""},
+		"none":                        {"", "", "memory\n", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			dir := filepath.Join(root, test.group)
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			files := map[string]string{"cgroup.controllers": test.controllers, "cgroup.procs": "7\n"}
+			if test.limited {
+				files["memory.max"] = "max\n"
+			}
+			for file, content := range files {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := test.want
+			if want != "" {
+				want = filepath.Join(root, want)
+			}
+			if got := sandbox.DelegatedGroup(root, test.own); got != want {
+				t.Fatalf("the group is %q, want %q", got, want)
+			}
+			moved, _ := os.ReadFile(filepath.Join(dir, "server", "cgroup.procs"))
+			control, _ := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
+			if divided := string(moved) == "7" && string(control) == "+memory"; divided != (want != "") {
+				t.Errorf("process %q was moved, and %q is set", moved, control)
+			}
+		})
+	}
+}
+
+// TestEachSandboxHasAControlGroup where one is delegated to the test; elsewhere it has none.
+func TestEachSandboxHasAControlGroup(t *testing.T) {
+	t.Parallel()
+	box := openBox(t)
+	s := newSession(t, newPool(t, box, patient), sandbox.File{Name: fmt.Sprintf("grouped-%d", os.Getpid())})
+	run(t, s, "1")
+	var group string
+	for _, member := range descendants(fmt.Sprint(os.Getpid())) {
+		pid, _, _ := strings.Cut(member, " ")
+		if own, _ := os.ReadFile("/proc/" + pid + "/cgroup"); strings.Contains(string(own), "/sandbox-") {
+			_, group, _ = strings.Cut(strings.TrimSpace(string(own)), "0::")
+		}
+	}
+	if grouped := group != ""; grouped != box.Grouped() {
+		t.Fatalf("the sandbox is in the group %q; delegated: %v", group, box.Grouped())
+	}
+	if !box.Grouped() {
+		return
+	}
+	// The kernel counts what no process has mapped and the watch does not see: 55 MiB in pipes.
+	_, err := box.Run(t.Context(), sandbox.Command{
+		Program: "python3", Limits: sandbox.Limits{Memory: 16 << 20, Disk: 4 << 10, Wall: patient, CPU: patient},
+		Args: []string{"-I", "-c", `import fcntl, os
+kept = []
+for i in range(55):
+    kept.append(os.pipe())
+    fcntl.fcntl(kept[-1][1], 1031, 1 << 20) # F_SETPIPE_SZ
+    os.write(kept[-1][1], bytes(1 << 20))
+`},
+	})
+	if over, ok := errors.AsType[*sandbox.LimitError](err); !ok || over.Limit != "memory" {
+		t.Errorf("error is %v, want that of the limit of memory", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wait.Until(t, "the group is gone", func() bool {
+		_, err := os.Stat("/sys/fs/cgroup" + group)
+		return os.IsNotExist(err)
+	})
+}

@@ -1,0 +1,55 @@
+//go:build amd64 || arm64
+
+package sandbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"presswork/internal/test/hostmemory"
+)
+
+// TestCodeHidesNoMemory runs code that takes 1.5 GB and more while its resident set stays
+// small. It is not parallel: it measures the machine.
+func TestCodeHidesNoMemory(t *testing.T) {
+	const unmapped = `import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+size = 100 << 20
+for i in range(15):
+    p = libc.mmap(None, size, 3, FLAGS, FD, 0)
+    if p == ctypes.c_void_p(-1).value: raise OSError(ctypes.get_errno(), 'mmap')
+    ctypes.memset(p, 1, size)
+    libc.munmap(ctypes.c_void_p(p + 4096), ctypes.c_size_t(size - 4096))
+`
+	box := openBox(t)
+	for _, test := range []struct{ name, code string }{
+		{"buffers of sockets", `import socket
+pairs = []
+while len(pairs) < 110:
+    try: pair = socket.socketpair()
+    except OSError: break
+    pairs.append(pair)
+    for s in pair:
+        s.setblocking(False)
+        try: s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 26)
+        except OSError: pass
+        try:
+            while True: s.send(bytes(1 << 16))
+        except BlockingIOError: pass
+`},
+		{"shared memory that is mapped no more", strings.NewReplacer("FLAGS", "0x21", "FD", "-1").Replace(unmapped)},
+		{"shared memory of /dev/zero", strings.NewReplacer("FLAGS", "0x01", "FD", "open('/dev/zero', 'r+b').fileno()").Replace(unmapped)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newSession(t, newPool(t, box, patient))
+			run(t, s, "1")
+			before := hostmemory.MiB(t)
+			got := run(t, s, test.code)
+			if took := hostmemory.MiB(t) - before; took > 600 {
+				t.Errorf("the machine has %d MiB less than before; allowed are the 512 of the session. Output: %.300s", took, got.Output)
+			}
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package block
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// SiblingSteps returns how many elements a browser passes when it looks, for each
+// element of a body, at all siblings before it.
+func SiblingSteps(body string) int {
+	steps := 0
+	open := []int{0} // how many children each open element has so far
+	z := html.NewTokenizer(strings.NewReader(body))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			steps += open[len(open)-1]
+			open[len(open)-1]++
+			if name, _ := z.TagName(); kind == html.StartTagToken && !isVoid(atom.Lookup(name)) {
+				open = append(open, 0)
+			}
+		case html.EndTagToken:
+			if name, _ := z.TagName(); len(open) > 1 && !isVoid(atom.Lookup(name)) {
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	return steps
+}
+
+// isVoid reports whether an element has no end tag.
+func isVoid(a atom.Atom) bool {
+	switch a {
+	case atom.Br, atom.Col, atom.Hr, atom.Img, atom.Input, atom.Wbr:
+		return true
+	}
+	return false
+}

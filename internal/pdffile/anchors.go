@@ -1,0 +1,118 @@
+package pdffile
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+)
+
+var nameEscape = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
+
+// Place is where an element begins: a page, the first is 1, and how far above its foot,
+// in points.
+type Place struct {
+	Page int
+	Top  float64
+}
+
+// Anchors reads the pages that a PDF's named destinations are on, by anchor.
+func (f *File) Anchors() (map[string]int, error) {
+	places, err := f.Places()
+	if err != nil {
+		return nil, err
+	}
+	pages := make(map[string]int, len(places))
+	for id, place := range places {
+		pages[id] = place.Page
+	}
+	return pages, nil
+}
+
+// Places reads where a PDF's named destinations are, by anchor. Chromium writes one
+// destination for each element that a link of the document points to, shown or not.
+func (f *File) Places() (map[string]Place, error) {
+	pages, err := f.pageNumbers()
+	if err != nil {
+		return nil, err
+	}
+	catalog, _, err := readDict(f.objects[f.root])
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	places := map[string]Place{}
+	value := catalog.get("Dests")
+	if value == nil {
+		return places, nil // no link points into the document
+	}
+	destinations, err := f.dictionary(value)
+	if err != nil {
+		return nil, fmt.Errorf("destinations: %w", err)
+	}
+	for _, d := range destinations {
+		place, err := readArray(d.value) // [page /XYZ left top zoom]
+		if err != nil || len(place) < 4 {
+			return nil, fmt.Errorf("destination %s: %w", d.key, errObject)
+		}
+		top, err := strconv.ParseFloat(string(place[3]), 64)
+		if err != nil {
+			return nil, fmt.Errorf("destination %s: %w", d.key, err)
+		}
+		if object, ok := reference(place[0]); ok && pages[object] > 0 {
+			places[anchorOf(d.key)] = Place{pages[object], top}
+		}
+	}
+	return places, nil
+}
+
+// anchorOf undoes the two escapings of a destination's name: PDF's and the
+// URL's.
+func anchorOf(name string) string {
+	name = nameEscape.ReplaceAllStringFunc(name, func(escape string) string {
+		b, _ := hex.DecodeString(escape[1:])
+		return string(b)
+	})
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
+// pageNumbers walks the page tree: page numbers, from 1, by object number.
+func (f *File) pageNumbers() (map[int]int, error) {
+	catalog, _, err := readDict(f.objects[f.root])
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	numbers := map[int]int{}
+	seen := map[int]bool{}
+	var walk func(node []byte) error
+	walk = func(node []byte) error {
+		n, ok := f.object(node)
+		if !ok || seen[n] {
+			return fmt.Errorf("the page tree is broken at %s", node)
+		}
+		seen[n] = true
+		d, err := f.dictionary(node)
+		if err != nil {
+			return err
+		}
+		value := d.get("Kids")
+		if value == nil {
+			numbers[n] = len(numbers) + 1
+			return nil
+		}
+		kids, err := readArray(value)
+		if err != nil {
+			return err
+		}
+		for _, kid := range kids {
+			if err := walk(kid); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return numbers, walk(catalog.get("Pages"))
+}

@@ -1,0 +1,315 @@
+package pdffile
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxContent bounds one content stream unpacked. Chromium's pages stay below
+// a few megabytes; a drawing of a million paths is 50.
+const maxContent = 256 << 20
+
+// operation is one step of a content stream: operands, then operator.
+type operation struct {
+	operands [][]byte
+	operator []byte
+	// start is where its operands begin.
+	start int
+}
+
+// eachOperation reads a content stream to its end.
+func eachOperation(content []byte, visit func(operation) error) error {
+	var op operation
+	op.start = -1
+	for at := 0; ; {
+		for at < len(content) && (content[at] == '\n' || content[at] == ' ') {
+			at++
+		}
+		if at == len(content) {
+			return nil
+		}
+		n := regular(content[at:]) // no value is a reference here
+		if n == 0 {
+			var err error
+			if n, err = valueLength(content[at:]); err != nil {
+				return err
+			}
+		}
+		if op.start < 0 {
+			op.start = at
+		}
+		value := content[at : at+n]
+		at += n
+		if !isOperator(value) {
+			op.operands = append(op.operands, value)
+			continue
+		}
+		op.operator = value
+		if err := visit(op); err != nil {
+			return err
+		}
+		op.operands, op.start = op.operands[:0], -1
+	}
+}
+
+func isOperator(value []byte) bool {
+	switch c := value[0]; {
+	case c == '\'' || c == '"':
+		return true
+	case c < 'A' || c == '[':
+		return false
+	}
+	switch string(value) {
+	case "true", "false", "null":
+		return false
+	}
+	return true
+}
+
+// canvas is a page or a form: something with content and resources.
+type canvas struct {
+	number int // of its object
+	dict   dict
+	form   bool
+	// content is the object of a page's content; a form is its own.
+	content int
+	// faces are the fonts that it names.
+	faces map[string]face
+	// forms are the objects of the tagged forms it may draw, by name.
+	forms map[string]int
+	// tagged reports that it, or a form that it draws, has tagged content.
+	tagged bool
+}
+
+// face is a font as a canvas names it.
+type face struct {
+	object int
+	width  int // bytes of a glyph's code
+}
+
+// canvases finds all pages and forms.
+func (f *File) canvases() ([]canvas, error) {
+	var found []canvas
+	for n, o := range f.objects {
+		page, form := bytes.HasPrefix(o, []byte("<</Type /Page\n")), isForm(o)
+		if !page && !form {
+			continue
+		}
+		d, _, err := readDict(o)
+		if err != nil {
+			return nil, err
+		}
+		c := canvas{number: n, dict: d, form: form, content: n, tagged: d.get("StructParents") != nil}
+		if page {
+			contents, err := readArray(d.get("Contents"))
+			if err != nil {
+				return nil, err
+			}
+			var ok bool // those around it belong to banners and crop marks
+			if len(contents) > 0 {
+				c.content, ok = f.object(contents[len(contents)/2])
+			}
+			if !ok {
+				return nil, fmt.Errorf("page %d: %w", n, errObject)
+			}
+		}
+		if err := f.resources(&c, d.get("Resources")); err != nil {
+			return nil, err
+		}
+		found = append(found, c)
+	}
+	spreadTagged(found)
+	return found, nil
+}
+
+// spreadTagged makes tagged what draws a tagged form.
+func spreadTagged(all []canvas) {
+	tagged := map[int]bool{}
+	for changed := true; changed; {
+		changed = false
+		for i := range all {
+			c := &all[i]
+			for _, n := range c.forms {
+				c.tagged = c.tagged || tagged[n]
+			}
+			if c.tagged && c.form && !tagged[c.number] {
+				tagged[c.number], changed = true, true
+			}
+		}
+	}
+	for i := range all {
+		for name, n := range all[i].forms {
+			if !tagged[n] {
+				delete(all[i].forms, name)
+			}
+		}
+	}
+}
+
+func isForm(o []byte) bool {
+	return bytes.HasPrefix(o, []byte("<</Type /XObject\n/Subtype /Form\n")) && isStream(o)
+}
+
+// resources reads which fonts and forms a canvas names.
+func (f *File) resources(c *canvas, value []byte) error {
+	c.faces, c.forms = map[string]face{}, map[string]int{}
+	if value == nil {
+		return nil
+	}
+	all, err := f.dictionary(value)
+	if err != nil {
+		return err
+	}
+	for _, kind := range []string{"Font", "XObject"} {
+		if all.get(kind) == nil {
+			continue
+		}
+		named, err := f.dictionary(all.get(kind))
+		if err != nil {
+			return err
+		}
+		for _, entry := range named {
+			n, ok := f.object(entry.value)
+			if !ok {
+				return fmt.Errorf("resource %s: %w", entry.key, errObject)
+			}
+			switch o := f.objects[n]; {
+			case kind == "XObject":
+				if isForm(o) {
+					c.forms[entry.key] = n
+				}
+			case bytes.Contains(o, []byte("/Subtype /Type0\n")):
+				c.faces[entry.key] = face{n, 2}
+			default:
+				c.faces[entry.key] = face{n, 1}
+			}
+		}
+	}
+	return nil
+}
+
+// dictionary reads a dictionary or the reference to one.
+func (f *File) dictionary(value []byte) (dict, error) {
+	if n, ok := reference(value); ok {
+		if n >= len(f.objects) {
+			return nil, errObject
+		}
+		value = f.objects[n]
+	}
+	d, _, err := readDict(value)
+	return d, err
+}
+
+// stream returns the content of a stream object, unpacked.
+func (f *File) stream(number int) (d dict, content []byte, err error) {
+	d, rest, err := readDict(f.objects[number])
+	if err != nil {
+		return nil, nil, err
+	}
+	content, ok := bytes.CutPrefix(rest, []byte(" stream\n"))
+	if ok {
+		content, ok = bytes.CutSuffix(content, []byte("\nendstream"))
+	}
+	if !ok {
+		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
+	}
+	switch filter := d.get("Filter"); {
+	case filter == nil:
+		return d, content, nil
+	case string(filter) != "/FlateDecode":
+		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
+	}
+	if content, err = f.inflate(content); err != nil {
+		return nil, nil, fmt.Errorf("stream %d: %w", number, err)
+	}
+	return d, content, nil
+}
+
+// inflate unpacks a stream with one reader for all: making one takes as long as
+// unpacking a page.
+func (f *File) inflate(packed []byte) ([]byte, error) {
+	in := bytes.NewReader(packed)
+	if f.unpacker == nil {
+		z, err := zlib.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		f.unpacker = z
+	} else if err := f.unpacker.(zlib.Resetter).Reset(in, nil); err != nil { // as the package documents of what NewReader returns
+		return nil, err
+	}
+	const usual = 6 // a page of text packs to a sixth
+	out := bytes.NewBuffer(make([]byte, 0, usual*len(packed)+bytes.MinRead))
+	_, err := out.ReadFrom(io.LimitReader(f.unpacker, maxContent+1))
+	if err == nil && out.Len() > maxContent {
+		err = errors.New("it is too large")
+	}
+	return out.Bytes(), err
+}
+
+// setStream replaces the content of a stream object.
+func (f *File) setStream(number int, d dict, content []byte) {
+	packed := f.deflate(content)
+	d.set("Filter", "/FlateDecode")
+	d.set("Length", fmt.Sprint(len(packed)))
+	f.objects[number] = bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
+}
+
+// showsNotdef reports whether the content shows glyph 0, which fonts draw for
+// a character they do not have.
+func (c canvas) showsNotdef(content []byte) (found bool, err error) {
+	width := 0
+	err = eachOperation(content, func(op operation) error {
+		switch string(op.operator) {
+		case "Tf":
+			if len(op.operands) != 2 {
+				return errObject
+			}
+			width = c.faces[string(op.operands[0][1:])].width
+		case "Tj", "TJ":
+			if len(op.operands) != 1 {
+				return errObject
+			}
+			values, err := readArray(op.operands[0])
+			if err != nil {
+				return err
+			}
+			for _, v := range values {
+				zero, err := hasZeroCode(v, width)
+				if err != nil {
+					return err
+				}
+				found = found || zero
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// hasZeroCode looks for a code 0 in a hexadecimal string; a number in a TJ
+// array is none.
+func hasZeroCode(text []byte, width int) (bool, error) {
+	switch {
+	case text[0] == '(':
+		return false, errObject
+	case text[0] != '<':
+		return false, nil
+	case width == 0:
+		return false, fmt.Errorf("text without a font: %w", errObject)
+	}
+	codes := make([]byte, hex.DecodedLen(len(text)-2))
+	if _, err := hex.Decode(codes, text[1:len(text)-1]); err != nil || len(codes)%width != 0 {
+		return false, errObject
+	}
+	for i := 0; i < len(codes); i += width {
+		if codes[i] == 0 && codes[i+width-1] == 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,162 @@
+package pdffile
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf16"
+)
+
+// dropCapSize is how much larger a drop cap is than the line it stands beside, at
+// least.
+const dropCapSize = 2.2
+
+// joinDropCaps makes one word of a drop cap and what follows it: the letter stands on
+// the line of another word, and whoever copies, searches or hears the text would
+// have it alone. The letter gets an empty text, and the next one both (ISO 32000-1,
+// 14.9.4).
+func (f *File) joinDropCaps() error {
+	return f.rewrite("", func(c canvas, r *rewriting) (func(operation) error, error) {
+		return (&capJoiner{file: f, faces: c.faces, rewriting: r}).visit, nil
+	})
+}
+
+// capJoiner goes through one content stream. Chromium writes a drop cap in a text
+// object of its own, before the one of the line it belongs to, whose glyphs may be in
+// spans that give their text, small capitals for one:
+//
+//	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  0 0 0 rg  BT  /F4 16 Tf 1 0 0 -1 58 80 Tm <0051004600480003> Tj …
+//	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  BT  /Span<</ActualText (n) >> BDC /F4 16 Tf 1 0 0 -1 58 80 Tm <0051> Tj EMC …
+type capJoiner struct {
+	*rewriting
+	file  *File
+	faces map[string]face
+	face  face
+	size  float64
+	shows int // in the text object at hand
+	// letter is what the text object at hand shows if that may be a drop cap, before
+	// the same of the one before it.
+	letter, before shown
+	span           textSpan
+}
+
+// shown is where something is shown, how large, and what it says.
+type shown struct {
+	start, end int
+	text       string
+	size       float64
+}
+
+// textSpan is the mark that gives the text of what is shown within it.
+type textSpan struct {
+	start, end int
+	text       string
+}
+
+func (j *capJoiner) visit(op operation) error {
+	switch string(op.operator) {
+	case "Tf":
+		if len(op.operands) != 2 {
+			return errObject
+		}
+		j.face = j.faces[string(op.operands[0][1:])]
+		size, ok := decimal(op.operands[1])
+		if !ok {
+			return errObject
+		}
+		j.size = size
+	case "BT":
+		j.before, j.letter, j.shows = j.letter, shown{}, 0
+	case "BDC", "BMC":
+		return j.begin(op)
+	case "EMC":
+		if j.span == (textSpan{}) {
+			j.letter = shown{}
+		}
+		j.span = textSpan{}
+	case "Do":
+		j.letter = shown{}
+	case "Tj":
+		j.shows++
+		if len(op.operands) == 1 {
+			j.show(op)
+		}
+		j.before = shown{}
+	}
+	return nil
+}
+
+func (j *capJoiner) begin(op operation) error {
+	j.span = textSpan{}
+	if len(op.operands) == 2 && bytes.HasPrefix(op.operands[1], []byte("<<")) {
+		d, _, err := readDict(op.operands[1])
+		if err != nil {
+			return err
+		}
+		if text := d.get("ActualText"); text != nil {
+			end := op.start + bytes.Index(j.in[op.start:], op.operands[1]) + len(op.operands[1])
+			j.span = textSpan{op.start, end, decodeText(text)}
+			return nil
+		}
+	}
+	j.letter = shown{}
+	return nil
+}
+
+// show notes what may be a drop cap, and joins it with the first glyph that is shown
+// behind it.
+func (j *capJoiner) show(op operation) {
+	const most = 2 // glyphs of a drop cap: a quotation mark and a letter
+	codes, ok := j.face.codes(op.operands[0])
+	if !ok || len(codes) == 0 {
+		return
+	}
+	end := op.start + len(op.operands[0])
+	end += bytes.Index(j.in[end:], op.operator) + len(op.operator)
+	if j.before.end > 0 && j.before.size >= dropCapSize*j.size {
+		j.join(shown{op.start, end, j.file.textOf(j.face, codes[:j.face.width]), j.size}, codes)
+		return
+	}
+	switch here := (shown{op.start, end, j.file.textOf(j.face, codes), j.size}); {
+	case j.shows == 1 && len(codes) <= most*j.face.width:
+		if j.span != (textSpan{}) {
+			here.text = j.span.text
+		}
+		j.letter = here
+	case j.shows == 2 && j.letter.end > 0 && j.span == (textSpan{}) && len(codes) == j.face.width: // a quotation mark before
+		j.letter = shown{j.letter.start, end, j.letter.text + here.text, j.size}
+	default:
+		j.letter = shown{}
+	}
+}
+
+// join gives the drop cap before an empty text, and its letters to the first glyph of
+// what is shown now.
+func (j *capJoiner) join(now shown, codes []byte) {
+	if j.before.start < j.copied {
+		return
+	}
+	j.copyTo(j.before.start)
+	j.out.WriteString("/Span<</ActualText <FEFF> >> BDC\n")
+	j.copyTo(j.before.end)
+	j.out.WriteString("\nEMC\n")
+	if j.span != (textSpan{}) {
+		j.copyTo(j.span.start)
+		fmt.Fprintf(&j.out, "/Span<</ActualText <FEFF%X> >>", utf16Bytes(j.before.text+j.span.text))
+		j.copied = j.span.end
+		return
+	}
+	j.copyTo(now.start)
+	first := j.face.width
+	fmt.Fprintf(&j.out, "/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n", utf16Bytes(j.before.text+now.text), codes[:first])
+	if first < len(codes) {
+		fmt.Fprintf(&j.out, "<%X> Tj\n", codes[first:])
+	}
+	j.copied = now.end
+}
+
+func utf16Bytes(text string) (b []byte) {
+	for _, unit := range utf16.Encode([]rune(text)) {
+		b = append(b, byte(unit>>8), byte(unit))
+	}
+	return b
+}

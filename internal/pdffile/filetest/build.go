@@ -1,0 +1,186 @@
+package filetest
+
+import (
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// Built is a file made by Build.
+type Built struct {
+	Data  []byte
+	names []string // by object number, from 1
+}
+
+var (
+	header    = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
+	named     = regexp.MustCompile(`@[\w-]+`)
+	numbered  = regexp.MustCompile(`\b(\d+) 0 R\b`)
+	packedAs  = "/Filter /FlateDecode"
+	lengthOf  = regexp.MustCompile(`\n?/Length \d+`)
+	defaulted = map[string]string{
+		"info":    "<</Producer (Skia/PDF m156)\n/CreationDate (D:20261121044624+00'00')>>",
+		"catalog": "<</Type /Catalog\n/Pages @pages\n/Lang (en)>>",
+	}
+)
+
+// Build writes a file of objects that have names:
+//
+//	-- page --
+//	<</Type /Page
+//	/Contents @content>>
+//	-- content --
+//	<<>> stream
+//	BT ET
+//
+// "@content" refers to the object of that name. Streams get their length, and are
+// packed when their dictionary has a Filter. A file without the objects "info" and
+// "catalog" gets them.
+func Build(t testing.TB, parts ...string) *Built {
+	t.Helper()
+	text := strings.Join(parts, "")
+	bodies := maps.Clone(defaulted)
+	b := &Built{names: []string{"info", "catalog"}}
+	places := header.FindAllStringSubmatchIndex(text, -1)
+	for i, p := range places {
+		end := len(text)
+		if i+1 < len(places) {
+			end = places[i+1][0]
+		}
+		name := text[p[2]:p[3]]
+		if !slices.Contains(b.names, name) {
+			b.names = append(b.names, name)
+		}
+		bodies[name] = text[p[1]:end]
+	}
+	objects := make([]string, len(b.names))
+	for i, name := range b.names {
+		objects[i] = b.object(t, bodies[name])
+	}
+	b.Data = Write(objects)
+	return b
+}
+
+// object gives an object its numbers, and a stream its length.
+func (b *Built) object(t testing.TB, body string) string {
+	t.Helper()
+	dict, content, isStream := strings.Cut(body, ">> stream\n")
+	dict = named.ReplaceAllStringFunc(
+		dict,
+		func(ref string) string { return fmt.Sprintf("%d 0 R", b.Number(t, ref[1:])) },
+	)
+	if !isStream {
+		return strings.TrimSuffix(dict, "\n")
+	}
+	if strings.Contains(dict, packedAs) {
+		content = string(Deflate([]byte(content)))
+	}
+	if dict != "<<" {
+		dict += "\n"
+	}
+	return fmt.Sprintf("%s/Length %d>> stream\n%s\nendstream", dict, len(content), content)
+}
+
+// Number is that of the object with a name.
+func (b *Built) Number(t testing.TB, name string) int {
+	t.Helper()
+	i := slices.Index(b.names, name)
+	if i < 0 {
+		t.Fatalf("no object is named %s", name)
+	}
+	return i + 1
+}
+
+// Text writes objects in the form that Build reads, streams unpacked. Objects that the
+// file did not have before are named "new-1", "new-2" and so on. Without names, all
+// objects are written.
+func (b *Built) Text(t testing.TB, objects map[int]string, only ...string) string {
+	t.Helper()
+	var out strings.Builder
+	for _, n := range slices.Sorted(maps.Keys(objects)) {
+		if name := b.name(n); len(only) == 0 || slices.Contains(only, name) {
+			fmt.Fprintf(&out, "-- %s --\n%s\n", name, strings.TrimSuffix(b.body(t, objects[n]), "\n"))
+		}
+	}
+	return out.String()
+}
+
+func (b *Built) name(n int) string {
+	if n <= len(b.names) {
+		return b.names[n-1]
+	}
+	return "new-" + strconv.Itoa(n-len(b.names))
+}
+
+func (b *Built) body(t testing.TB, object string) string {
+	t.Helper()
+	dict, _, isStream := strings.Cut(object, ">> stream\n")
+	dict = numbered.ReplaceAllStringFunc(dict, func(ref string) string {
+		n, _ := strconv.Atoi(strings.TrimSuffix(ref, " 0 R"))
+		return "@" + b.name(n)
+	})
+	if !isStream {
+		return dict
+	}
+	content := Content(t, object)
+	if !utf8.ValidString(content) {
+		content = fmt.Sprintf("(%d bytes)", len(content))
+	}
+	dict = lengthOf.ReplaceAllString(strings.Replace(dict, "\n"+packedAs, "", 1), "")
+	return strings.TrimSuffix(dict, packedAs) + ">> stream\n" + content
+}
+
+// Content is the unpacked content of a stream object.
+func Content(t testing.TB, object string) string {
+	t.Helper()
+	dict, content, ok := strings.Cut(object, " stream\n")
+	if !ok {
+		t.Fatalf("%.100q is no stream", object)
+	}
+	if strings.Contains(dict, packedAs) {
+		return string(Inflate(t, []byte(object)))
+	}
+	return strings.TrimSuffix(content, "\nendstream")
+}
+
+// Deflate packs the content of a stream.
+func Deflate(content []byte) []byte {
+	var b bytes.Buffer
+	z := zlib.NewWriter(&b)
+	_, _ = z.Write(content) // into memory: cannot fail
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// Pages is a page tree of pages that are named page-1, page-2 and so on, each of 100
+// by 200 points, with resources, and with a content of its own, content-1 and so on.
+func Pages(resources string, contents ...string) string {
+	var out strings.Builder
+	var kids []string
+	for i, content := range contents {
+		kids = append(kids, fmt.Sprintf("@page-%d", i+1))
+		fmt.Fprintf(
+			&out,
+			"-- page-%d --\n<</Type /Page\n/Resources <<%s>>\n/MediaBox [0 0 100 200]\n/Contents @content-%d\n"+
+				"/Parent @pages>>\n"+
+				"-- content-%d --\n<</Filter /FlateDecode>> stream\n%s",
+			i+1,
+			resources,
+			i+1,
+			i+1,
+			content,
+		)
+	}
+	return fmt.Sprintf(
+		"-- pages --\n<</Type /Pages\n/Count %d\n/Kids [%s]>>\n",
+		len(contents),
+		strings.Join(kids, " "),
+	) + out.String()
+}

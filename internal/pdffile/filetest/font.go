@@ -1,0 +1,101 @@
+package filetest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// Font is a font as Skia writes it, without outlines: a glyph's code is two bytes, each
+// glyph is half as wide as the type is large, and a text of "" stands for no
+// character. Its objects are the name, and the name with -cid, -descriptor and -map.
+func Font(name string, texts map[int]string) string {
+	return composite(name, texts, "")
+}
+
+// EmbeddedFont is a Font with outlines, which are any bytes, by glyph. Its widths are
+// those of 500, 501 and so on, by glyph.
+func EmbeddedFont(name string, texts, outlines map[int]string) string {
+	data := string(TrueType(outlines))
+	return composite(name, texts, "\n/FontFile2 @"+name+"-file") +
+		fmt.Sprintf("-- %s-file --\n<</Length1 %d\n/Filter /FlateDecode>> stream\n%s\n", name, len(data), data)
+}
+
+func composite(name string, texts map[int]string, file string) string {
+	var widths strings.Builder
+	if file != "" {
+		for _, glyph := range slices.Sorted(maps.Keys(texts)) {
+			fmt.Fprintf(&widths, "%d [%d] ", glyph, 500+glyph)
+		}
+	}
+	return fmt.Sprintf(
+		"-- %[1]s --\n<</Type /Font\n/Subtype /Type0\n/BaseFont /AAAAAA+Face\n/Encoding /Identity-H\n"+
+			"/DescendantFonts [@%[1]s-cid]\n/ToUnicode @%[1]s-map>>\n"+
+			"-- %[1]s-cid --\n<</Type /Font\n/FontDescriptor @%[1]s-descriptor\n/BaseFont /AAAAAA+Face\n"+
+			"/Subtype /CIDFontType2\n/CIDToGIDMap /Identity\n"+
+			"/CIDSystemInfo <</Registry (Adobe)\n/Ordering (Identity)\n/Supplement 0>>\n/DW 500\n/W [%[2]s]>>\n"+
+			"-- %[1]s-descriptor --\n<</Type /FontDescriptor\n/FontName /AAAAAA+Face\n/Flags 4%[3]s>>\n"+
+			"-- %[1]s-map --\n<<>> stream\n%[4]s\n",
+		name,
+		strings.TrimSpace(widths.String()),
+		file,
+		toUnicode(texts),
+	)
+}
+
+func toUnicode(texts map[int]string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n%d beginbfchar\n", len(texts))
+	for _, code := range slices.Sorted(maps.Keys(texts)) {
+		units := utf16.Encode([]rune(texts[code]))
+		if len(units) == 0 {
+			units = []uint16{0}
+		}
+		fmt.Fprintf(&b, "<%04X> <", code)
+		for _, u := range units {
+			fmt.Fprintf(&b, "%04X", u)
+		}
+		b.WriteString(">\n")
+	}
+	return b.String() + "endbfchar\nendcmap"
+}
+
+// TrueType is a font file of outlines, by glyph: any bytes, whose number is a multiple
+// of two. The advance of a glyph is 500 and its number.
+func TrueType(outlines map[int]string) []byte {
+	count := 1
+	for glyph := range outlines {
+		count = max(count, glyph+1)
+	}
+	var places, glyphs, metrics []byte
+	for glyph := range count {
+		places = binary.BigEndian.AppendUint16(places, uint16(len(glyphs)/2))
+		glyphs = append(glyphs, outlines[glyph]...)
+		metrics = binary.BigEndian.AppendUint16(metrics, uint16(500+glyph))
+		metrics = append(metrics, 0, byte(glyph))
+	}
+	places = binary.BigEndian.AppendUint16(places, uint16(len(glyphs)/2))
+	horizontal := make([]byte, 36)
+	binary.BigEndian.PutUint16(horizontal[34:], uint16(count))
+	most := binary.BigEndian.AppendUint16([]byte("\x00\x01\x00\x00"), uint16(count))
+	tables := map[string][]byte{
+		"glyf": glyphs,
+		"head": make([]byte, 54),
+		"hhea": horizontal,
+		"hmtx": metrics,
+		"loca": places,
+		"maxp": most,
+	}
+	out := []byte("\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00")
+	var body []byte
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		out = append(out, name+"\x00\x00\x00\x00"...)
+		out = binary.BigEndian.AppendUint32(out, uint32(12+16*len(tables)+len(body)))
+		out = binary.BigEndian.AppendUint32(out, uint32(len(tables[name])))
+		body = append(body, tables[name]...)
+	}
+	return append(out, body...)
+}

@@ -1,0 +1,58 @@
+package pdffile
+
+import (
+	"bytes"
+	"fmt"
+)
+
+var article = []byte("<</Type /StructElem\n/S /Art\n")
+
+// markNotes makes notes of the articles that begin with a link back to what refers
+// to them: Chromium knows no element for one. Each has a name, as PDF/UA wants it
+// (ISO 14289-1, 7.9).
+func (f *File) markNotes() error {
+	notes := 0
+	for n, o := range f.objects {
+		if !bytes.HasPrefix(o, article) {
+			continue
+		}
+		d, _, err := readDict(o)
+		if err != nil {
+			return fmt.Errorf("structure element %d: %w", n, err)
+		}
+		if f.leadsBack(d) {
+			notes++
+			d.set("S", "/Note")
+			d.set("ID", fmt.Sprintf("(note-%d)", notes))
+			f.objects[n] = d.bytes()
+		}
+	}
+	return nil
+}
+
+// leadsBack reports whether the first thing in an element is a link to the reference
+// to a footnote.
+func (f *File) leadsBack(d dict) bool {
+	const deepest = 8
+	for range deepest {
+		kids, err := readArray(d.get("K"))
+		if err != nil || len(kids) == 0 {
+			return false
+		}
+		for _, k := range kids {
+			if !isAnnotation(k) {
+				continue
+			}
+			link, _, err := readDict(k)
+			if err != nil {
+				return false
+			}
+			n, ok := f.object(link.get("Obj"))
+			return ok && bytes.Contains(f.objects[n], []byte("/Dest /fnref"))
+		}
+		if d, err = f.dictionary(kids[0]); err != nil {
+			return false
+		}
+	}
+	return false
+}

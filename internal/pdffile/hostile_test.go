@@ -1,0 +1,317 @@
+package pdffile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"presswork/internal/pdffile/filetest"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// read reads a file that must be in Skia's form.
+func read(t testing.TB, data []byte) *File {
+	t.Helper()
+	f, err := Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// everyUse does with a file all that the package can, and returns the errors.
+func everyUse(ctx context.Context, data []byte) (errs []error) {
+	note := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	area := func(int, float64, float64) *Area { return &Area{Right: 100, Top: 200, LineEnd: 100, Smallest: 4} }
+	uses := []func(*File) error{
+		func(f *File) error { _, err := f.Pages(); return err },
+		func(f *File) error { _, err := f.Sizes(); return err },
+		func(f *File) error { _, err := f.Anchors(); return err },
+		func(f *File) error { _, err := f.Inspect(ctx, []rune("é"), area); return err },
+		func(f *File) error {
+			other, err := Read(data)
+			note(err)
+			_, err = Join([]*File{f, other}, nil)
+			return err
+		},
+		func(f *File) error {
+			banners, err := Read(data)
+			note(err)
+			_, err = Join([]*File{f}, []*File{banners})
+			return err
+		},
+	}
+	for _, finish := range []Finish{
+		{}, {PDFA: "2b"}, {PDFUA: true}, {Password: "x"}, {Boxes: Boxes{Bleed: 9, Marks: 30}}, {Notes: []Note{{"a",
+			"b"}}}, {Hyphenated: true, RightToLeft: true, DropCaps: true},
+	} {
+		uses = append(uses, func(f *File) error { _, err := f.Pack(Meta{}, finish); return err })
+	}
+	for _, use := range uses {
+		f, err := Read(data)
+		if err != nil {
+			return []error{err}
+		}
+		note(use(f))
+	}
+	return errs
+}
+
+func TestHostileFilesAreRejectedWhole(t *testing.T) {
+	t.Parallel()
+	good := string(filetest.Small(3))
+	replaced := func(old, by string) string {
+		if !strings.Contains(good, old) {
+			t.Fatalf("%q is not in the file", old)
+		}
+		return strings.Replace(good, old, by, 1)
+	}
+	for name, data := range map[string]string{
+		"another version":           replaced("%PDF-1.4", "%PDF-2.0"),
+		"a start past the end":      replaced("startxref\n", "startxref\n9"),
+		"a negative start":          replaced("startxref\n", "startxref\n-"),
+		"a start that is no number": replaced("startxref\n", "startxref\nx"),
+		"a start that points at an object": good[:strings.LastIndex(good, "startxref")] + "startxref\n15\n" +
+			"%%EOF\n",
+		"a start more than 64 bytes from the end": good + strings.Repeat("\n", 64),
+		"a table of no objects":                   replaced("xref\n0 10\n", "xref\n0 0\n"),
+		"a table of a negative size":              replaced("xref\n0 10\n", "xref\n0 -10\n"),
+		"a table of more than eight million":      replaced("xref\n0 10\n", "xref\n0 8000001\n"),
+		"a table longer than the file":            replaced("xref\n0 10\n", "xref\n0 1000\n"),
+		"a table one entry short":                 replaced("xref\n0 10\n", "xref\n0 9\n"),
+		"two objects at one offset":               strings.Replace(good, offsetLine(good, 4), offsetLine(good, 5), 1),
+		"an object in another one": strings.Replace(good, offsetLine(good, 4), fmt.Sprintf("%010d "+
+			"00000 n \n", offsetOf(good, 4)+1), 1),
+		"an entry of an unknown type":     replaced("00000 n", "00000 x"),
+		"an object with another number":   replaced("\n4 0 obj\n", "\n8 0 obj\n"),
+		"an object of another generation": replaced("\n4 0 obj\n", "\n4 1 obj\n"),
+		"an object without an end": replaced("/MediaBox [0 0 100 100]>>\n"+
+			"endobj\n", "/MediaBox [0 0 100 100]>>\nendobx\n"),
+		"a trailer that is no dictionary": replaced("trailer\n<<", "trailer\n[["),
+		"a trailer without an end":        replaced("/Info 1 0 R>>", "/Info 1 0 R"),
+		"a hybrid table":                  replaced("/Root", "/XRefStm 9\n/Root"),
+		"a root without an object":        replaced("/Root 2 0 R", "/Root 0 0 R"),
+		"a root in the trailer":           replaced("/Root 2 0 R", "/Root <</Pages 3 0 R>>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if f, err := Read([]byte(data)); err == nil {
+				t.Errorf("read as %d objects", len(f.objects))
+			}
+		})
+	}
+}
+
+// offsetOf is where an object begins.
+func offsetOf(data string, number int) int {
+	return strings.Index(data, fmt.Sprintf("\n%d 0 obj\n", number)) + 1
+}
+
+func offsetLine(data string, number int) string {
+	return fmt.Sprintf("%010d 00000 n \n", offsetOf(data, number))
+}
+
+func TestAFileThatIsCutOffIsRejected(t *testing.T) {
+	t.Parallel()
+	good := filetest.Small(3)
+	whole := bytes.LastIndex(good, []byte("\n%%EOF"))
+	for end := range whole - 2 { // one digit fewer of the start is another start
+		if _, err := Read(good[:end]); err == nil {
+			t.Fatalf("the first %d of %d bytes were read as a file", end, len(good))
+		}
+	}
+}
+
+func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
+	t.Parallel()
+	const tree = "-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@page-1]>>\n"
+	page := func(entries string) string {
+		return tree + "-- page-1 --\n<</Type /Page\n/Parent @pages\n/MediaBox [0 0 9 9]" + entries + ">>\n"
+	}
+	content := func(text string) string { return filetest.Pages("", text) }
+	for name, c := range map[string]struct{ file, want string }{
+		"a page tree that is its own child": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
+			"/Kids [@pages]>>\n", "the page tree is broken"},
+		"a page that is there twice": {"-- pages --\n<</Type /Pages\n/Count 2\n" +
+			"/Kids [@page-1 @page-1]>>\n-- page-1 --\n<</Type /Page\n" +
+			"/MediaBox [0 0 9 9]>>\n", "the page tree is broken"},
+		"a cycle of two nodes": {"-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@more]>>\n" +
+			"-- more --\n<</Type /Pages\n/Count 1\n/Kids [@pages]>>\n", "the page tree is broken"},
+		"a page that is no reference": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
+			"/Kids [<</Type /Page>>]>>\n", "the page tree is broken"},
+		"a page past the last object": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
+			"/Kids [99 0 R]>>\n", "the page tree is broken"},
+		"a page that is no dictionary": {"-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@page-1]>>\n" +
+			"-- page-1 --\n[1 2]\n", "not written as expected"},
+		"a page tree of no pages": {"-- pages --\n<</Type /Pages\n/Count 0\n" +
+			"/Kids []>>\n", "have no pages"},
+		"a negative number of pages": {strings.Replace(page(""), "Count 1", "Count -1", 1), "number of " +
+			"pages"},
+		"more pages than objects": {strings.Replace(page(""), "Count 1", "Count "+
+			"4000000000", 1), "number of pages"},
+		"a number of pages that is a word": {strings.Replace(page(""), "Count 1", "Count many", 1), "number " +
+			"of pages"},
+		"no number of pages":          {strings.Replace(page(""), "\n/Count 1", "", 1), "number of pages"},
+		"a page without a content":    {page(""), "not written as expected"},
+		"a content that is not there": {page("\n/Contents 99 0 R"), "not written as expected"},
+		"a content that is no stream": {page("\n/Contents @pages"), "not written as expected"},
+		"a content of no parts":       {page("\n/Contents []"), "not written as expected"},
+		"a page without a size": {strings.Replace(content(""), "/MediaBox [0 0 100 "+
+			"200]\n", "", 1), "not written as expected"},
+		"a size of three numbers": {strings.Replace(content(""), "0 0 100 200", "0 0 100", 1), "not " +
+			"written as expected"},
+		"a size of words": {strings.Replace(content(""), "0 0 100 200", "a b c d", 1), "not " +
+			"written as expected"},
+		"a content that is not packed": {page("\n/Contents @c") + "-- c --\n" +
+			"<</Filter /FlateDecodd>> stream\nBT ET\n", "not written as expected"},
+		"a content that is packed by no format": {page("\n/Contents @c") + "-- c --\n" +
+			"<</Filter [/FlateDecode]>> stream\nBT ET\n", "not written as expected"},
+		"a transformation of five numbers": {content("1 0 0 1 0 cm\n"), "not written as expected"},
+		"a curve of eight numbers":         {content("0 0 m\n1 2 3 4 5 6 7 8 c\n"), "not written as expected"},
+		"a curve of three numbers":         {content("0 0 m\n1 2 3 c\n"), "not written as expected"},
+		"a font without a size":            {content("BT\n/F1 Tf\nET\n"), "not written as expected"},
+		"a font of a size that is a word":  {content("BT\n/F1 /big Tf\nET\n"), "not written as expected"},
+		"text without a font":              {content("BT\n<0001> Tj\nET\n"), "not written as expected"},
+		"text of half a code": {filetest.Pages("/Font <</F1 @f>>", "BT\n/F1 9 Tf\n<000> Tj\n"+
+			"ET\n") + filetest.Font("f", nil), "not written as expected"},
+		"a resource that is no reference":      {filetest.Pages("/Font <</F1 /None>>", ""), "resource F1"},
+		"content cut off in a string":          {content("BT\n(abc"), "not written as expected"},
+		"an array without an end":              {content("BT\n[<0001> Tj\nET\n"), "not written as expected"},
+		"a marked content's broken properties": {content("/P <</MCID>>BDC\nEMC\n"), "not written as expected"},
+		"destinations that are no dictionary": {"-- catalog --\n<</Pages @pages\n" +
+			"/Dests [1]>>\n" + content(""), "destinations"},
+		"a destination without a place": {"-- catalog --\n<</Pages @pages\n" +
+			"/Dests <</a [@page-1]>>>>\n" + content(""), "destination a"},
+		"a destination at no height": {"-- catalog --\n<</Pages @pages\n" +
+			"/Dests <</a [@page-1 /XYZ 0 null 0]>>>>\n" + content(""), "destination a"},
+		"tags that are not there": {"-- catalog --\n<</Pages @pages\n" +
+			"/StructTreeRoot 99 0 R>>\n" + content(""), "structure tree"},
+		"tags without a tree of parents": {"-- catalog --\n<</Pages @pages\n/StructTreeRoot @tags>>\n" +
+			"-- tags --\n<</Type /StructTreeRoot\n/K @tags>>\n" + content(""), "parent tree"},
+		"an Info without a producer": {"-- info --\n" +
+			"<</CreationDate (D:20261121044624+00'00')>>\n" + content(""), "info"},
+		"an Info without a date": {"-- info --\n<</Producer (Skia)>>\n" + content(""), "info"},
+		"an Info of a day that does not exist": {"-- info --\n<</Producer (Skia)\n" +
+			"/CreationDate (D:20261399044624+00'00')>>\n" + content(""), "info"},
+		"a catalog that is no dictionary": {"-- catalog --\n[@pages]\n" + content(""), "catalog"},
+		"a gradient without a domain": {"-- p --\n<</Type /Pattern\n/PatternType 2\n" +
+			"/Shading <</ShadingType 1\n/Function 1>>>>\n" + content(""), "domain"},
+		"a font whose text is not there": {"-- f --\n<</Type /Font\n/BaseFont /Face\n" +
+			"/ToUnicode 99 0 R>>\n" + content(""), "font /Face"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			errs := everyUse(t.Context(), filetest.Build(t, c.file).Data)
+			for _, err := range errs {
+				if strings.Contains(err.Error(), c.want) {
+					return
+				}
+			}
+			t.Errorf("no error says %q: %v", c.want, errs)
+		})
+	}
+}
+
+func TestBrokenlyPackedStreamsAreErrors(t *testing.T) {
+	t.Parallel()
+	packed := string(filetest.Deflate([]byte(strings.Repeat("BT\nET\n", 1000))))
+	flipped := []byte(packed)
+	flipped[len(flipped)-1] ^= 1
+	for name, content := range map[string]string{
+		"nothing": "", "no header": "BT\nET\n", "cut off": packed[:len(packed)/2],
+		"without its checksum": packed[:len(packed)-4], "a wrong checksum": string(flipped),
+		"a block of an unknown type": packed[:2] + "\xff" + packed[3:],
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &File{
+				objects: [][]byte{
+					nil,
+					fmt.Appendf(nil, "<</Filter /FlateDecode>> stream\n%s\nendstream", content),
+					fmt.Appendf(nil, "<</Filter /FlateDecode>> stream\n%s\nendstream", packed),
+				},
+			}
+			for range 2 { // the second time with the reader of the first
+				if _, got, err := f.stream(1); err == nil {
+					t.Errorf("unpacked as %.50q", got)
+				}
+				if _, got, err := f.stream(2); err != nil || len(got) != 6000 {
+					t.Errorf("after it, %d bytes of a good stream were unpacked, %v", len(got), err)
+				}
+			}
+		})
+	}
+}
+
+// TestStreamsAreUnpackedUpToABound does not run in parallel: it takes 500 MB.
+func TestStreamsAreUnpackedUpToABound(t *testing.T) {
+	f := &File{}
+	chunk := make([]byte, 1<<20)
+	bomb := f.deflate(slices.Repeat([][]byte{chunk}, maxContent/len(chunk)+1)...)
+	defer debug.FreeOSMemory()
+	if out, err := f.inflate(bomb); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("%d bytes were unpacked, %v", len(out), err)
+	}
+}
+
+func TestALongChainOfPageNodesIsWalked(t *testing.T) {
+	t.Parallel()
+	const nodes = 10_000
+	objects := []string{
+		"<</Producer (Skia)\n/CreationDate (D:20261121044624+00'00')>>",
+		"<</Type /Catalog\n/Pages 3 0 R>>",
+	}
+	for i := range nodes {
+		objects = append(objects, fmt.Sprintf("<</Type /Pages\n/Count 1\n/Kids [%d 0 R]>>", i+4))
+	}
+	objects = append(objects, "<</Type /Page\n/MediaBox [0 0 10 20]>>")
+	sizes, err := read(t, filetest.Write(objects)).Sizes()
+	if err != nil || len(sizes) != 1 || sizes[0] != [2]float64{10, 20} {
+		t.Errorf("sizes %v, %v", sizes, err)
+	}
+}
+
+func TestInspectionEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("the client has disconnected")
+	cancel(cause)
+	area := func(int, float64, float64) *Area { return nil }
+	if _, err := read(
+		t,
+		filetest.Build(t, filetest.Pages("", "")).Data,
+	).Inspect(ctx, nil, area); !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTreesWithoutAnEndAreWalkedOnce(t *testing.T) {
+	t.Parallel()
+	const tags = "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @root\n/Outlines @outline\n" +
+		"/Lang (en)>>\n" +
+		"-- root --\n<</Type /StructTreeRoot\n/K @document\n/ParentTree @parents\n/ParentTreeNextKey 0\n" +
+		"/IDTree @ids>>\n-- parents --\n<</Type /ParentTree\n/Nums []>>\n" +
+		"-- ids --\n<</Kids [@ids @ids]>>\n-- document --\n<</Type /StructElem\n/S /Document\n/P @root\n" +
+		"/K [@document @list @list]>>\n" +
+		"-- list --\n<</Type /StructElem\n/S /L\n/P @document\n/K [@list @document]>>\n" +
+		"-- outline --\n<</Type /Outlines\n/First @entry>>\n-- entry --\n<</Title (a)\n/Next @entry\n" +
+		"/First @outline\n/SE @entry>>\n"
+	data := filetest.Build(t, tags, filetest.Pages("", "")).Data
+	for _, finish := range []Finish{{PDFUA: true, PDFA: "2b"}, {Headings: []Heading{{1, "a"}}}} {
+		if _, err := Pack(data, Meta{}, finish); err != nil {
+			t.Error(err)
+		}
+	}
+	if whole, err := Join([]*File{read(t, data), read(t, data)}, nil); err == nil {
+		if _, err := whole.Pack(Meta{}, Finish{PDFUA: true}); err != nil {
+			t.Error(err)
+		}
+	}
+}

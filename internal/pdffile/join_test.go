@@ -1,0 +1,318 @@
+package pdffile
+
+import (
+	"fmt"
+	"presswork/internal/pdffile/filetest"
+	"presswork/internal/test/golden"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// section is a print of a part of a document: a heading, a paragraph with a link, a
+// table cell that names its head, and a footnote that several sections may have.
+func section(t testing.TB, name string, level int) *File {
+	t.Helper()
+	return read(t, filetest.Build(
+		t,
+		"-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Dests @dests\n/Outlines @outlines\n"+
+			"/StructTreeRoot @tags\n/MarkInfo <</Marked true>>\n/Lang (en)>>\n"+
+			"-- dests --\n<</"+name+" [@page-1 /XYZ 0 190 0]\n/shared [@page-1 /XYZ 0 50 0]>>\n"+
+			"-- outlines --\n<</Type /Outlines\n/First @entry\n/Last @entry>>\n-- entry --\n<</Title ("+name+")\n"+
+			"/Dest [@page-1 /XYZ 0 190 0]\n/Parent @outlines\n/SE @heading>>\n"+
+			"-- tags --\n<</Type /StructTreeRoot\n/K @document\n/ParentTreeNextKey 2\n/ParentTree @parents\n"+
+			"/IDTree @ids>>\n-- parents --\n<</Type /ParentTree\n/Nums [0 @owners 1 @link]>>\n"+
+			"-- owners --\n[@heading @cell @main]\n-- ids --\n<</Kids [@ids-1]>>\n-- ids-1 --\n"+
+			"<</Limits [(node00000007) (node00000007)]\n/Names [(node00000007) @cell]>>\n"+
+			"-- document --\n<</Type /StructElem\n/S /Document\n/P @tags\n/K [@main]>>\n"+
+			elem(
+				"main",
+				"Div",
+				"document",
+				"\n/Pg @page-1\n/K [@heading @cell @link 2]",
+			)+elem(
+			"heading",
+			fmt.Sprintf("H%d", level),
+			"main",
+			"\n/Pg @page-1\n/K 0",
+		)+
+			elem(
+				"cell",
+				"TD",
+				"main",
+				"\n/Pg @page-1\n/K 1\n/ID (node00000007)\n/A <</Headers [(node00000007)]>>",
+			)+
+			elem(
+				"link",
+				"Link",
+				"main",
+				"\n/K [<</Type /OBJR\n/Obj @annotation\n/Pg @page-1>>]",
+			)+
+			"-- annotation --\n<</Type /Annot\n/Subtype /Link\n/Rect [10 170 50 190]\n/Dest /shared\n"+
+			"/StructParent 1>>\n",
+		strings.Replace(
+			filetest.Pages(
+				"/Font <</F1 @font>>",
+				"/P <</MCID 0 >>BDC\nBT\n/F1 9 Tf\n1 0 0 1 10 180 Tm\n"+shownText(name)+"ET\nEMC\n",
+			),
+			"/Contents",
+			"/StructParents 0\n/Annots [@annotation]\n/Contents",
+			1,
+		),
+		filetest.EmbeddedFont("font", latin(), map[int]string{0: "zero", int(name[0]): "outline of " + name[:1]}),
+	).Data)
+}
+
+// banner is a print of headers, one on each page.
+func banner(t testing.TB, texts ...string) *File {
+	t.Helper()
+	var contents []string
+	for _, text := range texts {
+		contents = append(contents, "BT\n/F1 7 Tf\n1 0 0 1 10 5 Tm\n"+shownText(text)+"ET\n")
+	}
+	return read(
+		t,
+		filetest.Build(
+			t,
+			filetest.Pages("/Font <</F1 @font>>", contents...),
+			filetest.EmbeddedFont("font", latin(), map[int]string{0: "zero", 'H': "outline of H"}),
+		).Data,
+	)
+}
+
+func joinedFile(t testing.TB, sections, banners []*File) (*File, Packed) {
+	t.Helper()
+	whole, err := Join(sections, banners)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := whole.Pack(Meta{Title: "Whole"}, Finish{PDFUA: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole, p
+}
+
+func TestJoinedSections(t *testing.T) {
+	t.Parallel()
+	_, p := joinedFile(
+		t,
+		[]*File{section(t, "Alpha", 1), section(t, "Beta", 2), section(t, "Gamma", 1)},
+		[]*File{banner(t, "Head one", "Head two"), banner(t, "Head three")},
+	)
+	if p.Pages != 3 || len(p.Missing) > 0 {
+		t.Errorf("%d pages, missing: %q", p.Pages, p.Missing)
+	}
+	checkInfo(t, poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "3", "Title": "Whole", "Tagged": "yes"})
+	var pages []string
+	for page := range strings.SplitSeq(strings.TrimSuffix(poppler(t, p.Data, "pdftotext"), "\f"), "\f") {
+		pages = append(pages, strings.Join(strings.Fields(page), " "))
+	}
+	if diff := cmp.Diff([]string{"Alpha Head one", "Beta Head two", "Gamma Head three"}, pages); diff != "" {
+		t.Errorf("pages (-want +got):\n%s", diff)
+	}
+	dests := regexp.MustCompile(`(?m)^ +(\d) \[.*\] "(.*)"$`).
+		FindAllStringSubmatch(poppler(t, p.Data, "pdfinfo", "-dests"), -1)
+	var got []string
+	for _, d := range dests {
+		got = append(got, d[2]+" on "+d[1])
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"Alpha on 1", "Beta on 2", "Gamma on 3", "shared on 1"}, got); diff != "" {
+		t.Errorf("destinations (-want +got):\n%s", diff)
+	}
+	golden.Check(t, "joined-structure.txt", []byte(poppler(t, p.Data, "pdfinfo", "-struct-text")))
+	fonts := strings.Count(poppler(t, p.Data, "pdffonts"), "AAAAAA+Face")
+	if fonts != 1 {
+		t.Errorf("the face is embedded %d times", fonts)
+	}
+}
+
+func TestOutlineOfTheWholeIsNested(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		levels []int
+		want   string
+	}{
+		"one":                      {[]int{1}, "A"},
+		"below one another":        {[]int{1, 2, 3}, "A(B(C))"},
+		"next to one another":      {[]int{2, 2, 2}, "A B C"},
+		"up and down":              {[]int{1, 2, 1, 3, 2}, "A(B) C(D E)"},
+		"a deeper one comes first": {[]int{3, 1, 2}, "A B(C)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sections []*File
+			for i, level := range c.levels {
+				sections = append(sections, section(t, string(rune('A'+i)), level))
+			}
+			whole, _ := joinedFile(t, sections, nil)
+			catalog, _, err := readDict(whole.objects[whole.root])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := outlineText(t, whole, catalog.get("Outlines"), ""); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// outlineText writes the entries below one, and checks its links and its count.
+func outlineText(t *testing.T, f *File, at []byte, up string) string {
+	t.Helper()
+	d, err := f.dictionary(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if up != "" && string(d.get("Parent")) != up {
+		t.Errorf("%s has the parent %s, not %s", d.get("Title"), d.get("Parent"), up)
+	}
+	var kids []string
+	var last []byte
+	for next := d.get("First"); next != nil; {
+		kid, err := f.dictionary(next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(kid.get("Prev")) != string(last) {
+			t.Errorf("%s comes after %s, not %s", kid.get("Title"), kid.get("Prev"), last)
+		}
+		kids = append(kids, outlineText(t, f, next, string(at)))
+		last, next = next, kid.get("Next")
+	}
+	if string(d.get("Last")) != string(last) {
+		t.Errorf("the last of %s is %s, not %s", d.get("Title"), d.get("Last"), last)
+	}
+	text := decodeText(d.get("Title"))
+	below := strings.Join(kids, " ")
+	if count := len(
+		regexp.MustCompile(`[A-Z]`).FindAllString(below, -1),
+	); count > 0 &&
+		string(d.get("Count")) != fmt.Sprint(count) {
+		t.Errorf("%q counts %s, not %d", text, d.get("Count"), count)
+	}
+	if text != "" && below != "" {
+		return text + "(" + below + ")"
+	}
+	return text + below
+}
+
+func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
+	t.Parallel()
+	for _, count := range []int{1, 64, 65, 64 * 64, 64*64 + 1} {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			t.Parallel()
+			f := read(t, filetest.Build(t, filetest.Pages("", slices.Repeat([]string{""}, min(count, 65))...)).Data)
+			for n := 65; n < count; n++ { // more of the last page
+				pages, _, err := readDict(f.objects[3])
+				if err != nil {
+					t.Fatal(err)
+				}
+				last := f.add(f.objects[len(f.objects)-2])
+				f.add(nil)
+				pages.set("Kids", strings.TrimSuffix(string(pages.get("Kids")), "]")+" "+refTo(last)+"]")
+				f.objects[3] = pages.bytes()
+			}
+			whole, err := Join([]*File{f}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers, err := whole.pageNumbers()
+			if pages, err2 := whole.Pages(); err != nil || err2 != nil || pages != count || len(numbers) != count {
+				t.Fatalf("%d pages, %d in the tree, %v, %v", pages, len(numbers), err, err2)
+			}
+			for _, o := range whole.objects {
+				if d, _, err := readDict(o); err == nil && string(d.get("Type")) == "/Pages" {
+					if kids, err := readArray(d.get("Kids")); err != nil || len(kids) > 64 {
+						t.Errorf("a node has %d kids, %v", len(kids), err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
+	t.Parallel()
+	for name, texts := range map[string][][]string{
+		"one too few": {{"Head"}}, "one too many": {{"Head", "Head", "Head"}}, "one too many in two " +
+			"files": {{"Head"}, {"Head", "Head"}}, "one too few in two files": {{"Head"}, {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var banners []*File
+			for _, file := range texts {
+				banners = append(banners, banner(t, file...))
+			}
+			if _, err := Join(
+				[]*File{section(t, "Alpha", 1), section(t, "Beta", 1)},
+				banners,
+			); err == nil ||
+				!strings.Contains(err.Error(), "not one for each page") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestBannersAreArtifactsUponThePage(t *testing.T) {
+	t.Parallel()
+	whole, _ := joinedFile(t, []*File{section(t, "Alpha", 1)}, []*File{banner(t, "Head")})
+	canvases, err := whole.canvases()
+	if err != nil || len(canvases) != 2 {
+		t.Fatalf("%d canvases, %v", len(canvases), err)
+	}
+	for _, c := range canvases {
+		if c.form {
+			continue
+		}
+		var parts []string
+		contents, err := readArray(c.dict.get("Contents"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range contents {
+			n, _ := whole.object(part)
+			_, content, err := whole.stream(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, string(content))
+		}
+		if len(parts) != 3 || parts[0] != "q\n" || parts[2] != "Q\n/Artifact BMC\n/Banner Do\nEMC\n" {
+			t.Errorf("the page is drawn by %q", parts)
+		}
+	}
+}
+
+func TestSectionsWithBrokenTagsAreRejected(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string][2]string{
+		"no next key":                {"/ParentTreeNextKey 2", "/ParentTreeNextKez 2"},
+		"a huge next key":            {"/ParentTreeNextKey 2", "/ParentTreeNextKey 4000000000"},
+		"a key that is not there":    {"/Nums [0 ", "/Nums [7 "},
+		"a negative key":             {"/Nums [0 ", "/Nums [-1 "},
+		"a key without a value":      {"/Nums [0 ", "/Nums [0 0 "},
+		"no topmost element":         {"/StructTreeRoot\n/K ", "/StructTreeRoot\n/L "},
+		"no elements in the topmost": {"/S /Document\n/P", "/S /Document\n/K []\n/P"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := section(t, "Alpha", 1)
+			found := false
+			for n, o := range f.objects {
+				if strings.Contains(string(o), c[0]) {
+					found = true
+					f.objects[n] = []byte(strings.Replace(string(o), c[0], c[1], 1))
+				}
+			}
+			if _, err := Join([]*File{f}, nil); err == nil || !found {
+				t.Errorf("joined, %v", found)
+			}
+		})
+	}
+}

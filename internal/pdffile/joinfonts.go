@@ -1,0 +1,194 @@
+package pdffile
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// fontPool puts the subsets of one face together that the sections embed. Skia
+// keeps the numbers of glyphs in a subset, so that text need not be changed.
+type fontPool struct {
+	byFace map[string]*subset
+	order  []*subset
+}
+
+// subset is what is embedded of a face.
+type subset struct {
+	// face is what makes it the same face in another section.
+	face string
+	// number is that of the font; the others are of what it is made of. They are
+	// the section's own, and the whole's in a pool.
+	number, descendant, descriptor, file, texts int
+	outlines                                    *trueType
+	widths                                      map[int]float64 // by glyph, in thousandths of the size
+	characters                                  textMap
+	sections                                    int
+}
+
+// take adds the fonts of a section, and lets those that the whole has stand for
+// the section's own. Faces that are not embedded as TrueType stay as they are.
+func (p *fontPool) take(m *member) error {
+	f := m.file
+	for n, o := range f.objects {
+		if !bytes.HasPrefix(o, []byte("<</Type /Font\n/Subtype /Type0\n")) {
+			continue
+		}
+		s, err := f.readSubset(n)
+		if err != nil {
+			return fmt.Errorf("font %d: %w", n, err)
+		}
+		if s == nil {
+			continue
+		}
+		known := p.byFace[s.face]
+		switch {
+		case known == nil:
+			for _, n := range []*int{&s.number, &s.descendant, &s.descriptor, &s.file, &s.texts} {
+				*n = m.number(*n)
+			}
+			p.byFace[s.face] = s
+			p.order = append(p.order, s)
+		case known.outlines.add(s.outlines):
+			known.sections++
+			known.takeWidths(s)
+			maps.Copy(known.characters, s.characters)
+			m.moved[n] = known.number
+			for _, own := range []int{n, s.descendant, s.descriptor, s.file, s.texts} {
+				f.objects[own] = nil
+			}
+		}
+	}
+	return nil
+}
+
+// takeWidths adds the widths of another subset. Of a glyph that is only part of
+// others there it tells none.
+func (s *subset) takeWidths(other *subset) {
+	for glyph, width := range other.widths {
+		_, known := s.widths[glyph]
+		if _, shown := other.characters[glyph]; shown || !known {
+			s.widths[glyph] = width
+		}
+	}
+}
+
+// readSubset reads an embedded TrueType face; nil if it is another kind.
+func (f *File) readSubset(n int) (*subset, error) {
+	font, _, err := readDict(f.objects[n])
+	if err != nil {
+		return nil, err
+	}
+	s := &subset{number: n, characters: textMap{}, widths: map[int]float64{}, sections: 1}
+	descendants, err := readArray(font.get("DescendantFonts"))
+	if err != nil || len(descendants) != 1 {
+		return nil, errObject
+	}
+	var ok [2]bool
+	s.descendant, ok[0] = f.object(descendants[0])
+	s.texts, ok[1] = f.object(font.get("ToUnicode"))
+	if !ok[0] || !ok[1] {
+		return nil, nil
+	}
+	descendant, err := f.dictionary(descendants[0])
+	if err != nil {
+		return nil, err
+	}
+	descriptor, err := f.dictionary(descendant.get("FontDescriptor"))
+	if err != nil {
+		return nil, err
+	}
+	s.descriptor, ok[0] = f.object(descendant.get("FontDescriptor"))
+	if s.file, ok[1] = f.object(descriptor.get("FontFile2")); !ok[0] || !ok[1] {
+		return nil, nil
+	}
+	_, data, err := f.stream(s.file)
+	if err != nil {
+		return nil, err
+	}
+	if s.outlines, err = readTrueType(data); err != nil {
+		return nil, nil //nolint:nilerr // it stays as it is
+	}
+	maps.Copy(s.characters, f.textMap(n))
+	widths := f.readWidths(n)
+	s.widths[0] = widths.of(0)
+	for glyph := range s.outlines.glyphs {
+		s.widths[glyph] = widths.of(glyph)
+	}
+	for glyph := range s.characters {
+		s.widths[glyph] = widths.of(glyph)
+	}
+	_, name, _ := bytes.Cut(font.get("BaseFont"), []byte("+")) // the tag before it is the subset's
+	descriptor.remove("FontName")
+	descriptor.remove("FontFile2")
+	s.face = string(name) + "\n" + string(descriptor.bytes())
+	return s, nil
+}
+
+// write puts what is embedded for several sections into the whole.
+func (p *fontPool) write(f *File) error {
+	for _, s := range p.order {
+		if s.sections == 1 {
+			continue
+		}
+		data := s.outlines.bytes()
+		f.setStream(s.file, dict{{"Length1", []byte(strconv.Itoa(len(data)))}}, data)
+		f.setStream(s.texts, nil, s.toUnicode())
+		d, _, err := readDict(f.objects[s.descendant])
+		if err != nil {
+			return err
+		}
+		d.set("W", s.widthList())
+		f.objects[s.descendant] = d.bytes()
+	}
+	f.textMaps = map[int]textMap{}
+	return nil
+}
+
+// widthList writes the widths, those of glyphs in a row together.
+func (s *subset) widthList() string {
+	var b strings.Builder
+	last := -2
+	for _, glyph := range slices.Sorted(maps.Keys(s.widths)) {
+		switch {
+		case glyph != last+1 && last >= 0:
+			fmt.Fprintf(&b, "] %d [", glyph)
+		case last < 0:
+			fmt.Fprintf(&b, "[%d [", glyph)
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(strconv.FormatFloat(s.widths[glyph], 'f', -1, 64))
+		last = glyph
+	}
+	return b.String() + "]]"
+}
+
+// toUnicode writes what text the glyphs stand for, as Skia does.
+func (s *subset) toUnicode() []byte {
+	var b bytes.Buffer
+	b.WriteString("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo\n<<  /Registry (Adobe)\n/Ordering (UCS)\n/Supplement 0\n>> def\n" +
+		"/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n")
+	const most = 100 // lines in a block, by the format
+	for block := range slices.Chunk(slices.Sorted(maps.Keys(s.characters)), most) {
+		fmt.Fprintf(&b, "%d beginbfchar\n", len(block))
+		for _, glyph := range block {
+			fmt.Fprintf(&b, "<%04X> <", glyph)
+			units := utf16.Encode([]rune(s.characters[glyph]))
+			if len(units) == 0 {
+				units = []uint16{0} // Skia's word for none
+			}
+			for _, u := range units {
+				fmt.Fprintf(&b, "%04X", u)
+			}
+			b.WriteString(">\n")
+		}
+		b.WriteString("endbfchar\n")
+	}
+	b.WriteString("endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend")
+	return b.Bytes()
+}

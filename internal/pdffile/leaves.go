@@ -1,0 +1,134 @@
+package pdffile
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// mergeLeaves takes out of the tags the elements that stand for nothing but
+// one run of text, and gives the run to the element above: Chromium writes one
+// for each, more than half of all.
+func (f *File) mergeLeaves(root dict) error {
+	tree, err := f.dictionary(root.get("ParentTree"))
+	if err != nil || tree.get("Nums") == nil {
+		return fmt.Errorf("parent tree: %w", errObject)
+	}
+	leaves := map[int][]leaf{} // by parent
+	for n, o := range f.objects {
+		if l, ok := readLeaf(n, o); ok && l.parent < len(f.objects) && takesText(f.objects[l.parent]) {
+			leaves[l.parent] = append(leaves[l.parent], l)
+		}
+	}
+	merged := map[int]int{} // leaf to parent
+	for parent, below := range leaves {
+		if err := f.mergeInto(parent, below, merged); err != nil {
+			return fmt.Errorf("structure element %d: %w", parent, err)
+		}
+	}
+	return f.redirectParents(tree, merged)
+}
+
+// leaf is an element that only holds one marked content.
+type leaf struct {
+	number, parent int
+	page, content  []byte
+}
+
+// readLeaf recognises a leaf by its exact form, without reading a dictionary.
+func readLeaf(n int, o []byte) (l leaf, ok bool) {
+	rest, ok := bytes.CutPrefix(o, []byte("<</Type /StructElem\n/S /NonStruct\n/P "))
+	if !ok {
+		return l, false
+	}
+	parent, rest, _ := bytes.Cut(rest, []byte("\n/Pg "))
+	page, content, _ := bytes.Cut(rest, []byte("\n/K "))
+	content, ok = bytes.CutSuffix(content, []byte(">>"))
+	if !ok || len(content) == 0 || regular(content) != len(content) {
+		return l, false
+	}
+	l = leaf{number: n, page: page, content: content}
+	l.parent, ok = reference(parent)
+	return l, ok
+}
+
+// takesText reports whether an element may hold text itself. A list item may not:
+// its text belongs into a body.
+func takesText(o []byte) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(o, structElem), []byte("/S /"))
+	if !ok {
+		return false
+	}
+	switch string(rest[:regular(rest)]) {
+	case "P", "H1", "H2", "H3", "H4", "H5", "H6", "TD", "TH", "Code", "Em", "Strong", "Link", "Caption":
+		return true
+	}
+	return false
+}
+
+// mergeInto puts the content of leaves in their places among the kids of
+// parent, and notes those in merged.
+func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
+	d, _, err := readDict(f.objects[parent])
+	if err != nil {
+		return err
+	}
+	kids, err := readArray(d.get("K"))
+	if err != nil {
+		return err
+	}
+	page := d.get("Pg")
+	if page == nil {
+		page = leaves[0].page
+	}
+	byNumber := make(map[int]leaf, len(leaves))
+	for _, l := range leaves {
+		byNumber[l.number] = l
+	}
+	for i, k := range kids {
+		n, ok := reference(k)
+		if !ok {
+			continue
+		}
+		// Numbers of content belong to the parent's page.
+		l, known := byNumber[n]
+		if !known || !bytes.Equal(l.page, page) {
+			continue
+		}
+		kids[i] = l.content
+		merged[n] = parent
+		f.objects[n] = nil
+	}
+	d.set("Pg", string(page))
+	if len(kids) == 1 {
+		d.set("K", string(kids[0]))
+	} else {
+		d.set("K", "["+string(bytes.Join(kids, []byte(" ")))+"]")
+	}
+	f.objects[parent] = d.bytes()
+	return nil
+}
+
+// redirectParents lets the content of merged leaves name the element above.
+func (f *File) redirectParents(tree dict, merged map[int]int) error {
+	values, err := readArray(tree.get("Nums"))
+	if err != nil {
+		return fmt.Errorf("parent tree: %w", err)
+	}
+	for _, v := range values {
+		n, ok := f.object(v)
+		if !ok || !bytes.HasPrefix(f.objects[n], []byte("[")) {
+			continue
+		}
+		owners, err := readArray(f.objects[n])
+		if err != nil {
+			return fmt.Errorf("parent tree: %w", err)
+		}
+		for i, owner := range owners {
+			if n, ok := reference(owner); ok && merged[n] > 0 {
+				owners[i] = []byte(refTo(merged[n]))
+			}
+		}
+		f.objects[n] = []byte("[" + string(bytes.Join(owners, []byte(" "))) + "]")
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package pdffile
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+)
+
+// dict is a PDF dictionary whose values stay as they were written. Its order
+// is kept, so that equal input gives equal output.
+type dict []field
+
+type field struct {
+	key   string // without the slash
+	value []byte
+}
+
+var errObject = errors.New("an object is not written as expected")
+
+// readDict reads the dictionary an object begins with, and returns what
+// follows it: nothing, or " stream\n…".
+func readDict(object []byte) (d dict, rest []byte, err error) {
+	body, ok := bytes.CutPrefix(object, []byte("<<"))
+	if !ok {
+		return nil, nil, errObject
+	}
+	for {
+		body = bytes.TrimLeft(body, "\n ")
+		if rest, ok := bytes.CutPrefix(body, []byte(">>")); ok {
+			return d, rest, nil
+		}
+		var key, value []byte
+		if key, body, err = cutValue(body); err != nil {
+			return nil, nil, err
+		}
+		if len(key) < 2 || key[0] != '/' {
+			return nil, nil, errObject
+		}
+		if value, body, err = cutValue(body); err != nil {
+			return nil, nil, err
+		}
+		d = append(d, field{string(key[1:]), value})
+	}
+}
+
+func (d dict) get(key string) []byte {
+	for _, f := range d {
+		if f.key == key {
+			return f.value
+		}
+	}
+	return nil
+}
+
+// set replaces a value or adds it at the end.
+func (d *dict) set(key, value string) {
+	for i, f := range *d {
+		if f.key == key {
+			(*d)[i].value = []byte(value)
+			return
+		}
+	}
+	*d = append(*d, field{key, []byte(value)})
+}
+
+func (d *dict) remove(key string) {
+	for i, f := range *d {
+		if f.key == key {
+			*d = append((*d)[:i], (*d)[i+1:]...)
+			return
+		}
+	}
+}
+
+// bytes writes the dictionary the way Skia does.
+func (d dict) bytes() []byte {
+	b := []byte("<<")
+	for i, f := range d {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = append(append(append(append(b, '/'), f.key...), ' '), f.value...)
+	}
+	return append(b, ">>"...)
+}
+
+// readArray returns the values in an array; a value that is no array is the
+// only one.
+func readArray(value []byte) (values [][]byte, err error) {
+	inner, ok := bytes.CutPrefix(value, []byte("["))
+	if !ok {
+		return [][]byte{value}, nil
+	}
+	if inner, ok = bytes.CutSuffix(inner, []byte("]")); !ok {
+		return nil, errObject
+	}
+	for {
+		if inner = bytes.TrimLeft(inner, "\n "); len(inner) == 0 {
+			return values, nil
+		}
+		var v []byte
+		if v, inner, err = cutValue(inner); err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+}
+
+// reference reads "12 0 R".
+func reference(value []byte) (number int, ok bool) {
+	digits, ok := bytes.CutSuffix(value, []byte(" 0 R"))
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(string(digits))
+	return n, err == nil && n >= 0
+}
+
+func refTo(number int) string { return strconv.Itoa(number) + " 0 R" }
+
+// cutValue cuts one value off the front of b: a name, number, reference,
+// string, array, dictionary or keyword.
+func cutValue(b []byte) (value, rest []byte, err error) {
+	b = bytes.TrimLeft(b, "\n ")
+	n, err := valueLength(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b[:n], b[n:], nil
+}
+
+// maxNesting bounds arrays and dictionaries within each other; Skia's go five
+// deep.
+const maxNesting = 50
+
+// valueLength is how many bytes the value at the front of b has.
+func valueLength(b []byte) (int, error) {
+	depth := 0
+	for i := 0; i < len(b); {
+		step := 1
+		switch c := b[i]; {
+		case c == '\n' || c == ' ':
+			i++
+			continue
+		case c == '(':
+			step = stringLength(b[i:])
+		case c == '[' || bytes.HasPrefix(b[i:], []byte("<<")):
+			if depth++; c == '<' {
+				step = 2
+			}
+		case c == ']' || bytes.HasPrefix(b[i:], []byte(">>")):
+			if depth--; c == '>' {
+				step = 2
+			}
+		case c == '<':
+			step = bytes.IndexByte(b[i:], '>') + 1
+		case c == '/':
+			step = 1 + regular(b[i+1:])
+		default:
+			if step = regular(b[i:]); depth == 0 {
+				step = referenceLength(b[i:], step)
+			}
+		}
+		if i += step; step <= 0 || depth < 0 || depth > maxNesting {
+			return 0, errObject
+		}
+		if depth == 0 {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: it is cut off", errObject)
+}
+
+// regular counts the bytes up to a space or delimiter.
+func regular(b []byte) int {
+	for i, c := range b {
+		switch c {
+		case '\n', ' ', '(', ')', '<', '>', '[', ']', '/':
+			return i
+		}
+	}
+	return len(b)
+}
+
+// referenceLength extends a number of n bytes to the whole of "12 0 R".
+func referenceLength(b []byte, n int) int {
+	for _, c := range b[:n] {
+		if c < '0' || c > '9' {
+			return n
+		}
+	}
+	if bytes.HasPrefix(b[n:], []byte(" 0 R")) && regular(b[n+3:]) == 1 {
+		return n + len(" 0 R")
+	}
+	return n
+}
+
+// stringLength is the length of the literal string at the front of b, 0 when
+// it does not end.
+func stringLength(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// stringBytes decodes a literal or hexadecimal string. What is neither is
+// empty.
+func stringBytes(value []byte) []byte {
+	if len(value) < 2 {
+		return nil
+	}
+	inner := value[1 : len(value)-1]
+	switch {
+	case value[0] == '<':
+		out := make([]byte, hex.DecodedLen(len(inner)))
+		n, _ := hex.Decode(out, inner)
+		return out[:n]
+	case value[0] != '(':
+		return nil
+	}
+	var out []byte
+	for i := 0; i < len(inner); i++ {
+		c := inner[i]
+		if c != '\\' || i+1 == len(inner) {
+			out = append(out, c)
+			continue
+		}
+		i++
+		if escaped := bytes.IndexByte([]byte("nrtbf"), inner[i]); escaped >= 0 {
+			out = append(out, "\n\r\t\b\f"[escaped])
+			continue
+		}
+		digits := 0
+		for digits < 3 && i+digits < len(inner) && inner[i+digits] >= '0' && inner[i+digits] <= '7' {
+			digits++
+		}
+		if digits == 0 {
+			out = append(out, inner[i])
+			continue
+		}
+		code, _ := strconv.ParseUint(string(inner[i:i+digits]), 8, 16) // octal digits
+		out = append(out, byte(code))
+		i += digits - 1
+	}
+	return out
+}
+
+// decodeText reads a text string: UTF-16 or plain.
+func decodeText(value []byte) string {
+	raw := stringBytes(value)
+	rest, wide := bytes.CutPrefix(raw, []byte("\xfe\xff"))
+	if !wide {
+		return string(raw)
+	}
+	units := make([]uint16, 0, len(rest)/2)
+	for ; len(rest) > 1; rest = rest[2:] {
+		units = append(units, uint16(rest[0])<<8|uint16(rest[1]))
+	}
+	return string(utf16.Decode(units))
+}

@@ -1,0 +1,92 @@
+package pdffile
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// titleOutline gives the entries of the outline the words of the headings they
+// lead to. Headings without a text may have none.
+func (f *File) titleOutline(catalog dict, headings []Heading) error {
+	begins := make([]string, len(headings))
+	for i, h := range headings {
+		begins[i] = beginning(h.Text)
+	}
+	next := 0
+	for _, n := range f.outline(catalog) {
+		entry, _, err := readDict(f.objects[n])
+		if err != nil {
+			return err
+		}
+		title := decodeText(entry.get("Title"))
+		better := strings.ReplaceAll(title, formulaMark, "")
+		level, begun := f.headingLevel(entry.get("SE")), beginning(title)
+		for i := next; i < len(headings); i++ {
+			if headings[i].Level == level && strings.HasPrefix(begun, begins[i]) && (begins[i] != "" || begun == "") {
+				better, next = headings[i].Text, i+1
+				break
+			}
+		}
+		if better = OneLine(better); better != title {
+			entry.set("Title", textString(better))
+			f.objects[n] = entry.bytes()
+		}
+	}
+	return nil
+}
+
+// outline lists the entries in reading order. It tolerates an outline that is
+// no tree.
+func (f *File) outline(catalog dict) (entries []int) {
+	seen := map[int]bool{}
+	for todo := [][]byte{catalog.get("Outlines")}; len(todo) > 0; {
+		n, ok := f.object(todo[len(todo)-1])
+		todo = todo[:len(todo)-1]
+		if !ok || seen[n] {
+			continue
+		}
+		seen[n] = true
+		d, _, err := readDict(f.objects[n])
+		if err != nil {
+			continue
+		}
+		if d.get("Title") != nil {
+			entries = append(entries, n)
+		}
+		todo = append(todo, d.get("Next"), d.get("First"))
+	}
+	return entries
+}
+
+// headingLevel is that of a structure element; 0 if it is no heading.
+func (f *File) headingLevel(element []byte) int {
+	n, ok := f.object(element)
+	if !ok {
+		return 0
+	}
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(f.objects[n], structElem), []byte("/S /H"))
+	if !ok {
+		return 0
+	}
+	level, _ := strconv.Atoi(string(rest[:regular(rest)])) // 0 of other types
+	return level
+}
+
+// beginning is what distinguishes a title from others: its first letters and digits.
+func beginning(title string) string {
+	const enough = 8
+	var b strings.Builder
+	taken := 0
+	for _, r := range title {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			continue
+		}
+		b.WriteRune(unicode.ToLower(r))
+		if taken++; taken == enough {
+			break
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,198 @@
+package pdffile
+
+import (
+	"fmt"
+	"time"
+
+	"presswork"
+)
+
+// Meta is the metadata of a PDF.
+type Meta struct {
+	Title, Author, Subject string
+	// Date is the document's own day, 2006-01-02, "" without one.
+	Date     string
+	Keywords []string
+}
+
+// Finish is what a print is made into, besides being written anew.
+type Finish struct {
+	// PDFA is the level of PDF/A: "2b", "2u", "3b"; "" is none.
+	PDFA presswork.PDFALevel
+	// PDFUA asks for PDF/UA-1, as far as the document allows.
+	PDFUA bool
+	// Undescribed is how many images have no alternative text in the source.
+	// Chromium takes them for decoration, which their author did not declare.
+	Undescribed int
+	// Headings give the outline its words: Chromium's own lack spaces and repeat
+	// formulas. Those it does not list are left as they are.
+	Headings []Heading
+	// Hyphenated reports that the page holds soft hyphens.
+	Hyphenated bool
+	// RightToLeft reports that the page may hold Arabic letters.
+	RightToLeft bool
+	// DropCaps reports that the page has drop caps.
+	DropCaps bool
+	// Boxes say how the pages are cut.
+	Boxes Boxes
+	// Sources are attached, as what the document was made from.
+	Sources []Attachment
+	// Password encrypts the file; "" does not.
+	Password string
+	// Notes are comments on pages. PDF/A and PDF/UA do without.
+	Notes []Note
+	// Date is written as that of creation. Zero: the print's own.
+	Date time.Time
+}
+
+// Attachment is a file within the PDF.
+type Attachment struct {
+	Name string
+	Data []byte
+}
+
+// Note is a comment on the page of an anchor.
+type Note struct{ Anchor, Text string }
+
+// Heading is a heading of the document, in reading order.
+type Heading struct {
+	// Level is 1 to 6.
+	Level int
+	// Text is with the number, if it has one.
+	Text string
+}
+
+// Packed is what Pack makes of a print.
+type Packed struct {
+	// Data is the file.
+	Data []byte
+	// Pages is how many there are. It is right even when Pack fails, unless it
+	// is 0.
+	Pages int
+	// Missing is what keeps the document from being PDF/UA, in words. None:
+	// it claims PDF/UA if that was asked for.
+	Missing []string
+}
+
+// packFrom is how many bytes of plain objects make compressing them worth its
+// time: below, it would win less than 25 KB for half a millisecond.
+const packFrom = 32 << 10
+
+// Pack writes a PDF of Chromium's anew: with our metadata, as what was asked
+// for, and, when that saves something, with the objects that are not streams
+// compressed. Most object bytes are copied, never interpreted, so tags, links
+// and outline stay.
+func Pack(printed []byte, m Meta, finish Finish) (Packed, error) {
+	f, err := Read(printed)
+	if err != nil {
+		return Packed{}, err
+	}
+	return f.Pack(m, finish)
+}
+
+// Pack is Pack of a file that has been read or joined. It may not be used any
+// more.
+func (f *File) Pack(m Meta, finish Finish) (p Packed, err error) {
+	if p.Pages, err = f.Pages(); err != nil {
+		return p, err
+	}
+	if p.Missing, err = f.finish(m, finish); err != nil {
+		return p, err
+	}
+	plain, packed := 0, 0
+	for _, o := range f.objects {
+		if isStream(o) {
+			packed += len(o)
+		} else {
+			plain += len(o)
+		}
+	}
+	w := &writer{file: f, offsets: make([]location, len(f.objects))}
+	w.out.Grow(packed + plain/4 + 4096)
+	switch {
+	case finish.Password != "":
+		if err := w.encrypted(finish.Password); err != nil {
+			return p, err
+		}
+	case plain < packFrom:
+		w.id = f.fingerprint()
+		w.classic()
+	default:
+		w.id = f.fingerprint()
+		w.header()
+		w.compressed()
+	}
+	p.Data = w.out.Bytes()
+	return p, nil
+}
+
+// finish puts the metadata into the file and makes it what was asked for. It
+// returns what is missing for PDF/UA.
+func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
+	catalog, _, err := readDict(f.objects[f.root])
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	about, err := describe(f.objects[f.info], m, string(stringBytes(catalog.get("Lang"))), finish.Date)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.improveTags(catalog); err != nil {
+		return nil, err
+	}
+	if err := f.titleOutline(catalog, finish.Headings); err != nil {
+		return nil, fmt.Errorf("outline: %w", err)
+	}
+	if finish.PDFA == "" && !finish.PDFUA && len(finish.Notes) > 0 {
+		if err := f.comment(finish.Notes); err != nil {
+			return nil, fmt.Errorf("notes: %w", err)
+		}
+	}
+	if err := f.tameDestinations(catalog); err != nil {
+		return nil, fmt.Errorf("destinations: %w", err)
+	}
+	if err := f.scaleShadings(); err != nil {
+		return nil, fmt.Errorf("gradients: %w", err)
+	}
+	if finish.Hyphenated {
+		if err := f.joinWords(); err != nil {
+			return nil, fmt.Errorf("soft hyphens: %w", err)
+		}
+	}
+	if finish.RightToLeft {
+		if err := f.readRightToLeft(); err != nil {
+			return nil, fmt.Errorf("text from right to left: %w", err)
+		}
+	}
+	if finish.DropCaps {
+		if err := f.joinDropCaps(); err != nil {
+			return nil, fmt.Errorf("drop caps: %w", err)
+		}
+	}
+	notdef := false
+	if finish.PDFUA || finish.PDFA != "" {
+		if err := f.mapAllGlyphs(); err != nil {
+			return nil, err
+		}
+		if notdef, err = f.showsNotdef(); err != nil {
+			return nil, err
+		}
+	}
+	if finish.PDFUA {
+		missing = f.accessible(catalog, finish.Undescribed, notdef)
+	}
+	if finish.PDFA != "" {
+		if err := f.archive(&catalog, notdef); err != nil {
+			return missing, err
+		}
+	}
+	if err := f.trim(finish.Boxes); err != nil {
+		return missing, fmt.Errorf("boxes: %w", err)
+	}
+	f.attach(&catalog, finish.Sources, about.date)
+	xmp := about.xmp(finish.PDFA, finish.PDFUA && len(missing) == 0)
+	catalog.set("Metadata", refTo(f.add(fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp), xmp))))
+	catalog.set("ViewerPreferences", "<</DisplayDocTitle true>>")
+	f.objects[f.root], f.objects[f.info] = catalog.bytes(), about.info()
+	return missing, nil
+}

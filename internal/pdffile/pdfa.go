@@ -1,0 +1,92 @@
+package pdffile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// archive makes a print into PDF/A of the level asked for, but for the
+// metadata. What PDF/A forbids and Chromium may write is refused,
+// glyph 0 among it.
+func (f *File) archive(catalog *dict, notdef bool) error {
+	for n, o := range f.objects {
+		if err := f.checkArchivable(o); err != nil {
+			return fmt.Errorf("object %d: %w", n, err)
+		}
+	}
+	if notdef {
+		return errNotdef
+	}
+	profile := f.add(nil)
+	f.setStream(profile, dict{{"N", []byte("3")}}, srgbProfile())
+	catalog.set("OutputIntents", fmt.Sprintf("[<</Type /OutputIntent\n/S /GTS_PDFA1\n/OutputConditionIdentifier (sRGB)\n/Info (sRGB IEC61966-2.1)\n/DestOutputProfile %s>>]", refTo(profile)))
+	return nil
+}
+
+// forbidden are the names that no PDF/A file may have, as keys or as values.
+var forbidden = []string{
+	"AA", "AcroForm", "Crypt", "DeviceCMYK", "EmbeddedFiles", "GoTo3DView", "Hide", "ImportData", "JS", "JavaScript", "LZWDecode",
+	"Launch", "Movie", "NeedAppearances", "OPI", "PS", "Ref", "Rendition", "ResetForm", "RichMedia", "Screen", "SetOCGState", "Sound",
+	"SubmitForm", "Trans", "XFA", "3D",
+}
+
+// maxString is the longest string PDF/A allows, in bytes.
+const maxString = 32767
+
+var errTooLong = fmt.Errorf("a text or address is longer than %d bytes", maxString)
+
+// checkArchivable looks at one object, the content of a stream excepted.
+func (f *File) checkArchivable(o []byte) error {
+	if isStream(o) {
+		o, _, _ = bytes.Cut(o, []byte("stream\n"))
+	}
+	last := ""
+	for at := 0; at < len(o); {
+		step := 1
+		switch o[at] {
+		case '(':
+			if step = stringLength(o[at:]); step == 0 {
+				return errObject
+			}
+			if step > maxString {
+				return errTooLong
+			}
+		case '<':
+			if digits := regular(o[at+1:]); digits > 2*maxString { // a dictionary has none
+				return errTooLong
+			}
+		case '/':
+			step += regular(o[at+1:])
+			if last = string(o[at+1 : at+step]); slices.Contains(forbidden, last) {
+				return fmt.Errorf("%s is not allowed", last)
+			}
+		case 't':
+			if last == "Interpolate" {
+				return errors.New("interpolated images are not allowed")
+			}
+		}
+		at += step
+	}
+	if bytes.Contains(o, []byte("/Subtype /CIDFontType")) {
+		return f.checkEmbedded(o)
+	}
+	return nil
+}
+
+// checkEmbedded makes sure that a font's outlines are in the file.
+func (f *File) checkEmbedded(font []byte) error {
+	d, _, err := readDict(font)
+	if err != nil {
+		return err
+	}
+	descriptor, err := f.dictionary(d.get("FontDescriptor"))
+	if err != nil {
+		return err
+	}
+	if descriptor.get("FontFile2") == nil && descriptor.get("FontFile3") == nil {
+		return fmt.Errorf("the font %s is not embedded", d.get("BaseFont"))
+	}
+	return nil
+}

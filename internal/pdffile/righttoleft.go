@@ -1,0 +1,156 @@
+package pdffile
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// readRightToLeft makes Arabic text readable to programs that put the glyphs of a line
+// into order by where they are. Chromium maps the forms of a letter to the characters
+// for these forms, and says in a span around each glyph which letter that is: such
+// spans have programs join letters in the wrong order. The maps get the letters
+// themselves, and the spans go.
+func (f *File) readRightToLeft() error {
+	mapped := map[int]bool{} // fonts
+	return f.rewrite("/ActualText", func(c canvas, r *rewriting) (func(operation) error, error) {
+		for _, face := range c.faces {
+			if !mapped[face.object] {
+				mapped[face.object] = true
+				if err := f.mapLetters(face.object); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return (&rightToLeft{file: f, faces: c.faces, rewriting: r}).visit, nil
+	})
+}
+
+// mapLetters has a font's ToUnicode name letters in place of their forms.
+func (f *File) mapLetters(font int) error {
+	text := f.textMap(font)
+	changed := false
+	for code, t := range text {
+		if letters := lettersOf(t); letters != t {
+			text[code], changed = letters, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	d, _, err := readDict(f.objects[font])
+	if err != nil {
+		return err
+	}
+	n, ok := f.object(d.get("ToUnicode"))
+	if !ok {
+		return fmt.Errorf("font %d: %w", font, errObject)
+	}
+	stream, content, err := f.stream(n)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(content, []byte("endcodespacerange\n"))
+	_, after, ok2 := bytes.Cut(rest, []byte("endcmap"))
+	if !ok || !ok2 {
+		return fmt.Errorf("font %d: %w", font, errObject)
+	}
+	digits := 2
+	if bytes.Contains(before, []byte("<0000>")) {
+		digits = 4
+	}
+	var out bytes.Buffer
+	out.Write(before)
+	out.WriteString("endcodespacerange\n")
+	for codes := range slices.Chunk(slices.Sorted(maps.Keys(text)), 100) { // as many as a section may have
+		fmt.Fprintf(&out, "%d beginbfchar\n", len(codes))
+		for _, code := range codes {
+			value := "0000" // none, as Skia writes it
+			if text[code] != "" {
+				value = fmt.Sprintf("%X", utf16Bytes(text[code]))
+			}
+			fmt.Fprintf(&out, "<%0*X> <%s>\n", digits, code, value)
+		}
+		out.WriteString("endbfchar\n")
+	}
+	out.WriteString("endcmap")
+	out.Write(after)
+	f.setStream(n, stream, out.Bytes())
+	return nil
+}
+
+// lettersOf is a text with the letters of Arabic presentation forms in place of these,
+// in the order of the glyphs: who turns a line around turns those of a ligature around
+// as well. (poppler, PDFium, pdf.js and MuPDF do.)
+func lettersOf(text string) string {
+	form := func(r rune) bool { return r >= 0xFB50 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC }
+	if !strings.ContainsFunc(text, form) {
+		return text
+	}
+	return reversed(strings.TrimSpace(norm.NFKC.String(text))) // marks alone are on a space
+}
+
+// rightToLeft goes through one content stream and leaves out the spans that say no
+// more than the map of their glyph's font.
+type rightToLeft struct {
+	*rewriting
+	file  *File
+	faces map[string]face
+	face  face
+	marks []rtlMark
+}
+
+// rtlMark is a marked content; of a span with a text, end is where the operation that
+// begins it ends, and shown what its glyphs stand for.
+type rtlMark struct {
+	start, end  int
+	text, shown string
+}
+
+func (r *rightToLeft) visit(op operation) error {
+	switch string(op.operator) {
+	case "Tf":
+		if len(op.operands) == 2 {
+			r.face = r.faces[string(op.operands[0][1:])]
+		}
+	case "BDC", "BMC":
+		m := rtlMark{start: op.start}
+		if len(op.operands) == 2 && bytes.HasPrefix(op.operands[1], []byte("<</ActualText")) {
+			d, _, err := readDict(op.operands[1])
+			if err != nil {
+				return err
+			}
+			m.text = decodeText(d.get("ActualText"))
+			m.end = op.start + bytes.Index(r.in[op.start:], []byte("BDC\n")) + len("BDC\n")
+		}
+		r.marks = append(r.marks, m)
+	case "Tj":
+		if n := len(r.marks); n > 0 && r.marks[n-1].end > 0 && len(op.operands) == 1 {
+			if codes, ok := r.face.codes(op.operands[0]); ok {
+				r.marks[n-1].shown += r.file.textOf(r.face, codes)
+			}
+		}
+	case "EMC":
+		n := len(r.marks) - 1
+		if n < 0 {
+			return errObject
+		}
+		if m := r.marks[n]; m.end > 0 && m.shown != "" && reversed(m.shown) == m.text {
+			r.copyTo(m.start)
+			r.out.Write(r.in[m.end:op.start])
+			r.copied = op.start + len("EMC\n")
+		}
+		r.marks = r.marks[:n]
+	}
+	return nil
+}
+
+func reversed(text string) string {
+	letters := []rune(text)
+	slices.Reverse(letters)
+	return string(letters)
+}

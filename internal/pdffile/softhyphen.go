@@ -1,0 +1,185 @@
+package pdffile
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+)
+
+const (
+	// softHyphenMark begins what Chromium writes for a soft hyphen: a glyph without
+	// width that is to be read as one.
+	softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
+	// hyphenMark begins a hyphen whose glyph stands for other characters, too.
+	hyphenMark = "/Span<</ActualText <FEFF2010> >> BDC\n"
+)
+
+// joinWords takes off the soft hyphens at which no line ends, so that copied
+// and searched text has its words whole. Where a line ends, the hyphen that is
+// drawn is what is read as a soft one, as ISO 32000-1, 14.8.2.2.3 has it.
+func (f *File) joinWords() error {
+	return f.rewrite(softHyphenMark, func(c canvas, r *rewriting) (func(operation) error, error) {
+		return (&joiner{file: f, faces: c.faces, rewriting: r}).visit, nil
+	})
+}
+
+// joiner goes through one content stream. Chromium writes
+//
+//	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  0 0 Td <0051> Tj
+//
+// or, where glyphs have spans of their own,
+//
+//	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  /Span<</ActualText (n) >> BDC  0 0 Td <0051> Tj
+//
+// within a line, without the first move where the glyph stands just behind the one
+// before it (the second is then from an earlier place, and stays); and at its end,
+// perhaps with an underline before the BT,
+//
+//	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  ET  BT /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0AB1> Tj ET
+//
+// where the hyphen has a span of its own in fonts that draw several characters alike:
+//
+//	ET  BT /Span<</ActualText <FEFF2010> >> BDC /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0587> Tj EMC ET
+//
+// What is written in another way stays.
+type joiner struct {
+	*rewriting
+	file  *File
+	faces map[string]face
+	next  step // nil: nothing has begun
+	face  face
+	// mark is where the mark begins, move the Td within it, hyphen where the
+	// hyphen is shown.
+	mark, hyphen int
+	move         string
+	// span is where the mark begins that gives the text of what follows; 0: none does.
+	span int
+}
+
+// step takes the next operation and returns the step after it, nil when it is
+// not the one expected.
+type step func(operation) step
+
+func (j *joiner) visit(op operation) error {
+	operator := string(op.operator)
+	if operator == "Tf" && len(op.operands) == 2 {
+		j.face = j.faces[string(op.operands[0][1:])]
+	}
+	if j.next != nil {
+		j.next = j.next(op)
+	}
+	if j.next == nil && operator == "BDC" && bytes.HasPrefix(j.in[op.start:], []byte(softHyphenMark)) {
+		j.mark, j.move, j.span, j.next = op.start, "", 0, j.moved
+	}
+	return nil
+}
+
+func (j *joiner) moved(op operation) step {
+	if string(op.operator) != "Td" || len(op.operands) != 2 {
+		return j.shown(op)
+	}
+	j.move = fmt.Sprintf("%s %s Td ", op.operands[0], op.operands[1])
+	return j.shown
+}
+
+func (j *joiner) shown(op operation) step {
+	if string(op.operator) != "Tj" {
+		return nil
+	}
+	return j.ended
+}
+
+func (j *joiner) ended(op operation) step {
+	if string(op.operator) != "EMC" {
+		return nil
+	}
+	return j.followed
+}
+
+func (j *joiner) followed(op operation) step {
+	switch string(op.operator) {
+	case "Td":
+		if j.move == "" {
+			j.leaveOut(cmp.Or(j.span, op.start))
+			return nil
+		}
+		if len(op.operands) == 2 && string(op.operands[0]) == "0" && string(op.operands[1]) == "0" {
+			return j.joined
+		}
+	case "BDC":
+		if j.span == 0 && bytes.HasPrefix(j.in[op.start:], []byte("/Span<</ActualText ")) {
+			j.span = op.start
+			return j.followed
+		}
+	case "ET":
+		j.leaveOut(op.start)
+		return j.lineEnded
+	}
+	return nil
+}
+
+func (j *joiner) joined(op operation) step {
+	if j.span > 0 { // the span stays, without its move
+		j.leaveOut(j.span)
+		j.copyTo(j.span + bytes.Index(j.in[j.span:op.start], []byte("BDC\n")) + len("BDC\n"))
+		j.copied = op.start
+	} else {
+		j.leaveOut(op.start)
+	}
+	j.out.WriteString(j.move)
+	return nil
+}
+
+func (j *joiner) lineEnded(op operation) step {
+	switch string(op.operator) {
+	case "BT":
+		return j.begun
+	case "BDC", "BMC", "EMC", "Do":
+		return nil
+	}
+	return j.lineEnded
+}
+
+func (j *joiner) begun(op operation) step {
+	switch string(op.operator) {
+	case "Tf", "Tm":
+		return j.begun
+	case "BDC":
+		if bytes.HasPrefix(j.in[op.start:], []byte(hyphenMark)) {
+			j.copyTo(op.start)
+			j.out.WriteString(softHyphenMark)
+			j.copied += len(hyphenMark)
+		}
+	case "Tj":
+		if len(op.operands) == 1 && j.isHyphen(op.operands[0]) {
+			j.hyphen = op.start
+			return j.hyphened
+		}
+	}
+	return nil
+}
+
+func (j *joiner) hyphened(op operation) step {
+	if string(op.operator) == "ET" {
+		j.copyTo(j.hyphen)
+		j.out.WriteString(softHyphenMark)
+		j.copyTo(op.start)
+		j.out.WriteString("EMC\n")
+	}
+	return nil
+}
+
+func (j *joiner) isHyphen(glyph []byte) bool {
+	code, ok := hexCode(glyph)
+	if !ok || j.face.object == 0 {
+		return false
+	}
+	text := j.file.textMap(j.face.object)[code]
+	return text == "\u2010" || text == "-"
+}
+
+// leaveOut leaves the mark out, and what is between it and an offset.
+func (j *joiner) leaveOut(to int) {
+	j.copyTo(j.mark)
+	j.copied = to
+}

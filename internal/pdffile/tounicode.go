@@ -1,0 +1,38 @@
+package pdffile
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+)
+
+// nothing matches a glyph that Skia maps to U+0000: one that stands for no
+// character of its own, such as a part of a tall bracket or of a syllable.
+var nothing = regexp.MustCompile(`(?m)^(<[0-9A-F]+>) <0000>$`)
+
+// mapAllGlyphs maps the glyphs that stand for no character to U+FFFD: PDF/A-2u
+// and PDF/UA want a character for each. What such glyphs mean together is given
+// by the text of the span or formula they are in.
+func (f *File) mapAllGlyphs() error {
+	for _, o := range f.objects {
+		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
+			continue
+		}
+		font, _, err := readDict(o)
+		if err != nil {
+			return err
+		}
+		n, ok := f.object(font.get("ToUnicode"))
+		if !ok {
+			return fmt.Errorf("font %s: %w", font.get("BaseFont"), errObject)
+		}
+		d, content, err := f.stream(n)
+		if err != nil {
+			return err
+		}
+		if nothing.Match(content) {
+			f.setStream(n, d, nothing.ReplaceAll(content, []byte("$1 <FFFD>")))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package presswork_test
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+// ownWords lists the files that put another error's text into a public message, with the
+// reason why that text may be public.
+var ownWords = map[string]string{
+	"internal/guard/dial.go":               "the words of this package about the host that the caller named",
+	"internal/guard/fetch.go":              "the words of internal/imagetype, which are constants",
+	"internal/guard/url.go":                "the words of this package about the address that the caller named",
+	"internal/cache/config.go":             "settings of the command line, shown to its user",
+	"internal/inference/images.go":         "the words of internal/imagetype, which are constants",
+	"internal/input/json.go":               "a JSON syntax error quotes the caller's own body",
+	"internal/inference/calls.go":          "a schema's complaint about what the model wrote",
+	"internal/inference/openai/request.go": "a JSON syntax error quotes the caller's own body",
+	"internal/markdown/toml.go":            "a syntax error quotes the caller's own front matter",
+}
+
+// TestNoPublicMessageIsMadeOfAnotherError reads the sources: a function that creates public
+// errors must not get an error or an error's text. The text of a cause may hold a path, an
+// address or the output of a program.
+func TestNoPublicMessageIsMadeOfAnotherError(t *testing.T) {
+	t.Parallel()
+	complaints, calls := leaks(t, os.DirFS("."))
+	for _, c := range complaints {
+		t.Error(c)
+	}
+	if calls < 150 {
+		t.Errorf("only %d calls were found", calls)
+	}
+}
+
+func TestALeakIsFound(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(writeTree(t, map[string]string{
+		"a/direct.go":               "package a\nfunc f() error { return presswork.Errorf(c, \"x: %v\", err) }",
+		"b/text.go":                 "package b\nfunc f() error { return presswork.Errorf(c, \"x: %s\", err.Error()) }",
+		"c/wrapper.go":              "package c\nfunc bad(s string, args ...any) error { return presswork.Errorf(c, s, args...) }\nfunc f() error { return bad(\"x: %v\", readErr) }",
+		"d/literal.go":              "package d\nfunc f() error { return &presswork.Error{Code: c, Message: err.Error()} }",
+		"bin/_src/previous/fine.go": "package f\nfunc f() error { return presswork.Errorf(c, \"x: %v\", err) }",
+		"e/fine.go":                 "package e\nfunc f() error { return presswork.Errorf(c, \"x %s\", name).WithCause(err) }",
+	}))
+	complaints, _ := leaks(t, tree)
+	got := strings.Join(complaints, "\n")
+	for _, file := range []string{"direct.go", "text.go", "wrapper.go", "literal.go"} {
+		if !strings.Contains(got, file) {
+			t.Errorf("%s is not in %q", file, got)
+		}
+	}
+	if strings.Contains(got, "fine.go") {
+		t.Errorf("complains of a private cause: %s", got)
+	}
+}
+
+// leaks returns a line for each coined message that is made of another error,
+// and how many calls that coin it has seen.
+func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
+	t.Helper()
+	set := token.NewFileSet()
+	packages := map[string]map[string]*ast.File{}
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && ignored(name) {
+			return cmp.Or(err, fs.SkipDir)
+		}
+		dir := path.Dir(name)
+		// Whoever runs the command line may read what its machine says.
+		local := dir == "internal/local" || strings.HasPrefix(dir, "cmd/") || isTestPackage(dir)
+		if d.IsDir() || local || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		src, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
+		if packages[dir] == nil {
+			packages[dir] = map[string]*ast.File{}
+		}
+		packages[dir][name] = f
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, files := range packages {
+		coins := coiners(files)
+		for name, file := range files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				var words []ast.Expr
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					if coins[calleeOf(n)] {
+						words = n.Args
+						calls++
+					}
+				case *ast.CompositeLit:
+					words = messageOf(n)
+				}
+				for _, word := range words {
+					if showsError(word) && ownWords[name] == "" {
+						complaints = append(complaints, fmt.Sprintf("%s: a public message is made of an error; give it to WithCause", set.Position(word.Pos())))
+					}
+				}
+				return true
+			})
+		}
+	}
+	return complaints, calls
+}
+
+// coiners are the functions whose arguments become a public message: Errorf, and
+// those of the package that pass their own on to one.
+func coiners(files map[string]*ast.File) map[string]bool {
+	coins := map[string]bool{"presswork.Errorf": true, "inference.Errorf": true, "inference.Invalidf": true}
+	for grown := true; grown; {
+		grown = false
+		for _, file := range files {
+			if name := file.Name.Name; name == "presswork" || name == "inference" {
+				coins["Errorf"] = true
+			}
+			for _, decl := range file.Decls {
+				fn, ok := decl.(*ast.FuncDecl)
+				if !ok || coins[fn.Name.Name] || fn.Body == nil {
+					continue
+				}
+				ast.Inspect(fn.Body, func(n ast.Node) bool {
+					if call, ok := n.(*ast.CallExpr); ok && call.Ellipsis.IsValid() && coins[calleeOf(call)] {
+						coins[fn.Name.Name], grown = true, true
+					}
+					return true
+				})
+			}
+		}
+	}
+	return coins
+}
+
+func calleeOf(call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			return x.Name + "." + f.Sel.Name
+		}
+		return f.Sel.Name
+	}
+	return ""
+}
+
+// messageOf is the Message of an Error or Warning that is made without Errorf.
+func messageOf(lit *ast.CompositeLit) (words []ast.Expr) {
+	for _, element := range lit.Elts {
+		if pair, ok := element.(*ast.KeyValueExpr); ok {
+			if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "Message" {
+				words = append(words, pair.Value)
+			}
+		}
+	}
+	return words
+}
+
+// showsError reports whether an expression is an error, by its name, or holds
+// the text of one.
+func showsError(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if name := calleeOf(n); name == "Error" || strings.HasSuffix(name, ".Error") || strings.HasSuffix(name, ".Cause") {
+				found = true
+			}
+		case *ast.SelectorExpr:
+			// e.Message of an error is public itself.
+			return false
+		case *ast.Ident:
+			if n.Name == "err" || n.Name == "cause" || strings.HasSuffix(n.Name, "Err") {
+				found = true
+			}
+		}
+		return true
+	})
+	return found
+}

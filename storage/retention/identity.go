@@ -1,0 +1,50 @@
+package retention
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// FenceKey is a hash in Redis: what a deployment knows of its fence. Without it a Redis
+// is a new deployment.
+const FenceKey = "pw:{keep}:fence"
+
+// identity is the content of FenceKey.
+type identity struct {
+	Name string `redis:"name"` // of the deployment, in messages
+	// Token is that of the fence, and Next that of its successor. Redis has it one
+	// interval before the store does, so that a failover does not lose it.
+	Token string `redis:"token"`
+	Next  string `redis:"next"`
+	// Store is the name of the store, and At when the fence was last renewed, in
+	// Unix milliseconds.
+	Store string `redis:"store"`
+	At    int64  `redis:"at"`
+}
+
+// identity returns what Redis knows, which the first node of a deployment makes.
+func (k *Keeper) identity(ctx context.Context) (id identity, err error) {
+	var all *redis.MapStringStringCmd
+	_, err = k.Redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSetNX(ctx, FenceKey, "name", strings.ToLower(rand.Text()[:8]))
+		p.HSetNX(ctx, FenceKey, "token", rand.Text())
+		p.HSetNX(ctx, FenceKey, "next", rand.Text())
+		p.HSetNX(ctx, FenceKey, "store", k.StoreName)
+		p.HSetNX(ctx, FenceKey, "at", k.Now().UnixMilli())
+		all = p.HGetAll(ctx, FenceKey)
+		return nil
+	})
+	if err != nil {
+		return id, err
+	}
+	return id, all.Scan(&id)
+}
+
+// advance notes that the store has the fence with the next token.
+func (k *Keeper) advance(ctx context.Context, id identity) error {
+	return k.Redis.HSet(ctx, FenceKey,
+		"token", id.Next, "next", rand.Text(), "store", k.StoreName, "at", k.Now().UnixMilli()).Err()
+}

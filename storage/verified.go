@@ -1,0 +1,46 @@
+package storage
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+)
+
+// Verified returns a reader of a whole object that compares its bytes with the digest
+// in info. If they differ it withholds the last bytes, logs the key and returns
+// ErrCorrupt. Without a digest it returns r. It is for implementations of Store.
+func Verified(r io.Reader, info Info, log *slog.Logger) io.Reader {
+	if info.SHA256 == "" {
+		return r
+	}
+	return &verified{r: r, info: info, log: log, hash: sha256.New(), left: info.Size}
+}
+
+type verified struct {
+	r    io.Reader
+	info Info
+	log  *slog.Logger
+	hash hash.Hash
+	left int64
+}
+
+// Read implements io.Reader.
+func (v *verified) Read(p []byte) (int, error) {
+	n, err := v.r.Read(p)
+	if err != nil && err != io.EOF {
+		return n, err
+	}
+
+	v.hash.Write(p[:n])
+	v.left -= int64(n)
+
+	// Compare at the last byte: readers that know the size do not wait for io.EOF.
+	if (v.left <= 0 || err == io.EOF) && hex.EncodeToString(v.hash.Sum(nil)) != v.info.SHA256 {
+		v.log.Error("a stored object is damaged", "key", v.info.Key)
+		return 0, fmt.Errorf("get %s: %w", v.info.Key, ErrCorrupt)
+	}
+	return n, err
+}

@@ -1,0 +1,84 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Nodes returns the host:port of every server that a Redis address leads to at present: those
+// that it names, the nodes of their cluster, the primary and replicas of their sentinels and
+// the other sentinels. On an error it returns the servers that it has found so far.
+func Nodes(ctx context.Context, address string) ([]string, error) {
+	o, err := readAddress(address)
+	if err != nil || o.unix {
+		return nil, err
+	}
+	var further []string
+	switch {
+	case o.MasterName != "":
+		further, err = watched(ctx, o)
+	case o.IsClusterMode:
+		further, err = clustered(ctx, address)
+	}
+	return append(o.Addrs, further...), err
+}
+
+// clustered returns the nodes of a cluster that hold slots, primaries and replicas.
+func clustered(ctx context.Context, address string) (nodes []string, err error) {
+	client, err := Dial(address, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	slots, err := client.ClusterSlots(ctx).Result()
+	if err != nil {
+		return nil, fmt.Errorf("the nodes of the Redis cluster: %w", err)
+	}
+	for _, slot := range slots {
+		for _, node := range slot.Nodes {
+			nodes = append(nodes, node.Addr)
+		}
+	}
+	return nodes, nil
+}
+
+// watched returns what the first sentinel that answers knows: the primary, its replicas and
+// the other sentinels.
+func watched(ctx context.Context, o *address) (nodes []string, err error) {
+	var errs []error
+	for _, addr := range o.Addrs {
+		nodes, err := watchedBy(ctx, addr, o)
+		if err == nil {
+			return nodes, nil
+		}
+		errs = append(errs, fmt.Errorf("the sentinel %s: %w", addr, err))
+	}
+	return nil, errors.Join(errs...)
+}
+
+func watchedBy(ctx context.Context, addr string, o *address) (nodes []string, err error) {
+	sentinel := redis.NewSentinelClient(&redis.Options{
+		Addr: addr, DialTimeout: dialTimeout, ReadTimeout: ioTimeout, ContextTimeoutEnabled: true, DisableIdentity: true,
+	})
+	defer sentinel.Close()
+	primary, err := sentinel.GetMasterAddrByName(ctx, o.MasterName).Result()
+	if err != nil {
+		return nil, err
+	}
+	nodes = append(nodes, net.JoinHostPort(primary[0], primary[1]))
+	for _, list := range []*redis.MapStringStringSliceCmd{
+		sentinel.Replicas(ctx, o.MasterName), sentinel.Sentinels(ctx, o.MasterName),
+	} {
+		if list.Err() != nil {
+			return nil, list.Err()
+		}
+		for _, node := range list.Val() {
+			nodes = append(nodes, net.JoinHostPort(node["ip"], node["port"]))
+		}
+	}
+	return nodes, nil
+}

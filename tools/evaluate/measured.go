@@ -1,0 +1,70 @@
+package evaluate
+
+import (
+	"bufio"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork/internal/analysis"
+)
+
+// MeasuredDocuments are the features of the documents that the weights of types were learned
+// from, as numbers, from the repository's root. They make training repeatable without the documents.
+const MeasuredDocuments = "tools/train/documents.txt"
+
+// steps is in how many parts of 1 features are written.
+const steps = 1000
+
+// WriteMeasured writes the features of documents, a line each: the type, a number for the group,
+// and "feature:thousandths" for what is not 0. The first line names the definition of the features.
+func WriteMeasured(w io.Writer, documents []Document) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "features %s\n", analysis.FeatureVersion())
+	for _, d := range documents {
+		group := fnv.New32a()
+		group.Write([]byte(d.Group))
+		fmt.Fprintf(out, "%s %d", d.Type, group.Sum32())
+		for i, v := range d.Features {
+			if n := math.Round(v * steps); n > 0 {
+				fmt.Fprintf(out, " %d:%.0f", i, n)
+			}
+		}
+		fmt.Fprintln(out)
+	}
+	return out.Flush()
+}
+
+// ReadMeasured reads what WriteMeasured wrote. Current reports whether features
+// are still defined as they were then.
+func ReadMeasured(r io.Reader) (documents []Document, current bool, err error) {
+	lines := bufio.NewScanner(r)
+	width := len(analysis.DocumentFeatures(nil))
+	for n := 1; lines.Scan(); n++ {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 2 || n > 1 && !slices.Contains(analysis.DocumentTypes(), fields[0]) {
+			return nil, false, fmt.Errorf("line %d is no type with a group and features", n)
+		}
+		if n == 1 {
+			current = fields[1] == analysis.FeatureVersion()
+			continue
+		}
+		d := Document{Type: fields[0], Group: fields[1], Features: make([]float64, width)}
+		for _, pair := range fields[2:] {
+			feature, value, _ := strings.Cut(pair, ":")
+			i, errIndex := strconv.Atoi(feature)
+			v, errValue := strconv.Atoi(value)
+			if errIndex != nil || errValue != nil || i < 0 || i >= width || v < 0 || v > steps {
+				return nil, false, fmt.Errorf("line %d: %.40q is no feature below %d with a value of 0 to %d", n, pair, width, steps)
+			}
+			d.Features[i] = float64(v) / steps
+		}
+		d.Bare = d.Features
+		documents = append(documents, d)
+	}
+	return documents, current, lines.Err()
+}

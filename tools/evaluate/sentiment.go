@@ -1,0 +1,178 @@
+package evaluate
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"presswork/internal/analysis"
+	"presswork/tools/train"
+)
+
+//go:embed data/vader.tsv
+var vaderData string
+
+// SentimentSet is a set of rated sentences and the correlation to reach on it.
+type SentimentSet struct {
+	Name    string
+	Target  float64
+	Samples []train.SentimentSample
+}
+
+// SentimentSets loads the rated sentences of the corpus (sentiment/NAME.tsv: id,
+// mean rating −4…4, deviation, text). Ratings are brought to −1…1.
+func SentimentSets(corpus string) ([]SentimentSet, error) {
+	sets := []SentimentSet{{Name: "tweets", Target: 0.87}, {Name: "movie_reviews", Target: 0.65},
+		{Name: "amazon_reviews", Target: 0.70}, {Name: "nyt_editorials", Target: 0.50}}
+	for i := range sets {
+		b, err := os.ReadFile(filepath.Join(corpus, "sentiment", sets[i].Name+".tsv"))
+		if err != nil {
+			return nil, err
+		}
+		_, body, _ := strings.Cut(string(b), "\n")
+		for line := range strings.Lines(body) {
+			fields := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4)
+			if len(fields) < 4 {
+				return nil, fmt.Errorf("%s: a line has %d fields, want 4", sets[i].Name, len(fields))
+			}
+			rating, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", sets[i].Name, err)
+			}
+			sets[i].Samples = append(sets[i].Samples, train.SentimentSample{Text: fields[3], Rating: rating / 4})
+		}
+	}
+	return sets, nil
+}
+
+// block is how many neighbouring sentences stay in one fold: reviews and
+// editorials lie in one piece in the files.
+const block = 40
+
+// sentiment measures sentences by cross-validation, negation pairs, and how far
+// documents that judge nothing stay from the middle.
+func sentiment(corpus string) ([]Row, error) {
+	sets, err := SentimentSets(corpus)
+	if err != nil {
+		return nil, err
+	}
+	scores := heldOutSentiment(sets)
+	compounds := vaderCompounds()
+	var rows []Row
+	differing, compared := 0, 0
+	for i, set := range sets {
+		ratings, plain := make([]float64, len(set.Samples)), make([]float64, len(set.Samples))
+		for k, s := range set.Samples {
+			ratings[k], plain[k] = s.Rating, analysis.VADERScore(s.Text)
+		}
+		if want := compounds[set.Name]; len(want) == len(plain) {
+			compared += len(want)
+			for k := range want {
+				if math.Abs(plain[k]-want[k]) > 0.001 {
+					differing++
+				}
+			}
+		}
+		r, vader := correlation(scores[i], ratings), correlation(plain, ratings)
+		rows = append(rows, AtLeast("sentiment r "+set.Name, r, set.Target), AtLeast("sentiment over VADER "+set.Name, r-vader, -0.01))
+	}
+	if compared > 0 {
+		rows = append(rows, AtMost("sentiment VADER parity, differing", float64(differing)/float64(compared), 0.001))
+	}
+	pairs, err := negationPairs()
+	if err != nil {
+		return nil, err
+	}
+	documents, err := factualDocuments(corpus)
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, pairs, documents), nil
+}
+
+// heldOutSentiment scores each sentence by a model that has not seen it.
+func heldOutSentiment(sets []SentimentSet) [][]float64 {
+	scores := make([][]float64, len(sets))
+	for i, set := range sets {
+		scores[i] = make([]float64, len(set.Samples))
+	}
+	for fold := range folds {
+		var seen []train.SentimentSample
+		for _, set := range sets {
+			for k, s := range set.Samples {
+				if k/block%folds != fold {
+					seen = append(seen, s)
+				}
+			}
+		}
+		model := train.FitSentiment(seen)
+		for i, set := range sets {
+			for k, s := range set.Samples {
+				if k/block%folds == fold {
+					scores[i][k] = model.Score(s.Text)
+				}
+			}
+		}
+	}
+	return scores
+}
+
+// vaderCompounds are the scores of the original by set.
+func vaderCompounds() map[string][]float64 {
+	table := map[string][]float64{}
+	_, body, _ := strings.Cut(vaderData, "\n\n")
+	for line := range strings.Lines(body) {
+		name, numbers, _ := strings.Cut(line, "\t")
+		for number := range strings.FieldsSeq(numbers) {
+			if n, err := strconv.Atoi(number); err == nil {
+				table[name] = append(table[name], float64(n)/10000)
+			}
+		}
+	}
+	return table
+}
+
+// negationPairs measures the pairs that the tests of analysis hold to.
+func negationPairs() (Row, error) {
+	b, err := os.ReadFile(filepath.Join("internal", "analysis", "testdata", "negation.tsv"))
+	if err != nil {
+		return Row{}, err
+	}
+	pairs, right := 0, 0
+	for line := range strings.Lines(string(b)) {
+		better, worse, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			continue
+		}
+		pairs++
+		good, bad := analysis.SentenceSentiment(better[2:]), analysis.SentenceSentiment(worse[2:])
+		if good > bad && good > 0 && bad < 0 {
+			right++
+		}
+	}
+	return AtLeast(fmt.Sprintf("sentiment negation, %d pairs", pairs), float64(right)/float64(pairs), 0.95), nil
+}
+
+// factualDocuments measures how many technical and legal documents stay within
+// ±0.25.
+func factualDocuments(corpus string) (Row, error) {
+	documents, err := corpusDocuments(corpus)
+	if err != nil {
+		return Row{}, err
+	}
+	n, calm := 0, 0
+	for _, d := range documents {
+		switch d.Type {
+		case "api_reference", "changelog", "contributing", "governance", "legal", "readme", "rfc", "tutorial":
+			n++
+			if math.Abs(analysis.Analyze(d.Markdown).Sentiment.Score) < 0.25 {
+				calm++
+			}
+		}
+	}
+	return AtLeast("sentiment |score| < 0.25, technical and legal", float64(calm)/float64(n), 0.95), nil
+}

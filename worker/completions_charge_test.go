@@ -1,0 +1,85 @@
+package worker_test
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/inference/meter"
+	"presswork/internal/inference/openai"
+	"presswork/tasks/stream"
+)
+
+// breaks is a hook that breaks the first settlement, before Redis has it or after.
+type breaks struct {
+	after  bool
+	broken atomic.Bool
+}
+
+func (*breaks) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (*breaks) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (b *breaks) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		settles := slices.ContainsFunc(cmd.Args(), func(arg any) bool {
+			key, _ := arg.(string)
+			return strings.Contains(key, "}:held:")
+		})
+		if !settles || b.broken.Load() {
+			return next(ctx, cmd)
+		}
+
+		if b.after {
+			if err := next(ctx, cmd); redis.HasErrorPrefix(err, "NOSCRIPT") {
+				return err
+			}
+		}
+		b.broken.Store(true)
+		cmd.SetErr(io.ErrUnexpectedEOF)
+		return io.ErrUnexpectedEOF
+	}
+}
+
+func TestABrokenSettlementIsRepeatedAndTakesOnce(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]bool{"before Redis has it": false, "after its answer was lost": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, url := inferencetest.Start(t)
+			h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
+			limits := meter.Limits{TPD: 1000}
+			broken := &breaks{after: after}
+			if _, err := h.counts.Reserve(t.Context(), "ann", "another", limits, 1); err != nil {
+				t.Fatal(err)
+			}
+			h.rdb.AddHook(broken)
+
+			frames := h.frames(stream.Call{Owner: "ann", Body: []byte(strings.Replace(greeting, `{`, `{"tpd":1000,`, 1))})
+			last := frames[len(frames)-1]
+			if last.Result == nil || !broken.broken.Load() {
+				t.Fatalf("got %+v", last)
+			}
+			used := last.Result.Usage.PromptTokens + last.Result.Usage.CompletionTokens
+			rows := h.used("ann")
+			if len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens+rows[0].CompletionTokens != int64(used) {
+				t.Errorf("the ledger has %+v, want %d tokens", rows, used)
+			}
+
+			states, err := h.counts.Look(t.Context(), "ann", limits)
+			// About one comes back in a minute.
+			if left := states[meter.TPD].Remaining; err != nil || left < limits.TPD-used-1 || left > limits.TPD-used+2 {
+				t.Errorf("%d tokens are left of %d after a use of %d: %v", left, limits.TPD, used, err)
+			}
+		})
+	}
+}
